@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Option fields, declared once. Beside every options struct stands
+//
+//   template <class Visitor>
+//   void visit_fields(KMeansOptions& o, Visitor&& v) {
+//     v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many clusters");
+//   }
+//
+// and everything else follows from it: command line flags, JSON in and out, range checks, the docs
+// table, bindings, the explorer's form. All of them work on the type-erased list `fields_of(options)`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace milieu {
+
+// The value of a field as JSON or a flag carries it. Choices (enums) are carried by name.
+using FieldValue = std::variant<bool, int64_t, double, std::string>;
+
+enum class FieldKind { Flag, Integer, Real, Text, Choice };
+
+// The rule a field obeys, and how users may call it. Made by at_least(), between(), one_of(), ...
+struct FieldRule {
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  bool min_is_excluded = false;
+  std::vector<std::string> aliases;  // "k" is the flag -k, longer ones are --alias
+  bool is_advanced = false;          // folded away in the explorer's form, last in --help
+
+  FieldRule alias(std::string name) && {
+    aliases.push_back(std::move(name));
+    return std::move(*this);
+  }
+  FieldRule advanced() && {
+    is_advanced = true;
+    return std::move(*this);
+  }
+};
+
+inline FieldRule anything() { return {}; }
+FieldRule at_least(double min);
+FieldRule above(double min);  // strictly
+FieldRule between(double min, double max);
+
+// The rule of an enum field: its values by name, as users write them.
+template <class Enum>
+struct ChoiceRule : FieldRule {
+  std::vector<std::pair<std::string, Enum>> choices;
+
+  ChoiceRule alias(std::string name) && {
+    aliases.push_back(std::move(name));
+    return std::move(*this);
+  }
+  ChoiceRule advanced() && {
+    is_advanced = true;
+    return std::move(*this);
+  }
+};
+
+template <class Enum>
+ChoiceRule<Enum> one_of(std::initializer_list<std::pair<const char*, Enum>> choices) {
+  ChoiceRule<Enum> rule;
+  for (const auto& [name, value] : choices) rule.choices.emplace_back(name, value);
+  return rule;
+}
+
+// One field of one options object. `get` and `set` refer to that object, which must outlive it.
+struct Field {
+  std::string name;  // snake_case; the flag is --name with dashes
+  std::string help;
+  FieldKind kind = FieldKind::Text;
+  FieldRule rule;
+  std::vector<std::string> choices;  // names, for Choice
+  std::function<FieldValue()> get;
+  // Takes the kind that get() returns; an integer is accepted for a Real. Throws InvalidArgument
+  // "name is VALUE, must be ..." for a wrong kind, an unknown choice or a number that does not fit.
+  // Ranges are checked by validate_fields, so that defaults and JSON obey them too.
+  std::function<void(const FieldValue&)> set;
+
+  std::string flag() const;        // "--num-clusters"
+  std::string range_text() const;  // "at least 1", "between 0 and 1", "lloyd or bounds", "" if free
+  // Throws InvalidArgument "num_clusters is 0, must be at least 1" when the value breaks the rule.
+  void validate() const;
+  // Parses what a person typed ("12", "0.5", "true", "full") and sets it.
+  void set_from_text(std::string_view text) const;
+};
+
+// "12", "0.5", "true", "full": the shortest text that parses back to the same value.
+std::string to_text(const FieldValue& value);
+
+namespace internal {
+
+// Collects type-erased fields; the visitor handed to visit_fields by fields_of.
+class FieldCollector {
+ public:
+  explicit FieldCollector(std::vector<Field>& fields) : fields_(fields) {}
+
+  void operator()(const char* name, bool& value, FieldRule rule, const char* help);
+  void operator()(const char* name, int& value, FieldRule rule, const char* help);
+  void operator()(const char* name, int64_t& value, FieldRule rule, const char* help);
+  void operator()(const char* name, uint64_t& value, FieldRule rule, const char* help);
+  void operator()(const char* name, double& value, FieldRule rule, const char* help);
+  void operator()(const char* name, std::string& value, FieldRule rule, const char* help);
+
+  template <class Enum>
+  void operator()(const char* name, Enum& value, ChoiceRule<Enum> rule, const char* help) {
+    Field& field = add(name, FieldKind::Choice, rule, help);
+    for (const auto& choice : rule.choices) field.choices.push_back(choice.first);
+    field.get = [&value, choices = rule.choices]() -> FieldValue {
+      for (const auto& [word, choice] : choices)
+        if (choice == value) return word;
+      return std::string();
+    };
+    field.set = [&value, choices = rule.choices, key = field.name,
+                 rule_text = field.range_text()](const FieldValue& given) {
+      for (const auto& [word, choice] : choices)
+        if (given == FieldValue(word)) {
+          value = choice;
+          return;
+        }
+      throw_wrong_value(key, given, rule_text);
+    };
+  }
+
+ private:
+  Field& add(const char* name, FieldKind kind, const FieldRule& rule, const char* help);
+  template <class Number>
+  void add_integer(const char* name, Number& value, const FieldRule& rule, const char* help);
+  [[noreturn]] static void throw_wrong_value(const std::string& name, const FieldValue& given,
+                                             const std::string& rule_text);
+
+  std::vector<Field>& fields_;
+};
+
+}  // namespace internal
+
+// The fields of `options`, in the order of their declaration.
+template <class Options>
+std::vector<Field> fields_of(Options& options) {
+  std::vector<Field> fields;
+  visit_fields(options, internal::FieldCollector(fields));
+  return fields;
+}
+
+// Checks every declared range; throws InvalidArgument. Methods call this first in fit.
+void validate_fields(const std::vector<Field>& fields);
+template <class Options>
+void validate_options(const Options& options) {
+  validate_fields(fields_of(const_cast<Options&>(options)));  // only reads
+}
+
+// A Markdown table of the fields with type, default, range and help: the "Options" part of a docs
+// page. Called on a default-constructed options object.
+std::string options_table(const std::vector<Field>& fields);
+
+}  // namespace milieu

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Monitor: how a running method speaks to its caller and is stopped by it. The library never prints:
+// the command line, the server and the bindings each give their own monitor.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string_view>
+
+namespace milieu {
+
+// What a method reports after every outer iteration.
+struct IterationReport {
+  int restart = 0;         // zero-based
+  int num_restarts = 1;
+  int iteration = 0;       // one-based within the restart
+  int max_iterations = 0;  // 0 when there is no limit
+  double objective = 0;
+  double change = 0;       // objective minus the previous one
+  double seconds = 0;      // since the fit began
+};
+
+// Why a method should stop now; None means go on.
+enum class StopReason { None, Cancelled, TimeLimit };
+
+class Monitor {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Monitor() = default;
+  explicit Monitor(std::stop_token stop) : stop_(std::move(stop)) {}
+  virtual ~Monitor() = default;
+
+  // Called after every outer iteration, from the calling thread.
+  virtual void on_iteration(const IterationReport&) {}
+
+  // Called now and then in long stages: `done` of `total` units (total 0 = unknown).
+  virtual void on_progress(std::string_view stage, int64_t done, int64_t total) {
+    (void)stage, (void)done, (void)total;
+  }
+
+  // Asked at every outer iteration and about ten times a second in long inner loops; thread-safe and
+  // cheap (an atomic load and a clock read).
+  StopReason stop_reason() const {
+    if (stop_.stop_requested()) return StopReason::Cancelled;
+    if (deadline_ && Clock::now() >= *deadline_) return StopReason::TimeLimit;
+    return StopReason::None;
+  }
+  bool should_stop() const { return stop_reason() != StopReason::None; }
+
+  void set_deadline(std::optional<Clock::time_point> deadline) { deadline_ = deadline; }
+  void set_time_limit(double seconds) {
+    deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                   std::chrono::duration<double>(seconds));
+  }
+
+ private:
+  std::stop_token stop_;
+  std::optional<Clock::time_point> deadline_;
+};
+
+// A monitor that hears nothing and never stops: the default argument of every fit.
+Monitor& silent_monitor();
+
+// Seconds since construction, for summaries and reports.
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(Monitor::Clock::now() - start_).count();
+  }
+
+ private:
+  Monitor::Clock::time_point start_ = Monitor::Clock::now();
+};
+
+}  // namespace milieu

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// k-means: Lloyd's algorithm from k-means++ starts. The public face; the loop is in kmeans.cc.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "milieu/base/fields.h"
+#include "milieu/base/monitor.h"
+#include "milieu/base/summary.h"
+#include "milieu/linalg/matrix.h"
+
+namespace milieu {
+
+enum class KMeansInit { PlusPlus, Random };
+
+struct KMeansOptions {
+  int num_clusters = 8;         // k; at most the number of samples
+  int num_restarts = 10;        // independent starts; the lowest objective is kept
+  int max_iterations = 300;     // assignment + update rounds of one restart
+  double rel_tolerance = 1e-4;  // stop when the objective falls by less than this share; 0: run until
+                                // no label changes
+  KMeansInit init = KMeansInit::PlusPlus;
+  uint64_t seed = 1;
+  int num_threads = 0;          // 0: all cores; the result does not depend on it
+};
+
+template <class Visitor>
+void visit_fields(KMeansOptions& o, Visitor&& v) {
+  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many clusters");
+  v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
+    "independent starts; the best is kept");
+  v("max_iterations", o.max_iterations, at_least(1), "limit of rounds for one start");
+  v("rel_tolerance", o.rel_tolerance, at_least(0),
+    "stop when the objective falls by less than this share; 0 runs until no label changes");
+  v("init", o.init,
+    one_of<KMeansInit>({{"k-means++", KMeansInit::PlusPlus}, {"random", KMeansInit::Random}}),
+    "how the first centres are drawn");
+  v("seed", o.seed, at_least(0), "start of all random numbers");
+  v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
+}
+
+struct KMeansInput {
+  FloatView points;                 // n x d samples, rows
+  std::span<const double> weights;  // n sample weights >= 0, or empty: all 1
+  FloatView initial_centers;        // k x d, or empty; given centres make it a single start
+};
+
+// What predicts for new samples.
+struct KMeansModel {
+  static constexpr std::string_view kKind = "kmeans";
+  static constexpr int kFormatVersion = 1;
+  Matrix<float> centers;  // k x d
+};
+
+// What is saved of a model: every array and scalar, by name (store/ reads and writes from this).
+template <class Visitor>
+void visit_arrays(KMeansModel& m, Visitor&& v) {
+  v("centers", m.centers);
+}
+
+struct KMeansResult {
+  std::vector<int> labels;  // n, in [0, k); equal to predict(model, points)
+  KMeansModel model;
+  RunSummary summary;       // objective: weighted sum of squared distances to the nearest centre
+};
+
+KMeansResult fit_kmeans(const KMeansInput& input, const KMeansOptions& options,
+                        Monitor& monitor = silent_monitor());
+
+// Nearest centre of each row; ties go to the lowest index.
+std::vector<int> predict(const KMeansModel& model, FloatView points, int num_threads = 0);
+
+}  // namespace milieu

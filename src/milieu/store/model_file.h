@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models on disk: safetensors layout (8-byte header length, JSON header, raw arrays), with kind,
+// format version, Milieu's version, options and a checksum in the header's __metadata__. See
+// docs/format.md. Files are read without trust: every size is checked before memory is touched.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "milieu/base/error.h"
+#include "milieu/linalg/matrix.h"
+
+namespace milieu {
+
+// One array as it stands in the file. dtype is safetensors' name: F32 F64 I32 I64 U8.
+struct StoredArray {
+  std::string dtype;
+  std::vector<int64_t> shape;
+  std::vector<std::byte> bytes;
+};
+
+// A model file in memory, kind still unknown to the type system.
+struct ModelFile {
+  std::string kind;          // "kmeans"
+  int format_version = 1;    // of this kind
+  std::string milieu_version;
+  std::string options_json;  // options the model was fitted with; may be empty
+  std::vector<std::pair<std::string, StoredArray>> arrays;         // in file order
+  std::vector<std::pair<std::string, std::string>> scalars;        // text form
+};
+
+void write_model_file(const std::string& path, const ModelFile& file);  // atomic
+ModelFile read_model_file(const std::string& path);  // IoError, DataError; each check its message
+
+namespace internal {
+
+class ArrayWriter {
+ public:
+  explicit ArrayWriter(ModelFile& file) : file_(file) {}
+  void operator()(const char* name, Matrix<float>& value);
+  void operator()(const char* name, Matrix<double>& value);
+  void operator()(const char* name, std::vector<float>& value);
+  void operator()(const char* name, std::vector<double>& value);
+  void operator()(const char* name, std::vector<int>& value);
+  void operator()(const char* name, std::vector<int64_t>& value);
+  void operator()(const char* name, std::vector<uint8_t>& value);
+  void operator()(const char* name, int& value);
+  void operator()(const char* name, int64_t& value);
+  void operator()(const char* name, double& value);
+  void operator()(const char* name, std::string& value);
+
+ private:
+  ModelFile& file_;
+};
+
+// The same overloads; throws DataError when a name is missing or has another dtype or rank.
+class ArrayReader {
+ public:
+  ArrayReader(const ModelFile& file, std::string source) : file_(file), source_(std::move(source)) {}
+  void operator()(const char* name, Matrix<float>& value);
+  void operator()(const char* name, Matrix<double>& value);
+  void operator()(const char* name, std::vector<float>& value);
+  void operator()(const char* name, std::vector<double>& value);
+  void operator()(const char* name, std::vector<int>& value);
+  void operator()(const char* name, std::vector<int64_t>& value);
+  void operator()(const char* name, std::vector<uint8_t>& value);
+  void operator()(const char* name, int& value);
+  void operator()(const char* name, int64_t& value);
+  void operator()(const char* name, double& value);
+  void operator()(const char* name, std::string& value);
+
+ private:
+  const ModelFile& file_;
+  std::string source_;
+};
+
+// Throws DataError when the file's kind differs or its format version is newer than ours.
+void check_model_kind(const ModelFile& file, std::string_view kind, int newest_version,
+                      const std::string& source);
+
+}  // namespace internal
+
+// Any struct with kKind, kFormatVersion and visit_arrays is a model.
+template <class Model>
+ModelFile to_model_file(const Model& model, std::string options_json = {}) {
+  ModelFile file;
+  file.kind = Model::kKind;
+  file.format_version = Model::kFormatVersion;
+  file.options_json = std::move(options_json);
+  visit_arrays(const_cast<Model&>(model), internal::ArrayWriter(file));  // only reads
+  return file;
+}
+
+template <class Model>
+Model from_model_file(const ModelFile& file, const std::string& source) {
+  internal::check_model_kind(file, Model::kKind, Model::kFormatVersion, source);
+  Model model;
+  visit_arrays(model, internal::ArrayReader(file, source));
+  return model;
+}
+
+template <class Model>
+void save_model(const std::string& path, const Model& model, std::string options_json = {}) {
+  write_model_file(path, to_model_file(model, std::move(options_json)));
+}
+
+template <class Model>
+Model load_model(const std::string& path) {
+  return from_model_file<Model>(read_model_file(path), path);
+}
+
+}  // namespace milieu
