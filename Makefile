@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# The two commands a newcomer needs are `make demo` and `make test`; `make help` lists the rest.
+# Each installs what is missing (scripts/setup), builds with a CMake preset, runs.
+
+PREFIX ?= /usr/local
+DEMO_DIR ?= milieu-demo
+FUZZ_SECONDS ?= 20
+JOBS ?= $(shell nproc)
+MILIEU := build/release/bin/milieu
+CONFIGURE = cmake --preset $(1) -Wno-dev
+BUILD = cmake --build --preset $(1) --parallel $(JOBS)
+CTEST = ctest --preset $(1) --parallel $(JOBS)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test check-all asan tsan tidy coverage fuzz bench install format docs clean
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: ## install the packages that a build needs
+	@scripts/setup build
+
+build: setup ## build the release program: build/release/bin/milieu
+	@$(call CONFIGURE,release) -DMILIEU_BUILD_TESTS=OFF >/dev/null
+	@$(call BUILD,release)
+
+demo: build ## cluster the built-in data with every method and leave a report
+	@$(MILIEU) demo --out $(DEMO_DIR)
+
+test: ## build everything and run all tests but the slow ones
+	@scripts/setup test
+	@$(call CONFIGURE,release) -DMILIEU_BUILD_TESTS=ON >/dev/null
+	@$(call BUILD,release)
+	@$(call CTEST,release)
+
+check-all: ## everything: slow tests, sanitizers, clang-tidy, fuzzers, coverage
+	@scripts/setup check
+	@$(call CONFIGURE,release) -DMILIEU_BUILD_TESTS=ON >/dev/null
+	@$(call BUILD,release)
+	@$(call CTEST,release-all)
+	@$(MAKE) asan tsan tidy fuzz coverage
+
+asan tsan: ## tests under AddressSanitizer + UBSan, or ThreadSanitizer
+	@scripts/setup check
+	@$(call CONFIGURE,$@) >/dev/null
+	@$(call BUILD,$@)
+	@$(call CTEST,$@)
+
+tidy: ## clang-tidy on every source
+	@scripts/setup check
+	@$(call CONFIGURE,tidy) >/dev/null
+	@$(call BUILD,tidy)
+
+fuzz: ## each reader's fuzzer for FUZZ_SECONDS
+	@scripts/setup check
+	@$(call CONFIGURE,fuzz) >/dev/null
+	@$(call BUILD,fuzz)
+	@scripts/fuzz $(FUZZ_SECONDS)
+
+coverage: ## line coverage of src/milieu, as text and build/coverage/coverage.html
+	@scripts/setup check
+	@$(call CONFIGURE,coverage) >/dev/null
+	@$(call BUILD,coverage)
+	@find build/coverage -name '*.gcda' -delete
+	@$(call CTEST,coverage)
+	@scripts/coverage
+
+bench: build ## compare speed and memory with scikit-learn and faiss
+	@scripts/setup bench
+	@bench/run
+
+install: build ## install program, library, headers, completion under PREFIX (default /usr/local)
+	@cmake --install build/release --prefix $(PREFIX)
+
+format: ## clang-format every source
+	@scripts/format
+
+docs: build ## refresh the option tables in docs/
+	@scripts/update_docs
+
+clean: ## remove build/ and the demo's folder
+	@rm -rf build $(DEMO_DIR)
