@@ -26,9 +26,9 @@ class MatrixView {
       : data_(data), rows_(rows), cols_(cols), stride_(stride) {
     MILIEU_ASSERT(rows >= 0 && cols >= 0 && stride >= cols);
   }
-  // A view of T is a view of const T.
-  MatrixView(const MatrixView<std::remove_const_t<T>>& other)
-    requires std::is_const_v<T>
+  // A view of T is a view of const T. A template, so that it never replaces the copy constructor.
+  template <class U, class = std::enable_if_t<std::is_const_v<T> && std::is_same_v<const U, T>>>
+  MatrixView(const MatrixView<U>& other)
       : MatrixView(other.data(), other.rows(), other.cols(), other.stride()) {}
 
   T* data() const { return data_; }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// An ISA source (cmake/MilieuModule.cmake): loops that the compiler vectorises as they stand.
+#include "milieu/linalg/distance_kernels.h"
+
+namespace milieu::MILIEU_ISA {
+namespace {
+
+constexpr int kLanes = 16;
+
+// The partial sums in a fixed tree.
+double sum_lanes(double* lanes) {
+  for (int width = kLanes / 2; width > 0; width /= 2)
+    for (int l = 0; l < width; ++l) lanes[l] += lanes[l + width];
+  return lanes[0];
+}
+
+}  // namespace
+
+double squared_distance(const float* a, const float* b, int64_t d) {
+  double lanes[kLanes] = {};
+  int64_t t = 0;
+  for (; t + kLanes <= d; t += kLanes)
+    for (int l = 0; l < kLanes; ++l) {
+      const double difference = static_cast<double>(a[t + l]) - static_cast<double>(b[t + l]);
+      lanes[l] += difference * difference;
+    }
+  for (int l = 0; t < d; ++t, ++l) {
+    const double difference = static_cast<double>(a[t]) - static_cast<double>(b[t]);
+    lanes[l] += difference * difference;
+  }
+  return sum_lanes(lanes);
+}
+
+double squared_norm(const float* a, int64_t d) {
+  double lanes[kLanes] = {};
+  int64_t t = 0;
+  for (; t + kLanes <= d; t += kLanes)
+    for (int l = 0; l < kLanes; ++l)
+      lanes[l] += static_cast<double>(a[t + l]) * static_cast<double>(a[t + l]);
+  for (int l = 0; t < d; ++t, ++l)
+    lanes[l] += static_cast<double>(a[t]) * static_cast<double>(a[t]);
+  return sum_lanes(lanes);
+}
+
+}  // namespace milieu::MILIEU_ISA

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of distance.h, compiled for each instruction set. All sets give the same bits: the
+// order of additions is fixed by kLanes partial sums and nothing is fused.
+#pragma once
+
+#include <cstdint>
+
+#include "milieu/linalg/isa.h"
+
+MILIEU_DECLARE_ISA(double squared_distance(const float* a, const float* b, int64_t d);
+                   double squared_norm(const float* a, int64_t d);)

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The product is oneDNN's dnnl_sgemm: of Debian's libraries the fastest measured on every CPU tried
+// (bench/speed/gemm.cc prints the table), and it picks its kernels at run time.
+#include "milieu/linalg/gemm.h"
+
+#include <fmt/format.h>
+#include <oneapi/dnnl/dnnl.h>
+
+#include <algorithm>
+
+#include "milieu/base/error.h"
+#include "milieu/linalg/isa.h"
+
+// libgomp's; declared here because <omp.h> belongs to whichever OpenMP the compiler carries.
+extern "C" {
+void omp_set_num_threads(int);
+int omp_get_max_threads(void);
+}
+
+namespace milieu {
+namespace {
+
+// Debian's oneDNN runs on OpenMP. The number of OpenMP threads is kept per calling thread, so this
+// makes one call single-threaded without touching what other threads of the program do.
+class SingleOpenMpThread {
+ public:
+  SingleOpenMpThread() : previous_(omp_get_max_threads()) {
+    if (previous_ != 1) omp_set_num_threads(1);
+  }
+  ~SingleOpenMpThread() {
+    if (previous_ != 1) omp_set_num_threads(previous_);
+  }
+  SingleOpenMpThread(const SingleOpenMpThread&) = delete;
+  SingleOpenMpThread& operator=(const SingleOpenMpThread&) = delete;
+
+ private:
+  int previous_;
+};
+
+void scale(MatrixView<float> out, float factor) {
+  for (int64_t i = 0; i < out.rows(); ++i)
+    for (float& value : out.row_span(i)) value = factor == 0 ? 0.0f : factor * value;
+}
+
+// BLAS wants a leading dimension of at least 1 and of at least the number of columns.
+int64_t leading_dimension(int64_t stride) { return std::max<int64_t>(1, stride); }
+
+void multiply(char transpose_b, int64_t inner, float alpha, FloatView a, FloatView b, float beta,
+              MatrixView<float> out) {
+  if (out.empty()) return;
+  if (inner == 0) return scale(out, beta);
+  const SingleOpenMpThread single_thread;
+  const dnnl_status_t status =
+      dnnl_sgemm('N', transpose_b, out.rows(), out.cols(), inner, alpha, a.data(),
+                 leading_dimension(a.stride()), b.data(), leading_dimension(b.stride()), beta,
+                 out.data(), leading_dimension(out.stride()));
+  if (status != dnnl_success)
+    throw Error(
+        fmt::format("gemm: oneDNN failed with status {} on a product of {} x {} x {}; is "
+                    "there enough memory?",
+                    static_cast<int>(status), out.rows(), inner, out.cols()));
+}
+
+std::string shape(FloatView m) { return fmt::format("{} x {}", m.rows(), m.cols()); }
+
+}  // namespace
+
+void gemm(float alpha, FloatView a, FloatView b, float beta, MatrixView<float> out) {
+  require(a.cols() == b.rows() && a.rows() == out.rows() && b.cols() == out.cols(), [&] {
+    return fmt::format("gemm: {} times {} does not give {}", shape(a), shape(b), shape(out));
+  });
+  multiply('N', a.cols(), alpha, a, b, beta, out);
+}
+
+void gemm_nt(float alpha, FloatView a, FloatView b, float beta, MatrixView<float> out) {
+  require(a.cols() == b.cols() && a.rows() == out.rows() && b.rows() == out.cols(), [&] {
+    return fmt::format("gemm_nt: {} times the transpose of {} does not give {}", shape(a), shape(b),
+                       shape(out));
+  });
+  multiply('T', a.cols(), alpha, a, b, beta, out);
+}
+
+std::string describe_gemm() {
+  const dnnl_version_t* v = dnnl_version();
+  return fmt::format("oneDNN {}.{}.{}, kernels {}", v->major, v->minor, v->patch,
+                     to_string(active_isa()));
+}
+
+}  // namespace milieu
