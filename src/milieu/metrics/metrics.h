@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How well a clustering agrees with the truth. One function computes all figures from the
-// contingency table; conventions (label -1, one cluster, empty input) are written in metrics.cc and
-// docs/metrics.md.
+// contingency table; formulas are in docs/metrics.md, the conventions there and at the top of
+// metrics.cc.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace milieu {
 
 struct Metrics {
   int64_t n = 0;              // samples that count (truth >= 0)
-  int num_clusters = 0;       // distinct labels
+  int num_clusters = 0;       // distinct labels >= 0 among them
   int num_classes = 0;        // distinct classes of the truth
   double accuracy = 0;        // share of samples on the best one-to-one matching (Hungarian)
   double error = 0;           // 1 - accuracy
@@ -25,20 +25,30 @@ struct Metrics {
   double f_pairwise = 0;      // F of the pairs put together
   double precision_pairwise = 0;
   double recall_pairwise = 0;
-  double purity = 0;          // share of samples in the majority class of their cluster
-  std::vector<int64_t> sizes;           // samples per cluster, by label; from 0 to the highest label
-  std::vector<int> class_from_cluster;  // the matching; -1: the cluster got no class
+  double purity = 0;  // share of samples in the majority class of their cluster
+
+  // One entry a cluster, in ascending order of the labels in use; where labels are 0, 1, ..., k - 1
+  // without gaps the place is the label.
+  std::vector<int> cluster_labels;      // the label itself
+  std::vector<int64_t> sizes;           // samples that count
+  std::vector<int> class_from_cluster;  // matched class, as in truth; -1: it shares none with it
 };
 
-// labels and truth have the same length; values are small non-negative integers or -1.
+// All figures of `labels` against `truth`, which have the same length. A sample whose truth is -1
+// is left out; a label of -1 is a sample without a cluster. Values need not be small or without
+// gaps; clusters x classes is at most 10^8. Throws InvalidArgument for other lengths, for values
+// below -1 and when no sample is left.
 Metrics compute_metrics(std::span<const int> labels, std::span<const int> truth);
 
-// Counts of (cluster, class): table[c * num_classes + t]. Labels and truth must be >= 0.
+// Counts of (cluster, class): table[c * num_classes + t]. Labels lie in [0, num_clusters), truth in
+// [0, num_classes); throws InvalidArgument otherwise.
 std::vector<int64_t> contingency_table(std::span<const int> labels, int num_clusters,
                                        std::span<const int> truth, int num_classes);
 
-// Column given to each row so that the sum of the chosen entries is largest, each column at most
-// once; -1 for rows left over when rows > cols. Rectangular Hungarian method, O(min^2 max).
+// Column given to each row so that the sum of the chosen entries of `profit` (rows x cols,
+// row-major, any sign) is largest, each column at most once. Every row gets a column when rows <=
+// cols; otherwise every column is used and the rows left over get -1. Rectangular Hungarian method,
+// O(min^2 max), exact for all int64 values.
 std::vector<int> maximum_assignment(std::span<const int64_t> profit, int rows, int cols);
 
 }  // namespace milieu
