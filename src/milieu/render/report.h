@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The static report: one HTML file with everything inside (no scripts from elsewhere, no fonts, no
-// network), light and dark, printable.
+// The static report: one HTML file with everything inside (no scripts, no fonts, no network), light
+// and dark, printable, readable by screen readers. The same input gives the same bytes. The page is
+// bounded whatever the number of samples and clusters: long lists and maps are thinned out, and the
+// page says so where that happens.
 #pragma once
 
 #include <span>
@@ -16,19 +18,31 @@ namespace milieu {
 
 struct ReportInput {
   const RunSummary* summary = nullptr;
-  std::vector<Field> options;              // shown as a table; the object must outlive the call
-  FloatView points;                        // for the map (PCA to two axes); may be empty
-  std::span<const int> labels;             // of the points
-  const Metrics* metrics = nullptr;        // may be null
-  std::string command;                     // the exact command line; may be empty
-  std::string source;                      // what was clustered, for the heading
+  std::vector<Field> options;        // shown as a table; the object must outlive the call
+  FloatView points;                  // for the map (PCA to two axes); may be empty
+  std::span<const int> labels;       // of the points
+  const Metrics* metrics = nullptr;  // may be null
+  std::string command;               // the exact command line; may be empty
+  std::string source;                // what was clustered, for the heading
   // Grey images as rows of points: image_width * image_height == points.cols(); 0: not images.
   // With images the report shows contact sheets: the most typical samples of each cluster.
   int image_width = 0;
   int image_height = 0;
+  // Classes of the samples, in [-1, class_names.size()), and their names: with them the report
+  // shows how clusters and classes meet. Empty: unknown; names may be empty too (then numbers are
+  // shown).
+  std::span<const int> truth;
+  std::vector<std::string> class_names;
 };
 
-// The page as text.
+// The page as text. Throws InvalidArgument when the summary is missing, when points and labels (or
+// labels and truth) differ in length, or when the image size does not fit the points.
 std::string render_report(const ReportInput& input);
+
+// The name of a method as people write it: "k-means" for "kmeans"; unknown names stay as they are.
+std::string method_title(const std::string& method);
+
+// What happened, in plain English: samples, clusters, termination, objective, time.
+std::string describe_run(const RunSummary& summary);
 
 }  // namespace milieu

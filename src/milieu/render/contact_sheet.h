@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contact sheets: many small grey pictures in one PNG, and the choice of the pictures that tell
+// most about a cluster.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "milieu/linalg/matrix.h"
+#include "milieu/render/html.h"
+#include "milieu/render/png.h"
+
+namespace milieu {
+
+// Grey images as rows of a matrix: row r, pixel (x, y) is images(r, y * width + x).
+struct ImageRows {
+  FloatView images;
+  int width = 0;
+  int height = 0;
+};
+
+// The values that become black and white.
+struct GrayRange {
+  float black = 0;
+  float white = 1;
+};
+
+// [0, 1] or [0, 255] when all finite values lie in it (the narrower one first), else their range;
+// looks at the given rows only.
+GrayRange find_gray_range(const ImageRows& images, std::span<const int64_t> rows);
+
+// The images of `rows` in a grid of `columns`, left to right, top to bottom; grey + alpha, the gaps
+// transparent. Small images are enlarged by a whole factor, large ones reduced by averaging, so
+// that no side is over 96 pixels. A value that is not finite is black. Throws InvalidArgument when
+// the sizes do not fit the matrix.
+RasterImage make_contact_sheet(const ImageRows& images, std::span<const int64_t> rows, int columns,
+                               GrayRange range);
+
+// Samples that show what a cluster is.
+struct ClusterSamples {
+  int cluster = 0;
+  int64_t size = 0;                 // samples of the cluster
+  std::vector<int64_t> typical;     // nearest to the cluster's mean, nearest first
+  std::vector<int64_t> least_sure;  // nearest to another mean compared with their own, first first;
+                                    // none of the typical ones
+};
+
+struct SampleChoice {
+  int max_clusters = 24;  // the largest ones are taken
+  int num_typical = 12;
+  int num_least_sure = 6;
+  // Of larger clusters only so many members are looked at, evenly spaced: bounds the time.
+  int64_t max_members = 2000;
+};
+
+// In the order of the cluster's numbers. Labels below 0 belong to no cluster. Ties: lower row
+// first.
+std::vector<ClusterSamples> choose_samples(FloatView points, std::span<const int> labels,
+                                           const SampleChoice& choice = {});
+
+// A card body: for each chosen cluster its typical and least sure images. `names` are titles of the
+// clusters; empty: "Cluster 3".
+std::string render_cluster_sheets(const ImageRows& images,
+                                  const std::vector<ClusterSamples>& samples,
+                                  const std::vector<std::string>& names = {});
+
+}  // namespace milieu

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/render/report.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "milieu/base/error.h"
+#include "milieu/render/number_text.h"
+#include "milieu/render/page.h"
+#include "milieu/render/report_internal.h"
+
+namespace milieu {
+namespace {
+
+std::string termination_text(const RunSummary& s) {
+  const std::string rounds = counted(s.iterations, "iteration");
+  switch (s.termination) {
+    case Termination::Converged:
+      return "converged after " + rounds;
+    case Termination::IterationLimit:
+      return "stopped at its limit of " + rounds;
+    case Termination::TimeLimit:
+      return "was stopped by the time limit after " + rounds;
+    case Termination::Cancelled:
+      return "was cancelled after " + rounds;
+    case Termination::NumericalIssue:
+      return "stopped by a numerical issue after " + rounds;
+  }
+  return "stopped after " + rounds;
+}
+
+std::string termination_word(Termination termination) {
+  switch (termination) {
+    case Termination::Converged:
+      return "converged";
+    case Termination::IterationLimit:
+      return "limit reached";
+    case Termination::TimeLimit:
+      return "time limit";
+    case Termination::Cancelled:
+      return "cancelled";
+    case Termination::NumericalIssue:
+      return "numerical issue";
+  }
+  return {};
+}
+
+void check_input(const ReportInput& input) {
+  require(input.summary != nullptr, "render_report: summary is missing");
+  const auto check_lengths = [](const char* a, int64_t size_a, const char* b, int64_t size_b) {
+    require(size_a == size_b, [&] {
+      return fmt::format("render_report: {} has {} entries, {} has {}: they must match", a, size_a,
+                         b, size_b);
+    });
+  };
+  if (!input.points.empty())
+    check_lengths("labels", input.labels.size(), "points", input.points.rows());
+  if (!input.truth.empty())
+    check_lengths("labels", input.labels.size(), "truth", input.truth.size());
+  if (input.image_width != 0 || input.image_height != 0)
+    check_lengths("an image", int64_t{input.image_width} * input.image_height, "a row of points",
+                  input.points.cols());
+}
+
+std::vector<Tile> make_tiles(const ReportInput& input) {
+  const RunSummary& s = *input.summary;
+  std::vector<Tile> tiles;
+  tiles.push_back({"Clusters", count_text(s.clusters), {}, {}});
+  tiles.push_back({"Samples", count_text(s.n), counted(s.d, "dimension"), {}});
+  tiles.push_back(
+      {"Objective", real_text(s.objective),
+       s.num_restarts > 1 ? fmt::format("start {} of {} kept", s.restart + 1, s.num_restarts) : "",
+       fmt::format("{}", s.objective)});
+  tiles.push_back({"Iterations", count_text(s.iterations), termination_word(s.termination), {}});
+  tiles.push_back({"Time", seconds_text(s.seconds), {}, fmt::format("{} s", s.seconds)});
+  if (input.metrics) {
+    const Metrics& m = *input.metrics;
+    tiles.push_back({"Accuracy", percent_text(m.accuracy), "best one-to-one matching",
+                     fmt::format("{}", m.accuracy)});
+    tiles.push_back(
+        {"NMI", fixed_text(m.nmi, 3), "0 unrelated, 1 equal", fmt::format("{}", m.nmi)});
+  }
+  return tiles;
+}
+
+void add_header(Markup& page, const ReportInput& input) {
+  const RunSummary& s = *input.summary;
+  page.open("header");
+  add_masthead(page, "clustering report");
+  page.open("h1").text(method_title(s.method));
+  if (!input.source.empty()) page.element("span", {{"class", "of"}}, " of ").text(input.source);
+  page.close("h1").element("p", {{"class", "lead"}}, describe_run(s));
+  if (!s.message.empty()) page.element("p", {{"class", "lead"}}, s.message);
+  page.close("header");
+}
+
+}  // namespace
+
+std::string method_title(const std::string& method) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTitles = {{
+      {"kmeans", "k-means"},
+      {"kmodes", "k-modes"},
+      {"gmm", "Gaussian mixture"},
+      {"ncut", "Normalized cut"},
+      {"meanshift", "Mean shift"},
+      {"agglomerative", "Agglomerative clustering"},
+  }};
+  for (const auto& [name, title] : kTitles)
+    if (name == method) return std::string(title);
+  return method;
+}
+
+std::string describe_run(const RunSummary& s) {
+  return fmt::format("{} of {} fell into {}. The method {}, with objective {}, in {}.",
+                     counted(s.n, "sample"), counted(s.d, "dimension"),
+                     counted(s.clusters, "cluster"), termination_text(s), real_text(s.objective),
+                     seconds_text(s.seconds));
+}
+
+std::string render_report(const ReportInput& input) {
+  check_input(input);
+  const RunSummary& s = *input.summary;
+  Markup page;
+  add_header(page, input);
+  add_warnings(page, s.warnings);
+  add_tiles(page, make_tiles(input));
+  page.open("div", {{"class", "grid"}});
+  internal::add_map_card(page, input);
+  internal::add_sizes_card(page, s);
+  internal::add_samples_card(page, input);
+  internal::add_trace_card(page, s);
+  if (input.metrics) internal::add_metrics_card(page, *input.metrics);
+  internal::add_classes_card(page, input);
+  internal::add_options_card(page, input.options);
+  internal::add_details_card(page, s);
+  internal::add_command_card(page, input);
+  page.close("div");
+  add_footer(page, fmt::format("Seed {}.", s.seed));
+  const std::string title = input.source.empty() ? method_title(s.method)
+                                                 : method_title(s.method) + " of " + input.source;
+  return render_page(title + " - Milieu", std::move(page).finish());
+}
+
+}  // namespace milieu
