@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a run: options (file, then flags) -> input -> fit -> run folder -> result on stdout.
+// Until the fit begins nothing is written, so Ctrl-C simply ends the program; from then on it stops
+// the fit and what is valid is kept (interrupt.h).
+#include "cluster_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "method.h"
+#include "milieu/base/error.h"
+#include "milieu/metrics/metrics.h"
+#include "milieu/render/report.h"
+#include "milieu/store/json.h"
+#include "milieu/store/predictors.h"
+#include "milieu/store/run_folder.h"
+#include "progress.h"
+#include "result_text.h"
+#include "rows.h"
+#include "run_options.h"
+
+namespace milieu::cli {
+
+namespace {
+
+constexpr const char* kInput = "Input";
+constexpr const char* kMethod = "Method";
+constexpr const char* kAdvanced = "Method, advanced";
+constexpr const char* kOutput = "Output";
+
+// Flags that say what happens to the result; they are no part of options.json.
+struct OutputOptions {
+  std::string options_path;
+  std::string out;
+  bool force = false;
+  bool json = false;
+  bool quiet = false;
+  double time_limit = 0;
+};
+
+// Only what has a range; the others are declared by hand.
+template <class Visitor>
+void visit_fields(OutputOptions& o, Visitor&& v) {
+  v("time_limit", o.time_limit, at_least(0),
+    "stop after this many seconds and keep the result so far; 0 means no limit");
+}
+
+// What stands for the value of an input flag in the help.
+std::string input_value_name(const Field& field) {
+  if (field.name == "label_column") return "NAME";
+  if (field.name == "select") return "CLASSES";
+  if (field.name == "image_size") return "WxH";
+  return "FILE";
+}
+
+class ClusterCommand {
+ public:
+  ClusterCommand(const Command& command, Flags& flags)
+      : name_(command.name), command_(command), flags_(flags), method_(command.make_method()) {}
+
+  void declare();
+  int run(Session& session);
+
+ private:
+  std::vector<Field> input_fields();
+  std::vector<Field> result_option_fields();
+  void read_options();
+  Dataset load(Labels& truth);
+  MethodResult fit(const Dataset& data, ProgressMonitor& monitor);
+  void write_run_folder(const MethodResult& result, const Dataset& data, const Metrics* metrics);
+  std::string render(const MethodResult& result, const Dataset& data, const Metrics* metrics);
+  void print_result(Console& console, const MethodResult& result, const Dataset& data,
+                    const Metrics* metrics) const;
+  std::string next_steps(const MethodResult& result) const;
+
+  std::string name_;
+  const Command& command_;
+  Flags& flags_;
+  std::unique_ptr<Method> method_;
+  InputOptions input_;
+  OutputOptions output_;
+};
+
+void ClusterCommand::declare() {
+  const std::vector<Field> inputs = input_fields();
+  flags_.field_argument("INPUT", inputs[0],
+                        "what to cluster, samples as rows: .npy, .csv, .tsv or idx, also .gz");
+  for (size_t i = 1; i < inputs.size(); ++i)
+    flags_.field(inputs[i], input_value_name(inputs[i]), kInput);
+  for (const bool is_advanced : {false, true})
+    for (const Field& field : method_->option_fields())
+      if (field.rule.is_advanced == is_advanced)
+        flags_.field(field, "", is_advanced ? kAdvanced : kMethod);
+  flags_.text("--options", output_.options_path, "FILE",
+              "take input and options from the options.json of an earlier run (or its folder); "
+              "flags given here win",
+              kInput);
+  flags_.text("--out", output_.out, "DIR",
+              "run folder: options.json, summary.json, labels.csv, model.safetensors, report.html",
+              kOutput);
+  flags_.boolean("--force", output_.force, "replace the run folder DIR if it exists", kOutput);
+  flags_.boolean("--json", output_.json, "print the summary as JSON and nothing else", kOutput);
+  flags_.boolean("-q,--quiet", output_.quiet, "no progress and no text, only errors", kOutput);
+  flags_.field(fields_of(output_)[0], "SECONDS", kOutput);
+}
+
+// The shared input fields (the path first), then the method's own files.
+std::vector<Field> ClusterCommand::input_fields() {
+  std::vector<Field> fields = fields_of(input_);
+  for (Field& field : method_->file_fields()) fields.push_back(std::move(field));
+  return fields;
+}
+
+// The options that the result depends on: all but the number of threads.
+std::vector<Field> ClusterCommand::result_option_fields() {
+  std::vector<Field> fields = method_->option_fields();
+  std::erase_if(fields, [](const Field& field) { return field.name == "num_threads"; });
+  return fields;
+}
+
+void ClusterCommand::read_options() {
+  if (!output_.options_path.empty())
+    read_run_options(output_.options_path, name_, input_fields(), method_->option_fields());
+  flags_.apply_given();
+  if (input_.path.empty())
+    throw UsageError("INPUT is missing: name the file to cluster, or an earlier run by --options");
+  validate_fields(method_->option_fields());
+  validate_fields(fields_of(output_));
+  parse_image_size(input_.image_size);
+}
+
+int ClusterCommand::run(Session& session) {
+  Console& console = session.console;
+  console.set_quiet(output_.quiet);
+  session.interrupt.set_quiet(output_.quiet);
+  read_options();
+  if (!output_.out.empty()) check_run_folder(output_.out, output_.force);
+
+  ProgressMonitor monitor(console, session.interrupt.token(), name_);
+  monitor.announce("reading " + input_.path);
+  Labels truth;
+  const Dataset data = load(truth);
+
+  const Interrupt::Keeping keeping(session.interrupt);
+  const MethodResult result = fit(data, monitor);
+  std::optional<Metrics> metrics;
+  if (!truth.empty()) metrics = compute_metrics(result.labels, truth.indices);
+  const Metrics* metrics_or_null = metrics ? &*metrics : nullptr;
+  if (!output_.out.empty()) write_run_folder(result, data, metrics_or_null);
+  monitor.clear();
+
+  if (output_.json)
+    console.print(summary_to_json(result.summary, metrics_or_null) + "\n");
+  else if (!output_.quiet)
+    print_result(console, result, data, metrics_or_null);
+  if (!session.interrupt.was_requested()) return kDone;
+  console.note(console.paint_err(Style::Yellow, "interrupted: this is the result so far"));
+  return kInterrupted;
+}
+
+// Everything is read before the fit, so that a wrong file is found before an hour of work.
+Dataset ClusterCommand::load(Labels& truth) {
+  LoadOptions options;
+  options.labels_path = input_.labels;
+  options.label_column = input_.label_column;
+  options.select = input_.select;
+  Dataset data = load_dataset(input_.path, options);
+  truth = input_.truth.empty() ? data.labels : load_row_labels(input_.truth, data);
+  method_->load_files(data);
+  return data;
+}
+
+MethodResult ClusterCommand::fit(const Dataset& data, ProgressMonitor& monitor) {
+  monitor.announce("starting");
+  if (output_.time_limit > 0) monitor.set_time_limit(output_.time_limit);
+  MethodResult result = method_->fit(data, monitor);
+  if (result.model) result.model->options_json = options_to_json(result_option_fields());
+  return result;
+}
+
+void ClusterCommand::write_run_folder(const MethodResult& result, const Dataset& data,
+                                      const Metrics* metrics) {
+  RunFolder folder(output_.out, output_.force);
+  folder.write_text("options.json",
+                    run_options_to_json(name_, input_fields(), method_->option_fields()));
+  folder.write_text("summary.json", summary_to_json(result.summary, metrics) + "\n");
+  folder.write_labels(result.labels, data.sample_names, data.rows);
+  if (result.model) folder.write_model(*result.model);
+  folder.write_text("report.html", render(result, data, metrics));
+  folder.commit();
+}
+
+std::string ClusterCommand::render(const MethodResult& result, const Dataset& data,
+                                   const Metrics* metrics) {
+  const std::unique_ptr<Method> defaults = command_.make_method();
+  const ImageSize size = parse_image_size(input_.image_size);
+  ReportInput report;
+  report.summary = &result.summary;
+  report.options = result_option_fields();
+  report.points = data.points.view();
+  report.labels = result.labels;
+  report.metrics = metrics;
+  report.command =
+      command_text(name_, input_fields(), method_->option_fields(), defaults->option_fields());
+  report.source = data.source;
+  report.image_width = size.width;
+  report.image_height = size.height;
+  return render_report(report);
+}
+
+void ClusterCommand::print_result(Console& console, const MethodResult& result, const Dataset& data,
+                                  const Metrics* metrics) const {
+  const RunSummary& summary = result.summary;
+  console.print(dataset_text(data) + "\n");
+  console.print(summary_text(summary, console));
+  if (metrics) console.print(metrics_line(*metrics) + "\n");
+  if (summary.termination != Termination::Converged && !summary.message.empty())
+    console.print(summary.message + "\n");
+  for (const std::string& warning : summary.warnings)
+    console.print(fmt::format("{} {}\n", console.paint(Style::Yellow, "warning:"), warning));
+  console.print(next_steps(result));
+}
+
+std::string ClusterCommand::next_steps(const MethodResult& result) const {
+  if (output_.out.empty()) return "next: add --out DIR to keep labels, model and a report\n";
+  std::string text = fmt::format("wrote {0}: open {0}/report.html\n", output_.out);
+  const std::vector<std::string> kinds = predicting_kinds();
+  if (result.model && std::find(kinds.begin(), kinds.end(), result.model->kind) != kinds.end())
+    text += fmt::format("next: milieu predict {} NEW.npy labels new samples\n", output_.out);
+  return text;
+}
+
+}  // namespace
+
+Run declare_clustering(const Command& command, Flags& flags) {
+  auto runner = std::make_shared<ClusterCommand>(command, flags);
+  runner->declare();
+  return [runner](Session& session) { return runner->run(session); };
+}
+
+}  // namespace milieu::cli

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// milieu predict MODEL INPUT: clusters of new samples under a saved model.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "commands.h"
+#include "milieu/base/error.h"
+#include "milieu/base/summary.h"
+#include "milieu/data/atomic_file.h"
+#include "milieu/data/dataset.h"
+#include "milieu/data/npy.h"
+#include "milieu/metrics/metrics.h"
+#include "milieu/store/json.h"
+#include "milieu/store/predictors.h"
+#include "milieu/store/run_folder.h"
+#include "result_text.h"
+#include "rows.h"
+
+namespace milieu::cli {
+
+namespace {
+
+struct PredictOptions {
+  std::string model;
+  std::string input;
+  LoadOptions load;
+  std::string truth;
+  std::string out;
+  int num_threads = 0;
+  bool json = false;
+  bool quiet = false;
+};
+
+template <class Visitor>
+void visit_fields(PredictOptions& o, Visitor&& v) {
+  v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
+}
+
+// Refused before the work begins; "" is stdout.
+void check_out_name(const std::string& out) {
+  if (!out.empty() && !out.ends_with(".csv") && !out.ends_with(".npy"))
+    throw UsageError(fmt::format("--out is {}, must end in .csv or .npy", out));
+}
+
+// The same columns as a run folder's labels.csv.
+std::string labels_csv(const std::vector<int>& labels, const Dataset& data) {
+  std::string text = "sample,label\n";
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const auto row = static_cast<int64_t>(i);
+    fmt::format_to(std::back_inserter(text), "{},{}\n", data.rows.empty() ? row : data.rows[i],
+                   labels[i]);
+  }
+  return text;
+}
+
+void write_labels(const std::string& path, const std::vector<int>& labels, const Dataset& data) {
+  if (path.ends_with(".npy")) return write_npy(path, std::span<const int32_t>(labels));
+  write_file_atomically(path, labels_csv(labels, data));
+}
+
+void print_labels(Console& console, const std::vector<int>& labels) {
+  std::string text;
+  for (int label : labels) fmt::format_to(std::back_inserter(text), "{}\n", label);
+  console.print(text);
+}
+
+// The names of a run's summary, as far as a prediction has them.
+std::string prediction_json(const PredictOptions& options, const RunSummary& summary,
+                            const Metrics* metrics) {
+  nlohmann::ordered_json json;
+  json["method"] = summary.method;
+  json["version"] = summary.version;
+  json["model"] = options.model;
+  json["n"] = summary.n;
+  json["d"] = summary.d;
+  json["clusters"] = summary.clusters;
+  json["sizes"] = summary.sizes;
+  if (metrics) json["metrics"] = nlohmann::ordered_json::parse(metrics_to_json(*metrics));
+  return json.dump(2) + "\n";
+}
+
+RunSummary summarize(const std::string& kind, const Dataset& data, const std::vector<int>& labels) {
+  RunSummary summary;
+  summary.method = kind;
+  summary.version = version();
+  summary.n = data.points.rows();
+  summary.d = data.points.cols();
+  const int highest = labels.empty() ? -1 : *std::max_element(labels.begin(), labels.end());
+  set_sizes(summary, labels, highest + 1);
+  return summary;
+}
+
+int run_predict(const PredictOptions& options, Session& session) {
+  Console& console = session.console;
+  console.set_quiet(options.quiet);
+  check_out_name(options.out);
+  const std::string path = resolve_model_path(options.model);
+  const ModelFile model = read_model_file(path);
+  const Dataset data = load_dataset(options.input, options.load);
+  const Labels truth = options.truth.empty() ? data.labels : load_row_labels(options.truth, data);
+  const std::vector<int> labels =
+      predict_with(model, data.points.view(), options.num_threads, path);
+  std::optional<Metrics> metrics;
+  if (!truth.empty()) metrics = compute_metrics(labels, truth.indices);
+
+  if (!options.out.empty()) {
+    const Interrupt::Keeping keeping(session.interrupt);  // a file half written helps nobody
+    write_labels(options.out, labels, data);
+  }
+  if (options.json) {
+    console.print(prediction_json(options, summarize(model.kind, data, labels),
+                                  metrics ? &*metrics : nullptr));
+  } else if (options.out.empty()) {
+    print_labels(console, labels);
+    if (metrics) console.note(metrics_line(*metrics));
+  } else if (!options.quiet) {
+    console.print(dataset_text(data) + "\n");
+    if (metrics) console.print(metrics_line(*metrics) + "\n");
+    console.print(fmt::format("wrote {}: {} labels by {}\n", options.out,
+                              count_text(data.points.rows()), model.kind));
+  }
+  return session.interrupt.was_requested() ? kInterrupted : kDone;
+}
+
+Run declare_predict(Flags& flags) {
+  auto options = std::make_shared<PredictOptions>();
+  flags.argument("MODEL", options->model, true, "a model.safetensors, or a run folder");
+  flags.argument("INPUT", options->input, true,
+                 "new samples as rows, with the columns of the training data");
+  flags.text("--labels", options->load.labels_path, "FILE", "file with the class of every row",
+             "Input");
+  flags.text("--label-column", options->load.label_column, "NAME",
+             "column of a .csv or .tsv that holds the class", "Input");
+  flags.text("--select", options->load.select, "CLASSES",
+             "keep only the rows of these classes, such as 6,0", "Input");
+  flags.text("--truth", options->truth, "FILE",
+             "file with the true class of every row: adds metrics", "Input");
+  flags.text("--out", options->out, "FILE",
+             "write the labels to this .csv or .npy instead of stdout", "Output");
+  flags.boolean("--json", options->json,
+                "print a summary as JSON and nothing else (labels go to --out only)", "Output");
+  flags.boolean("-q,--quiet", options->quiet, "no text, only labels and errors", "Output");
+  flags.field(fields_of(*options)[0], "", "Output");
+  return [options, &flags](Session& session) {
+    flags.apply_given();
+    validate_options(*options);
+    return run_predict(*options, session);
+  };
+}
+
+constexpr std::string_view kExample =
+    "  milieu predict run new_digits.npy --out new_labels.csv\n"
+    "    gives each row of new_digits.npy its cluster under the model in run/.\n"
+    "  milieu predict run new_digits.npy | sort | uniq -c\n"
+    "    counts them.\n";
+
+}  // namespace
+
+Command predict_command() {
+  return {.name = "predict",
+          .summary = "label new samples with a saved model",
+          .example = kExample,
+          .declare = declare_predict};
+}
+
+}  // namespace milieu::cli

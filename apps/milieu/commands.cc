@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands.h"
+
+#include <fmt/format.h>
+
+#include "cluster_command.h"
+#include "method.h"
+
+namespace milieu::cli {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table = {
+      kmeans_command(),    kmodes_command(),        gmm_command(),        ncut_command(),
+      meanshift_command(), agglomerative_command(), predict_command(),    score_command(),
+      info_command(),      demo_command(),          completion_command(),
+  };
+  return table;
+}
+
+const Command* find_command(std::string_view name) {
+  for (const Command& command : commands())
+    if (command.name == name) return &command;
+  return nullptr;
+}
+
+Run declare_command(const Command& command, Flags& flags) {
+  return command.make_method ? declare_clustering(command, flags) : command.declare(flags);
+}
+
+std::string call_of(const Command& command) { return fmt::format("milieu {}", command.name); }
+
+}  // namespace milieu::cli

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program `milieu`: finds the command in the table, parses its flags, runs it, and turns every
+// error into one line on stderr and an exit code (docs/command_line.md).
+#include <fmt/format.h>
+
+#include <csignal>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "help.h"
+#include "milieu/base/error.h"
+#include "milieu/base/summary.h"
+#include "suggest.h"
+
+namespace milieu::cli {
+
+namespace {
+
+[[noreturn]] void throw_unknown_command(const std::string& name) {
+  std::vector<std::string> known = {"help"};
+  for (const Command& command : commands()) known.emplace_back(command.name);
+  const std::string nearest = nearest_word(name, known);
+  if (!nearest.empty())
+    throw UsageError(fmt::format("unknown command '{}': did you mean {}?", name, nearest));
+  throw UsageError(fmt::format("unknown command '{}'", name));
+}
+
+const Command& require_command(const std::string& name) {
+  const Command* command = find_command(name);
+  if (!command) throw_unknown_command(name);
+  return *command;
+}
+
+int print_help(const Command& command, Session& session) {
+  Flags flags;
+  const Run run = declare_command(command, flags);  // keeps what the flags refer to
+  session.console.print(help_text(command, flags, session.console));
+  return kDone;
+}
+
+int run_command(const Command& command, const std::vector<std::string>& arguments,
+                Session& session) {
+  Flags flags;
+  const Run run = declare_command(command, flags);
+  if (flags.parse(arguments) == Flags::Outcome::HelpWanted) {
+    session.console.print(help_text(command, flags, session.console));
+    return kDone;
+  }
+  return run(session);
+}
+
+int dispatch(const std::vector<std::string>& words, Session& session) {
+  const std::string first = words.empty() ? "help" : words[0];
+  if (first == "--version" || first == "-V") {
+    session.console.print(fmt::format("milieu {}\n", version()));
+    return kDone;
+  }
+  if (first == "help" || first == "--help" || first == "-h") {
+    if (words.size() > 1) return print_help(require_command(words[1]), session);
+    session.console.print(overview_text(session.console));
+    return kDone;
+  }
+  if (first[0] == '-')
+    throw UsageError(fmt::format("{} stands where a command is expected", first));
+  return run_command(require_command(first), {words.begin() + 1, words.end()}, session);
+}
+
+void report(Console& console, std::string_view message) {
+  console.error(fmt::format("{} {}", console.paint_err(Style::Red, "milieu:"), message));
+}
+
+// Which error ends with which code is part of the interface: docs/command_line.md.
+int run_and_report(const std::vector<std::string>& words, Session& session) {
+  Console& console = session.console;
+  try {
+    const int code = dispatch(words, session);
+    console.flush();
+    return code;
+  } catch (const UsageError& error) {
+    report(console, error.what());
+    const bool has_command = !words.empty() && find_command(words[0]);
+    console.error(fmt::format("see `milieu help{}`", has_command ? " " + words[0] : ""));
+    return kWrongUsage;
+  } catch (const InvalidArgument& error) {
+    report(console, error.what());
+    return kWrongUsage;
+  } catch (const Error& error) {
+    report(console, error.what());
+  } catch (const OutputClosed&) {
+    // whoever read our output has seen enough
+  } catch (const std::bad_alloc&) {
+    report(console, "out of memory: use fewer rows, or a machine with more");
+  } catch (const std::exception& error) {
+    report(console, fmt::format("internal error: {} (please report it)", error.what()));
+  }
+  return kFailed;
+}
+
+}  // namespace
+
+}  // namespace milieu::cli
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write, handled by Console
+  milieu::cli::Console console;
+  milieu::cli::Interrupt interrupt;
+  milieu::cli::Session session{console, interrupt};
+  return milieu::cli::run_and_report({argv + 1, argv + argc}, session);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the shared runner (cluster_command.h) needs to know about a clustering method. A method's
+// command is a small class derived from MethodWith that calls the library's fit function.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "milieu/base/fields.h"
+#include "milieu/base/monitor.h"
+#include "milieu/base/summary.h"
+#include "milieu/data/dataset.h"
+#include "milieu/store/model_file.h"
+
+namespace milieu::cli {
+
+struct MethodResult {
+  std::vector<int> labels;  // one a kept row
+  RunSummary summary;
+  std::optional<ModelFile> model;  // its options are filled in by the runner
+};
+
+class Method {
+ public:
+  virtual ~Method() = default;
+  // The option fields of the method; they refer to this object.
+  virtual std::vector<Field> option_fields() = 0;
+  // Files the method reads beside INPUT: text fields whose values are paths, "" when not given.
+  virtual std::vector<Field> file_fields() = 0;
+  // Reads those files; their rows follow `data`.
+  virtual void load_files(const Dataset& data) { (void)data; }
+  virtual MethodResult fit(const Dataset& data, Monitor& monitor) = 0;
+};
+
+// The files of a method that has none but INPUT.
+struct NoFiles {};
+template <class Visitor>
+void visit_fields(NoFiles&, Visitor&&) {}
+
+template <class Options, class Files = NoFiles>
+class MethodWith : public Method {
+ public:
+  std::vector<Field> option_fields() override { return fields_of(options_); }
+  std::vector<Field> file_fields() override { return fields_of(files_); }
+
+ protected:
+  Options options_;
+  Files files_;
+};
+
+// From a library result {labels, model, summary}.
+template <class Result>
+MethodResult to_method_result(Result result) {
+  MethodResult out;
+  out.model = to_model_file(result.model);
+  out.labels = std::move(result.labels);
+  out.summary = std::move(result.summary);
+  return out;
+}
+
+}  // namespace milieu::cli

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace milieu::cli {
+
+namespace {
+
+constexpr double kTerminalPeriod = 0.1;  // seconds between two redraws of the line
+constexpr double kPlainPeriod = 5;       // seconds between two plain lines
+constexpr int kBarWidth = 20;
+
+int terminal_width() {
+  winsize size = {};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
+// At most `width` columns; multi-byte characters count as one.
+std::string clip(const std::string& text, int width) {
+  int columns = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool starts_character = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
+    if (starts_character && ++columns > width) return text.substr(0, i);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string clock_text(double seconds) {
+  const int64_t total = std::max<int64_t>(0, std::llround(seconds));
+  if (total >= 3600)
+    return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
+  return fmt::format("{}:{:02}", total / 60, total % 60);
+}
+
+std::string bar_text(double share, int width, bool has_unicode) {
+  const int filled = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * width));
+  std::string bar = has_unicode ? "" : "[";
+  for (int i = 0; i < width; ++i)
+    bar += i < filled ? (has_unicode ? "█" : "#") : (has_unicode ? "░" : "-");
+  return has_unicode ? bar : bar + "]";
+}
+
+ProgressMonitor::ProgressMonitor(Console& console, std::stop_token stop, std::string title)
+    : Monitor(std::move(stop)), console_(console), title_(std::move(title)) {}
+
+ProgressMonitor::~ProgressMonitor() { clear(); }
+
+void ProgressMonitor::on_iteration(const IterationReport& report) {
+  const std::lock_guard lock(mutex_);
+  count_restart(report);
+  if (is_due()) show(describe_iteration(report));
+}
+
+void ProgressMonitor::on_progress(std::string_view stage, int64_t done, int64_t total) {
+  const std::lock_guard lock(mutex_);
+  if (stage != stage_) {
+    stage_ = stage;
+    stage_began_ = watch_.seconds();
+  }
+  if (!is_due()) return;
+  const double elapsed = watch_.seconds();
+  if (total <= 0) return show(fmt::format("{}  {}", stage, clock_text(elapsed)));
+  const double share = static_cast<double>(done) / static_cast<double>(total);
+  std::string text =
+      fmt::format("{}  {}  {:.0f} %  {}", stage, bar_text(share, kBarWidth, console_.has_unicode()),
+                  100 * share, clock_text(elapsed));
+  if (share > 0)
+    text +=
+        fmt::format(", about {} left", clock_text((elapsed - stage_began_) * (1 - share) / share));
+  show(text);
+}
+
+void ProgressMonitor::announce(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  if (console_.err_is_terminal() && !console_.is_quiet()) show(std::string(text));
+}
+
+void ProgressMonitor::clear() {
+  const std::lock_guard lock(mutex_);
+  if (!is_line_shown_) return;
+  std::fputs("\r\x1b[K", stderr);
+  std::fflush(stderr);
+  is_line_shown_ = false;
+}
+
+bool ProgressMonitor::is_due() {
+  if (console_.is_quiet() || stop_reason() == StopReason::Cancelled) return false;
+  const double now = watch_.seconds();
+  if (now - last_shown_ < (console_.err_is_terminal() ? kTerminalPeriod : kPlainPeriod))
+    return false;
+  last_shown_ = now;
+  return true;
+}
+
+void ProgressMonitor::show(const std::string& text) {
+  const std::string line = fmt::format("{}  {}", title_, text);
+  if (!console_.err_is_terminal()) return console_.note(line);
+  fmt::print(stderr, "\r{}\x1b[K", clip(line, terminal_width() - 1));
+  std::fflush(stderr);
+  is_line_shown_ = true;
+}
+
+// Keeps what the estimate needs: how many iterations the finished restarts took.
+void ProgressMonitor::count_restart(const IterationReport& report) {
+  if (report.restart != restart_) {
+    iterations_before_ += last_iteration_;
+    restart_ = report.restart;
+  }
+  last_iteration_ = report.iteration;
+}
+
+// Restarts take about equally long, so the finished ones tell how long the rest will take; a single
+// start may converge at any time, so there the limit is shown and no estimate.
+std::string ProgressMonitor::describe_iteration(const IterationReport& report) const {
+  std::string text;
+  double share = 0;
+  if (report.num_restarts > 1) {
+    double within = 0;
+    if (report.restart > 0 && iterations_before_ > 0) {
+      const double usual = static_cast<double>(iterations_before_) / report.restart;
+      within = std::min(report.iteration / usual, 0.95);
+    }
+    share = (report.restart + within) / report.num_restarts;
+    text = fmt::format("{}  restart {}/{}  ", bar_text(share, kBarWidth, console_.has_unicode()),
+                       report.restart + 1, report.num_restarts);
+  }
+  text += fmt::format("iteration {}", report.iteration);
+  if (report.num_restarts <= 1 && report.max_iterations > 0)
+    text += fmt::format(" of at most {}", report.max_iterations);
+  text += fmt::format("  objective {:.6g}  {}", report.objective, clock_text(report.seconds));
+  if (share > 0 && report.restart > 0)
+    text += fmt::format(", about {} left", clock_text(report.seconds * (1 - share) / share));
+  return text;
+}
+
+}  // namespace milieu::cli
