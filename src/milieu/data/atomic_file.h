@@ -11,6 +11,9 @@ namespace milieu {
 // Collects writes in `path`.tmp-PID-N; commit() makes it `path`. Without commit() the temporary is
 // removed and an older `path` stays as it was. Every failure (disk full, forbidden) is an IoError
 // that names the path and the system's reason.
+//
+// An older file's permissions are kept. A symbolic link stays a link: what it points to is
+// replaced. A path that is no regular file (a terminal, a pipe, /dev/null) is written directly.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -24,9 +27,13 @@ class AtomicFile {
 
  private:
   [[noreturn]] void fail(const char* action);
+  void discard();
+  void keep_older_permissions();
+  void sync_folder();
 
-  std::string path_;
-  std::string temporary_;
+  std::string path_;       // as the caller named it, for messages
+  std::string target_;     // where the file goes: path_ with symbolic links followed
+  std::string temporary_;  // empty: target_ is written directly, or the temporary is gone
   std::FILE* file_ = nullptr;
 };
 

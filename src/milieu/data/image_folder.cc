@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/data/image_folder.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "milieu/base/error.h"
+#include "milieu/data/numbers.h"
+
+namespace milieu {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 14> kExtensions = {"jpg", "jpeg", "jpe",  "png",  "bmp",
+                                                          "dib", "tif",  "tiff", "webp", "pgm",
+                                                          "ppm", "pbm",  "pnm",  "jp2"};
+
+class Lister {
+ public:
+  explicit Lister(std::string root) { folder_.root = std::move(root); }
+
+  ImageFolder list() {
+    list_folder("", "");
+    if (folder_.paths.empty())
+      throw DataError(
+          fmt::format("{} has no images, must have some (.jpg, .png, .tif, ...)", folder_.root));
+    const auto is_class = [](const std::string& name) { return !name.empty(); };
+    if (std::any_of(classes_.begin(), classes_.end(), is_class)) make_labels();
+    return std::move(folder_);
+  }
+
+ private:
+  std::string full_path(const std::string& path) const {
+    return path.empty() ? folder_.root : folder_.root + "/" + path;
+  }
+  void skip(const std::string& path, std::string reason) {
+    folder_.skipped.push_back({path, std::move(reason)});
+  }
+
+  std::vector<std::string> sorted_names(const std::string& path) const {
+    std::error_code error;
+    std::vector<std::string> names;
+    fs::directory_iterator entry(full_path(path), error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error))
+      names.push_back(entry->path().filename().string());
+    if (error)
+      throw IoError(fmt::format("{} cannot be listed: {}", full_path(path), error.message()));
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  // `path` is relative to the root, `class_name` the first folder on it.
+  void list_folder(const std::string& path, const std::string& class_name) {
+    struct stat info = {};
+    if (::stat(full_path(path).c_str(), &info) != 0)
+      throw IoError(fmt::format("{} cannot be listed: {}", full_path(path), std::strerror(errno)));
+    if (!seen_.insert({info.st_dev, info.st_ino}).second) {
+      skip(path, "this folder was listed already");
+      return;
+    }
+    for (const std::string& name : sorted_names(path)) {
+      if (name.starts_with('.')) continue;
+      list_entry(path.empty() ? name : path + "/" + name, class_name.empty() ? name : class_name,
+                 class_name);
+    }
+  }
+
+  void list_entry(const std::string& path, const std::string& class_below,
+                  const std::string& class_name) {
+    struct stat info = {};
+    if (::stat(full_path(path).c_str(), &info) != 0) {
+      skip(path, std::strerror(errno));  // a link to nowhere, or to itself
+    } else if (S_ISDIR(info.st_mode)) {
+      list_folder(path, class_below);
+    } else if (!S_ISREG(info.st_mode)) {
+      skip(path, "not a regular file");
+    } else if (!has_image_extension(path)) {
+      skip(path, "not an image by its name");
+    } else {
+      folder_.paths.push_back(path);
+      classes_.push_back(class_name);
+    }
+  }
+
+  // Unlike labels in files, names of folders stay as they are: "001" is not "1". They are sorted by
+  // number when all of them are whole numbers.
+  void make_labels() {
+    std::vector<std::string>& names = folder_.labels.names;
+    for (const std::string& name : std::set<std::string>(classes_.begin(), classes_.end()))
+      if (!name.empty()) names.push_back(name);
+    const auto is_whole = [](const std::string& name) { return parse_integer(name).has_value(); };
+    if (std::all_of(names.begin(), names.end(), is_whole))
+      std::stable_sort(names.begin(), names.end(), [](const auto& a, const auto& b) {
+        return *parse_integer(a) < *parse_integer(b);
+      });
+    std::map<std::string, int> index_from_name = {{"", -1}};
+    for (size_t i = 0; i < names.size(); ++i) index_from_name[names[i]] = static_cast<int>(i);
+    for (const std::string& name : classes_)
+      folder_.labels.indices.push_back(index_from_name.at(name));
+  }
+
+  ImageFolder folder_;
+  std::vector<std::string> classes_;        // of the paths; empty: in the root
+  std::set<std::pair<dev_t, ino_t>> seen_;  // folders listed so far
+};
+
+}  // namespace
+
+ImageFolder list_image_folder(const std::string& root) { return Lister(root).list(); }
+
+bool has_image_extension(std::string_view path) {
+  const size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos || path.find('/', dot) != std::string_view::npos) return false;
+  std::string extension(path.substr(dot + 1));
+  for (char& c : extension)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
+}
+
+}  // namespace milieu

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which images a folder holds. Listing only: files are neither opened nor decoded here.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "milieu/data/labels.h"
+
+namespace milieu {
+
+// Rules: each sub-folder of the root is a class, and all images below it, however deep, belong to
+// it. Images in the root itself have no class (label -1); without sub-folders there are no classes.
+// Paths are sorted by their bytes, folder by folder, so that every machine lists the same order.
+// Hidden files and folders (names that start with ".") do not exist for us. Symbolic links are
+// followed; a folder that was listed already (a loop, or a second link to it) is skipped.
+struct ImageFolder {
+  std::string root;
+  std::vector<std::string> paths;  // relative to root, "/" between names
+  Labels labels;                   // of the paths; empty without sub-folders
+
+  struct Skipped {
+    std::string path;  // relative to root
+    std::string reason;
+  };
+  std::vector<Skipped> skipped;  // what was left out and why, in the order of the listing
+};
+
+// Throws IoError when the root or a folder below it cannot be read, DataError when there is no
+// image.
+ImageFolder list_image_folder(const std::string& root);
+
+// By extension, in any case: jpg jpeg jpe png bmp dib tif tiff webp pgm ppm pbm pnm jp2.
+bool has_image_extension(std::string_view path);
+
+}  // namespace milieu
