@@ -14,5 +14,6 @@ namespace milieu {
 #define MILIEU_ASSERT(condition) \
   ((condition) ? void(0) : ::milieu::assertion_failed(#condition, __FILE__, __LINE__))
 #else
-#define MILIEU_ASSERT(condition) void(0)
+#define MILIEU_ASSERT(condition) \
+  void(sizeof(!(condition)))  // not evaluated, but variables are used
 #endif

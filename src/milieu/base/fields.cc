@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "milieu/base/error.h"
 
@@ -20,10 +21,20 @@ std::string join_choices(const std::vector<std::string>& choices) {
   return fmt::format("{} or {}", fmt::join(head, ", "), choices.back());
 }
 
+// The whole text must be a number. std::from_chars takes no plus sign; people write one.
 template <class Number>
 bool parse_number(std::string_view text, Number& value) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// The whole number that `given` is, also when it is written as a real (1e3); nothing otherwise.
+std::optional<int64_t> whole_number(const FieldValue& given) {
+  if (const int64_t* number = std::get_if<int64_t>(&given)) return *number;
+  const double* real = std::get_if<double>(&given);
+  if (!real || *real != std::floor(*real) || std::abs(*real) >= 0x1p63) return std::nullopt;
+  return static_cast<int64_t>(*real);
 }
 
 [[noreturn]] void throw_unparsed(const Field& field, std::string_view text, const char* wanted) {
@@ -32,13 +43,27 @@ bool parse_number(std::string_view text, Number& value) {
 
 const char* kind_name(FieldKind kind) {
   switch (kind) {
-    case FieldKind::Flag: return "true or false";
-    case FieldKind::Integer: return "a whole number";
-    case FieldKind::Real: return "a number";
-    case FieldKind::Text: return "text";
-    case FieldKind::Choice: return "a word";
+    case FieldKind::Flag:
+      return "true or false";
+    case FieldKind::Integer:
+      return "a whole number";
+    case FieldKind::Real:
+      return "a number";
+    case FieldKind::Text:
+      return "text";
+    case FieldKind::Choice:
+      return "a word";
   }
   return "";
+}
+
+std::string escape_table_cell(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '|') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
 }
 
 }  // namespace
@@ -91,10 +116,11 @@ void Field::validate() const {
     number = static_cast<double>(*integer);
   } else if (const double* real = std::get_if<double>(&value)) {
     number = *real;
-    if (std::isnan(number))
-      throw InvalidArgument(fmt::format("{} is NaN, must be a number", name));
+    if (std::isnan(number)) throw InvalidArgument(fmt::format("{} is NaN, must be a number", name));
   } else {
-    return;  // flags, texts and choices are right by construction
+    if (kind == FieldKind::Choice && std::get<std::string>(value).empty())
+      throw InvalidArgument(fmt::format("{} has no such value, must be {}", name, range_text()));
+    return;  // flags and texts are right by construction
   }
   const bool low = rule.min_is_excluded ? number <= rule.min : number < rule.min;
   if (low || number > rule.max)
@@ -106,20 +132,23 @@ void Field::set_from_text(std::string_view text) const {
     case FieldKind::Flag: {
       if (text == "true" || text == "1" || text == "yes" || text == "on") return set(true);
       if (text == "false" || text == "0" || text == "no" || text == "off") return set(false);
-      throw_unparsed(*this, text, "true or false");
+      throw_unparsed(*this, text, kind_name(kind));
     }
     case FieldKind::Integer: {
       int64_t number = 0;
-      if (!parse_number(text, number)) throw_unparsed(*this, text, "a whole number");
-      return set(number);
+      if (parse_number(text, number)) return set(number);
+      double real = 0;  // 1e3, or too large for int64_t: set() judges
+      if (!parse_number(text, real)) throw_unparsed(*this, text, kind_name(kind));
+      return set(real);
     }
     case FieldKind::Real: {
       double number = 0;
-      if (!parse_number(text, number)) throw_unparsed(*this, text, "a number");
+      if (!parse_number(text, number)) throw_unparsed(*this, text, kind_name(kind));
       return set(number);
     }
     case FieldKind::Text:
-    case FieldKind::Choice: return set(std::string(text));
+    case FieldKind::Choice:
+      return set(std::string(text));
   }
 }
 
@@ -145,14 +174,23 @@ template <class Number>
 void FieldCollector::add_integer(const char* name, Number& value, const FieldRule& rule,
                                  const char* help) {
   Field& field = add(name, FieldKind::Integer, rule, help);
-  field.get = [&value]() -> FieldValue { return static_cast<int64_t>(value); };
+  static constexpr uint64_t kLargest =
+      std::min(static_cast<uint64_t>(std::numeric_limits<Number>::max()),
+               static_cast<uint64_t>(std::numeric_limits<int64_t>::max()));
+  field.get = [&value, key = field.name]() -> FieldValue {
+    if (!std::in_range<int64_t>(value))
+      throw InvalidArgument(fmt::format("{} is {}, must be at most {}", key, value, kLargest));
+    return static_cast<int64_t>(value);
+  };
   field.set = [&value, key = field.name](const FieldValue& given) {
-    const int64_t* number = std::get_if<int64_t>(&given);
-    if (!number) throw_wrong_value(key, given, kind_name(FieldKind::Integer));
-    if (!std::in_range<Number>(*number))
-      throw_wrong_value(key, given,
-                        fmt::format("between {} and {}", std::numeric_limits<Number>::min(),
-                                    std::numeric_limits<Number>::max()));
+    const std::optional<int64_t> number = whole_number(given);
+    const double* real = std::get_if<double>(&given);
+    const bool is_huge = real && std::isfinite(*real) && std::abs(*real) >= 0x1p63;
+    if (!number && !is_huge) throw_wrong_value(key, given, kind_name(FieldKind::Integer));
+    if (is_huge || !std::in_range<Number>(*number))
+      throw_wrong_value(
+          key, given,
+          fmt::format("between {} and {}", std::numeric_limits<Number>::min(), kLargest));
     value = static_cast<Number>(*number);
   };
 }
@@ -218,7 +256,10 @@ std::string options_table(const std::vector<Field>& fields) {
       flags += fmt::format(", `{}{}`", alias.size() == 1 ? "-" : "--", alias);
     const std::string text = to_text(field.get());
     const std::string shown = text.empty() ? "" : "`" + text + "`";
-    table += fmt::format("| {} | {} | {} | {} |\n", flags, shown, field.range_text(), field.help);
+    std::string range = field.range_text();
+    if (range.empty() && field.kind != FieldKind::Text) range = kind_name(field.kind);
+    table += fmt::format("| {} | {} | {} | {} |\n", flags, escape_table_cell(shown),
+                         escape_table_cell(range), escape_table_cell(field.help));
   }
   return table;
 }

@@ -7,7 +7,8 @@
 //   }
 //
 // and everything else follows from it: command line flags, JSON in and out, range checks, the docs
-// table, bindings, the explorer's form. All of them work on the type-erased list `fields_of(options)`.
+// table, bindings, the explorer's form. All of them work on the type-erased list
+// `fields_of(options)`.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,8 @@
 
 namespace milieu {
 
-// The value of a field as JSON or a flag carries it. Choices (enums) are carried by name.
+// The value of a field as JSON or a flag carries it. Choices (enums) are carried by name. Whole
+// numbers end at 2^63 - 1, for seeds too.
 using FieldValue = std::variant<bool, int64_t, double, std::string>;
 
 enum class FieldKind { Flag, Integer, Real, Text, Choice };
@@ -79,17 +81,20 @@ struct Field {
   FieldKind kind = FieldKind::Text;
   FieldRule rule;
   std::vector<std::string> choices;  // names, for Choice
+  // Throws InvalidArgument when a uint64_t is above 2^63 - 1.
   std::function<FieldValue()> get;
-  // Takes the kind that get() returns; an integer is accepted for a Real. Throws InvalidArgument
-  // "name is VALUE, must be ..." for a wrong kind, an unknown choice or a number that does not fit.
-  // Ranges are checked by validate_fields, so that defaults and JSON obey them too.
+  // Takes the kind that get() returns; a whole number is accepted for a Real, and a Real that is
+  // whole (JSON's 1e3) for an Integer. Throws InvalidArgument "name is VALUE, must be ..." for a
+  // wrong kind, an unknown choice or a number that does not fit. Ranges are checked by
+  // validate_fields, so that defaults and JSON obey them too.
   std::function<void(const FieldValue&)> set;
 
   std::string flag() const;        // "--num-clusters"
   std::string range_text() const;  // "at least 1", "between 0 and 1", "lloyd or bounds", "" if free
   // Throws InvalidArgument "num_clusters is 0, must be at least 1" when the value breaks the rule.
+  // NaN breaks every rule; infinity obeys a rule that is open on its side.
   void validate() const;
-  // Parses what a person typed ("12", "0.5", "true", "full") and sets it.
+  // Parses what a person typed ("12", "1e3", "+0.5", "true", "full") and sets it.
   void set_from_text(std::string_view text) const;
 };
 
@@ -117,7 +122,7 @@ class FieldCollector {
     field.get = [&value, choices = rule.choices]() -> FieldValue {
       for (const auto& [word, choice] : choices)
         if (choice == value) return word;
-      return std::string();
+      return std::string();  // no such choice: validate() refuses it
     };
     field.set = [&value, choices = rule.choices, key = field.name,
                  rule_text = field.range_text()](const FieldValue& given) {
@@ -157,7 +162,7 @@ void validate_options(const Options& options) {
   validate_fields(fields_of(const_cast<Options&>(options)));  // only reads
 }
 
-// A Markdown table of the fields with type, default, range and help: the "Options" part of a docs
+// A Markdown table of the fields with flags, default, range and help: the "Options" part of a docs
 // page. Called on a default-constructed options object.
 std::string options_table(const std::vector<Field>& fields);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Monitor: how a running method speaks to its caller and is stopped by it. The library never prints:
-// the command line, the server and the bindings each give their own monitor.
+// Monitor: how a running method speaks to its caller and is stopped by it. The library never
+// prints: the command line, the server and the bindings each give their own monitor.
 #pragma once
 
 #include <chrono>
@@ -8,18 +8,19 @@
 #include <optional>
 #include <stop_token>
 #include <string_view>
+#include <utility>
 
 namespace milieu {
 
 // What a method reports after every outer iteration.
 struct IterationReport {
-  int restart = 0;         // zero-based
+  int restart = 0;  // zero-based
   int num_restarts = 1;
   int iteration = 0;       // one-based within the restart
   int max_iterations = 0;  // 0 when there is no limit
   double objective = 0;
-  double change = 0;       // objective minus the previous one
-  double seconds = 0;      // since the fit began
+  double change = 0;   // objective minus the previous one
+  double seconds = 0;  // since the fit began
 };
 
 // Why a method should stop now; None means go on.
@@ -41,8 +42,8 @@ class Monitor {
     (void)stage, (void)done, (void)total;
   }
 
-  // Asked at every outer iteration and about ten times a second in long inner loops; thread-safe and
-  // cheap (an atomic load and a clock read).
+  // Asked at every outer iteration and about ten times a second in long inner loops; thread-safe
+  // and cheap (an atomic load and a clock read).
   StopReason stop_reason() const {
     if (stop_.stop_requested()) return StopReason::Cancelled;
     if (deadline_ && Clock::now() >= *deadline_) return StopReason::TimeLimit;
@@ -50,18 +51,19 @@ class Monitor {
   }
   bool should_stop() const { return stop_reason() != StopReason::None; }
 
+  // Set before the fit begins, not while it runs. No deadline: nullopt.
   void set_deadline(std::optional<Clock::time_point> deadline) { deadline_ = deadline; }
-  void set_time_limit(double seconds) {
-    deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                   std::chrono::duration<double>(seconds));
-  }
+  // A deadline `seconds` from now; 0 or less has passed already, infinity means none. Throws
+  // InvalidArgument for NaN.
+  void set_time_limit(double seconds);
 
  private:
   std::stop_token stop_;
   std::optional<Clock::time_point> deadline_;
 };
 
-// A monitor that hears nothing and never stops: the default argument of every fit.
+// A monitor that hears nothing and never stops: the default argument of every fit. Shared by all
+// callers: never set a deadline on it.
 Monitor& silent_monitor();
 
 // Seconds since construction, for summaries and reports.

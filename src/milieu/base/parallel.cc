@@ -1,15 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "milieu/base/parallel.h"
 
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <thread>
+#include <atomic>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <mutex>
 
 #include "milieu/base/error.h"
 
 namespace milieu {
+
+namespace {
+
+// Making an arena costs about 0.1 ms, as much as a small loop, so that idle ones are kept. Callers
+// on different threads, and nested loops, each borrow their own. Never destroyed: oneTBB may be
+// gone before static objects are.
+class ArenaPool {
+ public:
+  static ArenaPool& instance() {
+    static ArenaPool* pool = new ArenaPool;
+    return *pool;
+  }
+
+  std::unique_ptr<tbb::task_arena> take(int threads) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = std::find_if(idle_.begin(), idle_.end(), [&](const auto& arena) {
+        return arena->max_concurrency() == threads;
+      });
+      if (found != idle_.end()) {
+        std::unique_ptr<tbb::task_arena> arena = std::move(*found);
+        idle_.erase(found);
+        return arena;
+      }
+    }
+    return std::make_unique<tbb::task_arena>(threads);
+  }
+
+  void give_back(std::unique_ptr<tbb::task_arena> arena) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(arena));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<tbb::task_arena>> idle_;
+};
+
+// Keeps the exception of the lowest block that failed. Blocks above it may be left out, those below
+// it run: which exception the caller sees does not depend on the number of threads.
+class FirstFailure {
+ public:
+  bool is_below(int64_t index) const { return first_.load(std::memory_order_relaxed) < index; }
+
+  void record(int64_t index, std::exception_ptr exception) {
+    const std::lock_guard lock(mutex_);
+    if (index >= first_.load(std::memory_order_relaxed)) return;
+    first_.store(index, std::memory_order_relaxed);
+    exception_ = std::move(exception);
+  }
+
+  void rethrow_if_any() const {
+    if (exception_) std::rethrow_exception(exception_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<int64_t> first_ = std::numeric_limits<int64_t>::max();
+  std::exception_ptr exception_;
+};
+
+template <class Body>
+void run_in_arena(int threads, const Body& body) {
+  // The arena we are in has the right size (the usual case): stay, but take no tasks of an outer
+  // loop while waiting for the inner one.
+  if (tbb::this_task_arena::max_concurrency() == threads) {
+    tbb::this_task_arena::isolate(body);
+    return;
+  }
+  std::unique_ptr<tbb::task_arena> arena = ArenaPool::instance().take(threads);
+  arena->execute(body);
+  ArenaPool::instance().give_back(std::move(arena));
+}
+
+}  // namespace
 
 int resolve_num_threads(int num_threads) {
   require(num_threads >= 0, "num_threads must be at least 0 (0 means all cores)");
@@ -23,21 +103,32 @@ void parallel_for(int64_t n, int64_t block_size, int num_threads,
   const int64_t blocks = num_blocks(n, block_size);
   const auto run_block = [&](int64_t index) {
     const int64_t begin = index * block_size;
-    body(Block{index, begin, std::min(n, begin + block_size)});
+    body(Block{index, begin, begin + std::min(block_size, n - begin)});
   };
-  const int threads = resolve_num_threads(num_threads);
+  // oneTBB never runs more threads than its limit, but complains on stderr when asked to.
+  const auto limit = static_cast<int>(
+      tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
+  const int threads = std::min(resolve_num_threads(num_threads), limit);
   if (threads == 1 || blocks <= 1) {
     for (int64_t index = 0; index < blocks; ++index) run_block(index);
     return;
   }
-  tbb::task_arena arena(threads);
-  arena.execute([&] {
-    tbb::parallel_for(tbb::blocked_range<int64_t>(0, blocks, 1),
-                      [&](const tbb::blocked_range<int64_t>& range) {
-                        for (int64_t i = range.begin(); i < range.end(); ++i) run_block(i);
-                      },
-                      tbb::simple_partitioner());
+  FirstFailure failure;
+  run_in_arena(threads, [&] {
+    tbb::parallel_for(
+        tbb::blocked_range<int64_t>(0, blocks, 1),
+        [&](const tbb::blocked_range<int64_t>& range) {
+          for (int64_t i = range.begin(); i < range.end() && !failure.is_below(i); ++i) {
+            try {
+              run_block(i);
+            } catch (...) {
+              failure.record(i, std::current_exception());
+            }
+          }
+        },
+        tbb::simple_partitioner());
   });
+  failure.rethrow_if_any();
 }
 
 }  // namespace milieu

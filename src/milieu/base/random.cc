@@ -48,7 +48,10 @@ uint64_t Random::next_bits() {
 
 double Random::uniform() { return static_cast<double>(next_bits() >> 11) * 0x1.0p-53; }
 
-double Random::uniform(double low, double high) { return low + (high - low) * uniform(); }
+double Random::uniform(double low, double high) {
+  const double x = low + (high - low) * uniform();
+  return x < high || !(low < high) ? x : std::nextafter(high, low);  // the sum may round up to high
+}
 
 int64_t Random::uniform_index(int64_t n) {
   require(n >= 1, "uniform_index: n must be at least 1");
@@ -77,7 +80,8 @@ int64_t Random::weighted_index(std::span<const double> weights) {
     require(w >= 0, "weighted_index: weights must not be negative or NaN");
     sum += w;
   }
-  require(sum > 0 && std::isfinite(sum), "weighted_index: weights must have a positive, finite sum");
+  require(sum > 0 && std::isfinite(sum),
+          "weighted_index: weights must have a positive, finite sum");
   double left = uniform() * sum;
   int64_t last_positive = 0;
   for (size_t i = 0; i < weights.size(); ++i) {

@@ -25,18 +25,18 @@ class Random {
   // numbers were drawn so far. child(i) and child(j) differ for i != j.
   Random child(uint64_t index) const;
 
-  uint64_t next_bits();                   // 64 uniform bits
-  double uniform();                       // in [0, 1), 53 bits
-  double uniform(double low, double high);  // in [low, high)
-  int64_t uniform_index(int64_t n);       // in [0, n), unbiased; n >= 1
-  double normal();                        // standard normal, polar method
+  uint64_t next_bits();                     // 64 uniform bits
+  double uniform();                         // in [0, 1), 53 bits
+  double uniform(double low, double high);  // in [low, high); low when they are equal
+  int64_t uniform_index(int64_t n);         // in [0, n), unbiased; n >= 1
+  double normal();                          // standard normal, polar method
   bool bernoulli(double probability) { return uniform() < probability; }
 
   // Index i with probability weights[i] / sum. Weights must be >= 0 with a positive, finite sum.
   int64_t weighted_index(std::span<const double> weights);
 
-  // `count` distinct indices of [0, n) in random order (Floyd-like partial shuffle when count is
-  // large, rejection when small); 0 <= count <= n.
+  // `count` distinct indices of [0, n) in random order (partial shuffle when count is large,
+  // rejection when small); 0 <= count <= n.
   std::vector<int64_t> sample_without_replacement(int64_t n, int64_t count);
 
   template <class T>

@@ -12,13 +12,48 @@
 namespace milieu {
 namespace {
 
-// Frozen: a change here changes every result that Milieu ever printed for a seed.
+// Frozen: a change here changes every result that Milieu ever printed for a seed. The bits are
+// those of xoshiro256++ seeded by splitmix64, checked once against a separate implementation.
 TEST(Random, FirstNumbersAreFrozen) {
-  Random random(1);
-  EXPECT_EQ(random.next_bits(), 0xcfc5d07f6f03c29bu);
-  EXPECT_EQ(random.next_bits(), 0xbf424132963fe08du);
+  Random bits(1);
+  EXPECT_EQ(bits.next_bits(), 0xcfc5d07f6f03c29bu);
+  EXPECT_EQ(bits.next_bits(), 0xbf424132963fe08du);
+  Random uniform(1);
+  EXPECT_EQ(uniform.uniform(), 0x1.9f8ba0fede078p-1);
+  EXPECT_EQ(uniform.uniform(), 0x1.7e8482652c7fcp-1);
+  EXPECT_EQ(uniform.uniform(), 0x1.9a37d5757aafp-4);
   Random normal(1);
-  EXPECT_EQ(normal.normal(), normal.child(0).normal() * 0 + Random(1).normal());
+  EXPECT_EQ(normal.normal(), 0x1.7fe2b6e80acbfp-1);
+  EXPECT_EQ(normal.normal(), -0x1.b4f02841c1196p-2);
+  EXPECT_EQ(normal.normal(), -0x1.3f7ed083decfap+0);
+  const Random root(1);
+  EXPECT_EQ(root.child(0).next_bits(), 0x7a1dd08615f1435au);
+  EXPECT_EQ(root.child(7).next_bits(), 0x56d2c8fc0a8706d4u);
+  EXPECT_EQ(root.child(7).child(3).next_bits(), 0x92f8cb5c307ba0ebu);
+  EXPECT_EQ(Random((uint64_t{1} << 63) + 5).next_bits(), 0x52e8a786521a8ba1u);
+}
+
+TEST(Random, FirstSamplesAreFrozen) {
+  Random index(1);
+  std::vector<int64_t> drawn;
+  for (int i = 0; i < 4; ++i) drawn.push_back(index.uniform_index(1000));
+  EXPECT_EQ(drawn, (std::vector<int64_t>{387, 965, 744, 470}));
+  EXPECT_EQ(Random(1).sample_without_replacement(10, 4), (std::vector<int64_t>{7, 9, 2, 3}));
+  EXPECT_EQ(Random(1).sample_without_replacement(100, 4), (std::vector<int64_t>{87, 65, 44, 70}));
+  std::vector<int> values = {0, 1, 2, 3, 4, 5, 6, 7};
+  Random(1).shuffle(std::span<int>(values));
+  EXPECT_EQ(values, (std::vector<int>{7, 1, 6, 5, 0, 4, 2, 3}));
+}
+
+TEST(Random, UniformNeverReachesItsUpperEnd) {
+  // 1 + (1 - 2^-53) rounds to 2; a narrow range makes the rounding frequent.
+  Random random(9);
+  const double high = std::nextafter(std::nextafter(1.0, 2.0), 2.0);
+  for (int i = 0; i < 1000; ++i) {
+    const double x = random.uniform(1.0, high);
+    ASSERT_TRUE(x >= 1.0 && x < high);
+  }
+  EXPECT_EQ(random.uniform(3.0, 3.0), 3.0);
 }
 
 TEST(Random, ChildDependsOnSeedAndIndexOnly) {
@@ -112,7 +147,8 @@ TEST(Random, ShuffleIsAPermutation) {
 TEST(Random, PortableLogAgreesWithTheLibrary) {
   Random random(8);
   for (int i = 0; i < 100000; ++i) {
-    const double x = std::ldexp(0.5 + random.uniform(), static_cast<int>(random.uniform_index(200)) - 100);
+    const double x =
+        std::ldexp(0.5 + random.uniform(), static_cast<int>(random.uniform_index(200)) - 100);
     const double expected = std::log(x);
     EXPECT_NEAR(portable_log(x), expected, 4e-16 * std::max(1.0, std::abs(expected))) << x;
   }

@@ -12,11 +12,16 @@ namespace milieu {
 
 const char* to_string(Termination termination) {
   switch (termination) {
-    case Termination::Converged: return "Converged";
-    case Termination::IterationLimit: return "IterationLimit";
-    case Termination::TimeLimit: return "TimeLimit";
-    case Termination::Cancelled: return "Cancelled";
-    case Termination::NumericalIssue: return "NumericalIssue";
+    case Termination::Converged:
+      return "Converged";
+    case Termination::IterationLimit:
+      return "IterationLimit";
+    case Termination::TimeLimit:
+      return "TimeLimit";
+    case Termination::Cancelled:
+      return "Cancelled";
+    case Termination::NumericalIssue:
+      return "NumericalIssue";
   }
   return "Unknown";
 }
@@ -29,15 +34,19 @@ Termination termination_from(StopReason reason) {
 namespace {
 
 std::string describe_stop(const RunSummary& s) {
+  const std::string rounds =
+      fmt::format("{} {}", s.iterations, s.iterations == 1 ? "iteration" : "iterations");
   switch (s.termination) {
-    case Termination::Converged: return fmt::format("converged after {} iterations", s.iterations);
+    case Termination::Converged:
+      return "converged after " + rounds;
     case Termination::IterationLimit:
-      return fmt::format("stopped at the limit of {} iterations", s.iterations);
+      return "stopped at the limit of " + rounds;
     case Termination::TimeLimit:
-      return fmt::format("stopped by the time limit after {} iterations", s.iterations);
-    case Termination::Cancelled: return fmt::format("cancelled after {} iterations", s.iterations);
+      return "stopped by the time limit after " + rounds;
+    case Termination::Cancelled:
+      return "cancelled after " + rounds;
     case Termination::NumericalIssue:
-      return fmt::format("stopped by a numerical issue after {} iterations", s.iterations);
+      return "stopped by a numerical issue after " + rounds;
   }
   return {};
 }
@@ -45,8 +54,8 @@ std::string describe_stop(const RunSummary& s) {
 }  // namespace
 
 std::string RunSummary::brief() const {
-  return fmt::format("{}: {} clusters of {} x {}, objective {:.8g}, {} ({:.2f} s)", method, clusters,
-                     n, d, objective, describe_stop(*this), seconds);
+  return fmt::format("{}: {} clusters of {} x {}, objective {:.8g}, {} ({:.2f} s)", method,
+                     clusters, n, d, objective, describe_stop(*this), seconds);
 }
 
 std::string RunSummary::full() const {
@@ -64,9 +73,8 @@ void set_sizes(RunSummary& summary, std::span<const int> labels, int num_cluster
     MILIEU_ASSERT(label >= -1 && label < num_clusters);
     if (label >= 0) ++summary.sizes[label];
   }
-  summary.clusters =
-      static_cast<int>(std::count_if(summary.sizes.begin(), summary.sizes.end(),
-                                     [](int64_t size) { return size > 0; }));
+  summary.clusters = static_cast<int>(std::count_if(summary.sizes.begin(), summary.sizes.end(),
+                                                    [](int64_t size) { return size > 0; }));
 }
 
 const char* version() { return MILIEU_VERSION; }
