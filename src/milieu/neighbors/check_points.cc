@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "milieu/base/error.h"
 
@@ -45,6 +47,20 @@ void check_points(FloatView points, std::string_view name) {
   });
   for (int64_t i = 0; i < points.rows(); ++i)
     if (has_non_finite(points.row_span(i))) refuse_row(points.row_span(i), i, name);
+}
+
+double widest_range(FloatView points) {
+  std::vector<float> low(points.row(0), points.row(0) + points.cols());
+  std::vector<float> high = low;
+  for (int64_t i = 1; i < points.rows(); ++i)
+    for (int64_t j = 0; j < points.cols(); ++j) {
+      low[j] = std::min(low[j], points.row(i)[j]);
+      high[j] = std::max(high[j], points.row(i)[j]);
+    }
+  double widest = 0;
+  for (int64_t j = 0; j < points.cols(); ++j)
+    widest = std::max(widest, static_cast<double>(high[j]) - static_cast<double>(low[j]));
+  return widest;
 }
 
 }  // namespace milieu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every method that works on distances asks of its samples.
+// What methods that work on distances ask of their samples.
 #pragma once
 
 #include <string_view>
@@ -12,5 +12,8 @@ namespace milieu {
 // DataError "points has NaN at row 3, column 0 (counted from 0): ..." when an entry is not finite.
 // `name` is how the message calls the matrix.
 void check_points(FloatView points, std::string_view name = "points");
+
+// The widest range of a coordinate, at least one row: 0 when all rows are equal.
+double widest_range(FloatView points);
 
 }  // namespace milieu

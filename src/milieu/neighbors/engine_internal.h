@@ -51,6 +51,9 @@ class Candidates {
     bound_ = found_.front().squared_distance;
   }
 
+  // As found, which is in no order once the list is full.
+  std::span<const Neighbor> found() const { return found_; }
+
   // Ascending; ends the collection.
   std::span<const Neighbor> sorted() {
     std::sort(found_.begin(), found_.end());

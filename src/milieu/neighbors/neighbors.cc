@@ -152,7 +152,8 @@ RadiusNeighbors NeighborIndex::within(FloatView queries, double radius,
   std::atomic<int64_t> num_pairs = 0;
   const auto take = [&](const Block& block, std::span<Candidates> candidates) {
     for (int64_t i = 0; i < block.size(); ++i) {
-      const std::span<const Neighbor> found = candidates[i].sorted();
+      const std::span<const Neighbor> found =
+          options.is_sorted ? candidates[i].sorted() : candidates[i].found();
       counts[block.begin + i] = static_cast<int64_t>(found.size());
       require((num_pairs += counts[block.begin + i]) <= options.max_num_pairs, [&] {
         return fmt::format(

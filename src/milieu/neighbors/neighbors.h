@@ -32,6 +32,9 @@ struct NeighborOptions {
   // equal to it at other rows are.
   bool exclude_self = false;
   int num_threads = 0;  // 0: all cores
+  // False leaves the neighbours of a radius search in the order in which they are found, which is
+  // always the same but depends on `search`: faster where their order does not matter.
+  bool is_sorted = true;
   // A radius search that finds more pairs than this is refused with InvalidArgument: each pair
   // takes 12 bytes, and a radius too large would fill the memory with n x m of them.
   int64_t max_num_pairs = 250'000'000;

@@ -175,6 +175,22 @@ TEST_P(NeighborsBothSearches, WithinEqualTheTwin) {
     expect_within_like_twin(points, queries, radius, options());
 }
 
+TEST_P(NeighborsBothSearches, UnsortedNeighboursAreTheSameOnes) {
+  const Matrix<float> points = normal_points(700, 3, 23);
+  NeighborOptions unsorted = options();
+  unsorted.is_sorted = false;
+  const RadiusNeighbors expected = radius_neighbors(points, points, 1, options());
+  RadiusNeighbors actual = radius_neighbors(points, points, 1, unsorted);
+  ASSERT_EQ(actual.offsets, expected.offsets);
+  for (int64_t i = 0; i < 700; ++i) {
+    const auto begin = expected.offsets[i];
+    const auto end = expected.offsets[i + 1];
+    EXPECT_THAT(std::span(actual.indices).subspan(begin, end - begin),
+                ::testing::UnorderedElementsAreArray(
+                    std::span(expected.indices).subspan(begin, end - begin)));
+  }
+}
+
 TEST_P(NeighborsBothSearches, RadiusIsInclusive) {
   const Matrix<float> points = integer_points(100, 2, 6, 5);
   for (const double radius : {1.0, 2.0, 5.0})

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// Agglomerative clustering against hand cases, a naive O(n^3) twin that measures every pair of
+// clusters by the definition of the linkage, and SciPy where it is installed.
+#include "milieu/classic/agglomerative.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+#include "milieu/base/error.h"
+#include "milieu/base/random.h"
+#include "milieu/testing/synthetic.h"
+#include "milieu/testing/temp_dir.h"
+
+namespace milieu {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Message;
+
+constexpr Linkage kLinkages[] = {Linkage::Ward, Linkage::Average, Linkage::Complete,
+                                 Linkage::Single};
+
+Matrix<float> line(std::vector<float> values) {
+  Matrix<float> points(static_cast<int64_t>(values.size()), 1);
+  std::copy(values.begin(), values.end(), points.data());
+  return points;
+}
+
+Matrix<float> normal_points(int64_t n, int64_t d, uint64_t seed) {
+  Random random(seed);
+  Matrix<float> points(n, d);
+  for (int64_t i = 0; i < points.size(); ++i)
+    points.data()[i] = static_cast<float>(random.normal());
+  return points;
+}
+
+AgglomerativeResult fit(FloatView points, Linkage linkage, int num_clusters = 1) {
+  AgglomerativeOptions options;
+  options.linkage = linkage;
+  options.num_clusters = num_clusters;
+  return fit_agglomerative({points}, options);
+}
+
+std::vector<double> column(const Matrix<double>& tree, int64_t j) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < tree.rows(); ++i) values.push_back(tree(i, j));
+  return values;
+}
+
+double distance(FloatView points, int a, int b) {
+  double sum = 0;
+  for (int64_t j = 0; j < points.cols(); ++j)
+    sum += std::pow(static_cast<double>(points(a, j)) - points(b, j), 2);
+  return std::sqrt(sum);
+}
+
+using Cluster = std::vector<int>;
+
+double ward_distance(FloatView points, const Cluster& a, const Cluster& b) {
+  double sum = 0;
+  for (int64_t j = 0; j < points.cols(); ++j) {
+    double mean_a = 0;
+    double mean_b = 0;
+    for (const int i : a) mean_a += points(i, j) / static_cast<double>(a.size());
+    for (const int i : b) mean_b += points(i, j) / static_cast<double>(b.size());
+    sum += (mean_a - mean_b) * (mean_a - mean_b);
+  }
+  const auto size_a = static_cast<double>(a.size());
+  const auto size_b = static_cast<double>(b.size());
+  return std::sqrt(2 * size_a * size_b / (size_a + size_b) * sum);
+}
+
+// By the definition: all pairs of samples.
+double cluster_distance(FloatView points, const Cluster& a, const Cluster& b, Linkage linkage) {
+  if (linkage == Linkage::Ward) return ward_distance(points, a, b);
+  double sum = 0;
+  double least = INFINITY;
+  double most = 0;
+  for (const int i : a)
+    for (const int j : b) {
+      const double d = distance(points, i, j);
+      sum += d;
+      least = std::min(least, d);
+      most = std::max(most, d);
+    }
+  if (linkage == Linkage::Average) return sum / static_cast<double>(a.size() * b.size());
+  return linkage == Linkage::Single ? least : most;
+}
+
+struct TwinStep {
+  double height;
+  std::vector<int> labels;  // after the merge, by first occurrence
+};
+
+std::vector<int> labels_of(const std::vector<Cluster>& clusters, int64_t n) {
+  std::vector<int> cluster_from_sample(n);
+  for (size_t c = 0; c < clusters.size(); ++c)
+    for (const int i : clusters[c]) cluster_from_sample[i] = static_cast<int>(c);
+  std::vector<int> label_from_cluster(clusters.size(), -1);
+  int next = 0;
+  std::vector<int> labels;
+  for (const int c : cluster_from_sample) {
+    if (label_from_cluster[c] < 0) label_from_cluster[c] = next++;
+    labels.push_back(label_from_cluster[c]);
+  }
+  return labels;
+}
+
+std::vector<TwinStep> naive_twin(FloatView points, Linkage linkage) {
+  std::vector<Cluster> clusters;
+  for (int i = 0; i < points.rows(); ++i) clusters.push_back({i});
+  std::vector<TwinStep> steps;
+  while (clusters.size() > 1) {
+    size_t best_a = 0;
+    size_t best_b = 1;
+    double best = INFINITY;
+    for (size_t a = 0; a < clusters.size(); ++a)
+      for (size_t b = a + 1; b < clusters.size(); ++b) {
+        const double d = cluster_distance(points, clusters[a], clusters[b], linkage);
+        if (d < best) best = d, best_a = a, best_b = b;
+      }
+    clusters[best_a].insert(clusters[best_a].end(), clusters[best_b].begin(),
+                            clusters[best_b].end());
+    clusters.erase(clusters.begin() + static_cast<int64_t>(best_b));
+    steps.push_back({best, labels_of(clusters, points.rows())});
+  }
+  return steps;
+}
+
+// Samples 0 1 3 7 on a line: by hand.
+TEST(Agglomerative, HandCaseTree) {
+  const Matrix<float> points = line({0, 1, 3, 7});
+  const Matrix<double> single = fit(points, Linkage::Single).model.tree;
+  EXPECT_THAT(column(single, 0), ElementsAre(0, 2, 3));
+  EXPECT_THAT(column(single, 1), ElementsAre(1, 4, 5));
+  EXPECT_THAT(column(single, 2), ElementsAre(1, 2, 4));
+  EXPECT_THAT(column(single, 3), ElementsAre(2, 3, 4));
+  EXPECT_THAT(column(fit(points, Linkage::Complete).model.tree, 2), ElementsAre(1, 3, 7));
+  // (3 + 2) / 2 and (7 + 6 + 4) / 3, the latter kept in float.
+  const Matrix<double> average = fit(points, Linkage::Average).model.tree;
+  EXPECT_EQ(average(1, 2), 2.5);
+  EXPECT_NEAR(average(2, 2), 17.0 / 3, 1e-6);
+  // Means 0.5 and 3: sqrt(2 * 2 / 3) * 2.5; means 4/3 and 7: sqrt(2 * 3 / 4) * 17/3.
+  const Matrix<double> ward = fit(points, Linkage::Ward).model.tree;
+  EXPECT_NEAR(ward(1, 2), std::sqrt(4.0 / 3) * 2.5, 1e-6);
+  EXPECT_NEAR(ward(2, 2), std::sqrt(1.5) * 17 / 3, 1e-6);
+}
+
+TEST(Agglomerative, HandCaseLabelsAndSummary) {
+  const AgglomerativeResult result = fit(line({7, 0, 1, 3}), Linkage::Complete, 2);
+  EXPECT_THAT(result.labels, ElementsAre(0, 1, 1, 1));
+  EXPECT_EQ(result.model.labels, result.labels);
+  EXPECT_EQ(result.summary.objective, 3);
+  EXPECT_THAT(result.summary.trace, ElementsAre(1, 3));
+  EXPECT_EQ(result.summary.iterations, 2);
+  EXPECT_EQ(result.summary.clusters, 2);
+  EXPECT_THAT(result.summary.sizes, ElementsAre(1, 3));
+  EXPECT_EQ(result.summary.termination, Termination::Converged);
+  ASSERT_EQ(result.summary.extra.size(), 1u);
+  EXPECT_EQ(result.summary.extra[0].first, "next_height");
+  EXPECT_EQ(std::get<double>(result.summary.extra[0].second), 7);
+}
+
+TEST(Agglomerative, TreeEqualsTheNaiveTwin) {
+  for (const Linkage linkage : kLinkages)
+    for (const int64_t d : {2, 20}) {
+      SCOPED_TRACE(Message() << "linkage " << static_cast<int>(linkage) << ", d " << d);
+      const Matrix<float> points = normal_points(60, d, 17 + d);
+      const AgglomerativeResult result = fit(points, linkage);
+      const std::vector<TwinStep> twin = naive_twin(points, linkage);
+      ASSERT_EQ(result.model.tree.rows(), 59);
+      for (int i = 0; i < 59; ++i) {
+        ASSERT_NEAR(result.model.tree(i, 2), twin[i].height, 2e-6 * twin[i].height);
+        ASSERT_EQ(cut_into(result.model, 59 - i), twin[i].labels);
+      }
+    }
+}
+
+// Runs SciPy on the points and returns the heights of its linkage matrix, nothing without SciPy.
+std::vector<double> scipy_heights(FloatView points, const char* method) {
+  std::ostringstream csv;
+  csv.precision(9);
+  for (int64_t i = 0; i < points.rows(); ++i)
+    for (int64_t j = 0; j < points.cols(); ++j)
+      csv << points(i, j) << (j + 1 < points.cols() ? ',' : '\n');
+  const TempDir folder;
+  const std::string input = folder.write("points.csv", csv.str());
+  const std::string script =
+      folder.write("heights.py",
+                   "import sys, numpy, scipy.cluster.hierarchy as h\n"
+                   "x = numpy.loadtxt(sys.argv[1], delimiter=',', ndmin=2)\n"
+                   "for height in h.linkage(x, sys.argv[2])[:, 2]: print(repr(float(height)))\n");
+  const std::string command =
+      "/usr/bin/python3 " + script + " " + input + " " + method + " 2>/dev/null";
+  FILE* pipe = popen(command.c_str(), "r");
+  std::vector<double> heights;
+  double height = 0;
+  while (pipe != nullptr && std::fscanf(pipe, "%lf", &height) == 1) heights.push_back(height);
+  if (pipe != nullptr) pclose(pipe);
+  return heights;
+}
+
+TEST(Agglomerative, HeightsEqualSciPy) {
+  const Matrix<float> points = normal_points(300, 5, 5);
+  const char* names[] = {"ward", "average", "complete", "single"};
+  for (int l = 0; l < 4; ++l) {
+    const std::vector<double> expected = scipy_heights(points, names[l]);
+    if (expected.empty()) GTEST_SKIP() << "SciPy is not installed for /usr/bin/python3";
+    const AgglomerativeResult result = fit(points, kLinkages[l]);
+    ASSERT_EQ(expected.size(), 299u);
+    for (int i = 0; i < 299; ++i)
+      ASSERT_NEAR(result.model.tree(i, 2), expected[i], 5e-6 * expected[i]) << names[l];
+  }
+}
+
+TEST(Agglomerative, FindsSeparatedBlobs) {
+  const LabelledPoints blobs = make_blobs({.n = 90, .d = 3, .num_clusters = 3, .separation = 30});
+  for (const Linkage linkage : kLinkages) {
+    const std::vector<int> labels = fit(blobs.points, linkage, 3).labels;
+    for (size_t i = 0; i < labels.size(); ++i)
+      for (size_t j = 0; j < i; ++j)
+        ASSERT_EQ(labels[i] == labels[j], blobs.labels[i] == blobs.labels[j]);
+  }
+}
+
+TEST(Agglomerative, HeightsNeverFallAndChildrenComeFirst) {
+  for (const Linkage linkage : kLinkages) {
+    const Matrix<double> tree = fit(normal_points(200, 3, 9), linkage).model.tree;
+    for (int64_t i = 0; i < tree.rows(); ++i) {
+      EXPECT_LT(tree(i, 0), tree(i, 1));
+      EXPECT_LT(tree(i, 1), 200.0 + static_cast<double>(i));
+      EXPECT_LE(i > 0 ? tree(i - 1, 2) : 0, tree(i, 2));
+    }
+    EXPECT_EQ(tree(198, 3), 200);
+  }
+}
+
+// Half the squared heights of Ward's merges add up to the within-cluster sum of squares.
+TEST(Agglomerative, WardHeightsAddUpToTheSumOfSquares) {
+  const Matrix<float> points = normal_points(100, 4, 3);
+  const Matrix<double> tree = fit(points, Linkage::Ward).model.tree;
+  double from_heights = 0;
+  for (const double height : column(tree, 2)) from_heights += height * height / 2;
+  double sum_of_squares = 0;
+  for (int64_t j = 0; j < 4; ++j) {
+    double mean = 0;
+    for (int64_t i = 0; i < 100; ++i) mean += points(i, j) / 100.0;
+    for (int64_t i = 0; i < 100; ++i) sum_of_squares += std::pow(points(i, j) - mean, 2);
+  }
+  EXPECT_NEAR(from_heights, sum_of_squares, 1e-5 * sum_of_squares);
+}
+
+TEST(Agglomerative, ThresholdIsInclusiveAndOverridesTheCount) {
+  const Matrix<float> points = line({0, 1, 3, 7});
+  AgglomerativeOptions options;
+  options.linkage = Linkage::Single;
+  options.num_clusters = 100;  // not used, so not refused either
+  options.distance_threshold = 2;
+  EXPECT_THAT(fit_agglomerative({points}, options).labels, ElementsAre(0, 0, 0, 1));
+  options.distance_threshold = 1.999;
+  EXPECT_THAT(fit_agglomerative({points}, options).labels, ElementsAre(0, 0, 1, 2));
+  options.distance_threshold = 0.5;
+  EXPECT_THAT(fit_agglomerative({points}, options).labels, ElementsAre(0, 1, 2, 3));
+}
+
+TEST(Agglomerative, OtherCutsNeedNoNewFit) {
+  const Matrix<float> points = normal_points(50, 2, 4);
+  const AgglomerativeModel model = fit(points, Linkage::Average, 5).model;
+  EXPECT_EQ(cut_into(model, 5), model.labels);
+  EXPECT_EQ(cut_into(model, 7), fit(points, Linkage::Average, 7).labels);
+  EXPECT_EQ(cut_at(model, model.tree(20, 2)), cut_into(model, 29));
+  EXPECT_THROW(cut_into(model, 0), InvalidArgument);
+  EXPECT_THROW(cut_into(model, 51), InvalidArgument);
+  EXPECT_THROW(cut_at(model, -1), InvalidArgument);
+}
+
+TEST(Agglomerative, PermutedSamplesGivePermutedClusters) {
+  const Matrix<float> points = normal_points(80, 3, 6);
+  Random random(1);
+  std::vector<int> order(80);
+  for (int i = 0; i < 80; ++i) order[i] = i;
+  random.shuffle(std::span<int>(order));
+  Matrix<float> permuted(80, 3);
+  for (int i = 0; i < 80; ++i) std::copy_n(points.row(order[i]), 3, permuted.row(i));
+  for (const Linkage linkage : kLinkages) {
+    const std::vector<int> labels = fit(points, linkage, 6).labels;
+    const std::vector<int> other = fit(permuted, linkage, 6).labels;
+    for (int i = 0; i < 80; ++i)
+      for (int j = 0; j < i; ++j)
+        ASSERT_EQ(other[i] == other[j], labels[order[i]] == labels[order[j]]);
+  }
+}
+
+TEST(Agglomerative, ScalingScalesTheHeights) {
+  const Matrix<float> points = normal_points(60, 3, 8);
+  for (const float scale : {0x1p-100f, 0x1p100f})
+    for (const Linkage linkage : kLinkages) {
+      Matrix<float> scaled = points;
+      for (int64_t i = 0; i < scaled.size(); ++i) scaled.data()[i] *= scale;
+      const AgglomerativeResult a = fit(points, linkage, 4);
+      const AgglomerativeResult b = fit(scaled, linkage, 4);
+      EXPECT_EQ(a.labels, b.labels);
+      EXPECT_EQ(b.summary.objective, a.summary.objective * scale);
+    }
+}
+
+TEST(Agglomerative, AllTiesFollowTheWrittenRule) {
+  // Equal gaps: the chain 0 -> 1 merges, then 2 (its nearest is 3, at the same distance as the
+  // cluster of 1 or nearer), so pairs form from the left.
+  const AgglomerativeResult result = fit(line({0, 1, 2, 3}), Linkage::Complete);
+  EXPECT_THAT(column(result.model.tree, 0), ElementsAre(0, 2, 4));
+  EXPECT_THAT(column(result.model.tree, 1), ElementsAre(1, 3, 5));
+  EXPECT_THAT(column(result.model.tree, 2), ElementsAre(1, 1, 3));
+}
+
+TEST(Agglomerative, EqualSamplesMergeAtHeightZero) {
+  Matrix<float> points(20, 3);
+  std::fill_n(points.data(), points.size(), 4.0f);
+  for (const Linkage linkage : kLinkages) {
+    const AgglomerativeResult result = fit(points, linkage, 3);
+    EXPECT_EQ(result.summary.objective, 0);
+    EXPECT_EQ(result.summary.clusters, 3);
+    EXPECT_EQ(result.model.tree(18, 2), 0);
+  }
+  const AgglomerativeResult pairs = fit(line({5, 1, 5, 1, 5}), Linkage::Average, 2);
+  EXPECT_THAT(pairs.labels, ElementsAre(0, 1, 0, 1, 0));
+  EXPECT_EQ(pairs.summary.objective, 0);
+}
+
+TEST(Agglomerative, OneSampleAndAsManyClustersAsSamples) {
+  const AgglomerativeResult one = fit(line({3}), Linkage::Ward, 1);
+  EXPECT_THAT(one.labels, ElementsAre(0));
+  EXPECT_EQ(one.model.tree.rows(), 0);
+  EXPECT_EQ(one.summary.objective, 0);
+  EXPECT_EQ(one.summary.termination, Termination::Converged);
+  const AgglomerativeResult all = fit(line({3, 1, 2}), Linkage::Ward, 3);
+  EXPECT_THAT(all.labels, ElementsAre(0, 1, 2));
+  EXPECT_EQ(all.summary.iterations, 0);
+}
+
+TEST(Agglomerative, AnyNumberOfThreadsGivesTheSameBits) {
+  const Matrix<float> points = normal_points(700, 10, 12);
+  AgglomerativeOptions options;
+  options.num_threads = 1;
+  const AgglomerativeResult one = fit_agglomerative({points}, options);
+  for (const int num_threads : {2, 8}) {
+    options.num_threads = num_threads;
+    EXPECT_TRUE(fit_agglomerative({points}, options).model.tree == one.model.tree);
+  }
+}
+
+// Stops when a stage of the fit is first reported.
+class StopAtStage : public Monitor {
+ public:
+  StopAtStage(std::stop_source source, std::string_view stage)
+      : Monitor(source.get_token()), source_(source), stage_(stage) {}
+  void on_progress(std::string_view stage, int64_t done, int64_t) override {
+    if (stage == stage_ && done > 0) source_.request_stop();
+  }
+
+ private:
+  std::stop_source source_;
+  std::string_view stage_;
+};
+
+TEST(Agglomerative, StoppedRunKeepsTheMergesMade) {
+  const Matrix<float> points = normal_points(1500, 2, 13);
+  for (const std::string_view stage : {"distances", "merges"}) {
+    StopAtStage monitor(std::stop_source(), stage);
+    const AgglomerativeResult result = fit_agglomerative({points}, {}, monitor);
+    EXPECT_EQ(result.summary.termination, Termination::Cancelled);
+    ASSERT_EQ(result.labels.size(), 1500u);
+    EXPECT_EQ(result.summary.clusters, 1500 - result.model.tree.rows());
+    EXPECT_EQ(result.model.tree.rows() == 0, stage == "distances");
+    EXPECT_EQ(*std::max_element(result.labels.begin(), result.labels.end()) + 1,
+              result.summary.clusters);
+    EXPECT_THAT(result.summary.message, HasSubstr("of 1499 merges"));
+  }
+}
+
+TEST(Agglomerative, TraceIsLimited) {
+  const AgglomerativeResult result = fit(normal_points(1200, 1, 14), Linkage::Single, 1);
+  EXPECT_EQ(result.summary.iterations, 1199);
+  EXPECT_EQ(result.summary.trace.size(), 1000u);
+  EXPECT_EQ(result.summary.trace.back(), result.summary.objective);
+}
+
+void expect_refused(FloatView points, const AgglomerativeOptions& options, const char* message) {
+  try {
+    fit_agglomerative({points}, options);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(message));
+  }
+}
+
+TEST(Agglomerative, WrongInputIsRefused) {
+  Matrix<float> points = normal_points(5, 2, 15);
+  expect_refused(points, {.num_clusters = 0}, "num_clusters is 0, must be at least 1");
+  expect_refused(points, {.num_clusters = 6}, "num_clusters is 6, there are only 5 samples");
+  expect_refused(points, {.distance_threshold = -1}, "distance_threshold is -1");
+  expect_refused(FloatView(nullptr, 0, 2), {}, "points is 0 x 2");
+  points(4, 1) = NAN;
+  expect_refused(points, {.num_clusters = 2}, "points has NaN at row 4, column 1");
+}
+
+TEST(Agglomerative, TooMuchMemoryIsRefusedWithTheNumber) {
+  const Matrix<float> points(2000, 1);
+  expect_refused(points, {.max_memory_gb = 0.005}, "take 0.008 GB");
+  expect_refused(points, {.max_memory_gb = 0.005}, "cluster at most 1581 samples");
+}
+
+}  // namespace
+}  // namespace milieu
