@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Problem: choose exemplars S that minimise E(S) = sum_{q in S} d_qq + sum_{p not in S} min_{q in
+// S} d_pq
+//   [Komodakis11, Eq. 1].
+// Given: points with a distance, a cost matrix, or lists; a penalty d_qq, or a wished |S|.
+// Find: S, the assignment, and a bound L <= min E.
+// Conventions: an exemplar serves itself; ties to the lowest index; a sample whose cheapest service
+//   costs its own penalty or more becomes an exemplar.
+// See: docs/algorithms/exemplar.md; exemplar_solve.cc (the loop), dual_bound.cc (the bound),
+//   exemplar_search.cc (moves), exemplar_count.cc (a wished number).
+#include "milieu/exemplar/exemplar.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "milieu/base/error.h"
+#include "milieu/base/parallel.h"
+#include "milieu/exemplar/exemplar_count_internal.h"
+#include "milieu/exemplar/exemplar_lists_internal.h"
+#include "milieu/exemplar/exemplar_solve_internal.h"
+#include "milieu/exemplar/nearest_exemplar_internal.h"
+#include "milieu/neighbors/check_points.h"
+
+namespace milieu {
+
+namespace {
+
+using internal::ExemplarSolution;
+using internal::ListSource;
+
+void check_input(const ExemplarInput& input, const ExemplarOptions& options) {
+  validate_options(options);
+  const int given = !input.points.empty() + !input.costs.empty() + (input.lists != nullptr);
+  require(given == 1, "exemplar clustering needs exactly one of points, costs and lists");
+  if (!input.points.empty()) check_points(input.points);
+  require(input.costs.rows() == input.costs.cols(), [&] {
+    return fmt::format("the cost matrix is {} x {}, must be square", input.costs.rows(),
+                       input.costs.cols());
+  });
+  const bool has_own_penalties = input.lists != nullptr || !input.penalties.empty();
+  require(!(has_own_penalties && options.num_clusters > 0),
+          "num_clusters searches over one penalty for all samples: give either it or penalties");
+}
+
+ExemplarResult result_from(const ExemplarInput& input, const ExemplarOptions& options,
+                           const ExemplarSolution& solution) {
+  ExemplarResult result;
+  const std::vector<int> exemplars = solution.exemplars();
+  std::vector<int> place(solution.server.size(), -1);
+  for (size_t i = 0; i < exemplars.size(); ++i) place[exemplars[i]] = static_cast<int>(i);
+  for (int q : solution.server) result.labels.push_back(place[q]);
+  result.model.rows.assign(exemplars.begin(), exemplars.end());
+  result.model.distance = internal::distance_name(options.distance);
+  if (input.points.empty()) {
+    result.model.distance = "precomputed";
+  } else {
+    result.model.exemplars =
+        Matrix<float>(static_cast<int64_t>(exemplars.size()), input.points.cols());
+    for (size_t i = 0; i < exemplars.size(); ++i)
+      std::copy_n(input.points.row(exemplars[i]), input.points.cols(),
+                  result.model.exemplars.row(static_cast<int64_t>(i)));
+  }
+  return result;
+}
+
+// Reduced costs [Komodakis11, section 3]: opening q raises the bound by rho_q, closing it by
+// -rho_q; past the best energy neither can be part of a better solution.
+void count_fixed(const ExemplarSolution& solution, ExemplarResult& result) {
+  const double slack = std::max(0.0, solution.energy - solution.dual.bound);
+  for (double rho : solution.dual.rho) {
+    result.num_fixed_closed += rho > slack;
+    result.num_fixed_open += rho < -slack;
+  }
+}
+
+double relative_gap(double energy, double bound) {
+  const double gap = std::max(0.0, energy - bound);
+  return gap == 0 ? 0.0 : gap / std::max(std::abs(bound), 1e-300);
+}
+
+std::string describe_end(const ExemplarResult& result, Termination termination) {
+  if (termination == Termination::Converged && result.gap <= 1e-9)
+    return "the result is optimal: energy and lower bound meet";
+  return fmt::format("no choice of exemplars has an energy more than {:.3g} % lower",
+                     100 * result.gap / (1 + result.gap));
+}
+
+void fill_summary(const ExemplarInput& input, const ExemplarOptions& options,
+                  const ExemplarSolution& solution, double penalty, ExemplarResult& result) {
+  RunSummary& summary = result.summary;
+  summary.method = "exemplar";
+  summary.version = version();
+  summary.seed = options.seed;
+  summary.termination = solution.termination;
+  summary.objective = result.energy;
+  summary.trace = solution.trace;
+  summary.iterations = solution.iterations;
+  summary.n = static_cast<int64_t>(result.labels.size());
+  summary.d = input.points.empty() ? summary.n : input.points.cols();
+  set_sizes(summary, result.labels, static_cast<int>(result.model.rows.size()));
+  summary.message = describe_end(result, solution.termination);
+  summary.extra = {{"energy", result.energy},
+                   {"lower_bound", result.lower_bound},
+                   {"gap", result.gap},
+                   {"exemplars", result.model.rows},
+                   {"num_fixed_open", result.num_fixed_open},
+                   {"num_fixed_closed", result.num_fixed_closed}};
+  if (input.lists == nullptr && input.penalties.empty())
+    summary.extra.emplace_back("penalty", penalty);
+  if (result.curve.empty()) return;
+  std::vector<double> penalties, counts;
+  for (const PenaltyTrial& trial : result.curve) {
+    penalties.push_back(trial.penalty);
+    counts.push_back(trial.num_exemplars);
+  }
+  summary.extra.emplace_back("curve_penalties", penalties);
+  summary.extra.emplace_back("curve_num_exemplars", counts);
+}
+
+}  // namespace
+
+ExemplarResult fit_exemplar(const ExemplarInput& input, const ExemplarOptions& options,
+                            Monitor& monitor) {
+  const Stopwatch watch;
+  check_input(input, options);
+  std::vector<std::string> warnings;
+  ListSource source(input, options, warnings, monitor);
+  const bool has_own_penalties = input.lists != nullptr || !input.penalties.empty();
+  const double asked = has_own_penalties ? 0.0 : source.asked_penalty();
+  ExemplarResult result;
+  ExemplarSolution solution;
+  double penalty = asked;
+  if (options.num_clusters > 0) {
+    internal::CountSearch found =
+        internal::solve_for_count(source, input, options, asked, warnings, monitor);
+    solution = std::move(found.solution);
+    penalty = found.penalty;
+    result = result_from(input, options, solution);
+    result.curve = std::move(found.curve);
+    result.energy = found.total_cost;
+    result.lower_bound = found.lower_bound;
+  } else {
+    const ServiceLists& lists = source.lists_for(asked);
+    solution = internal::solve_exemplars(lists, internal::solve_options(options), monitor);
+    if (!lists.is_complete()) internal::serve_by_true_nearest(input, options, lists, solution);
+    result = result_from(input, options, solution);
+    result.energy = solution.energy;
+    result.lower_bound = std::min(solution.dual.bound, solution.energy);
+    count_fixed(solution, result);
+  }
+  result.gap = relative_gap(result.energy, result.lower_bound);
+  fill_summary(input, options, solution, penalty, result);
+  result.summary.warnings = std::move(warnings);
+  result.summary.seconds = watch.seconds();
+  return result;
+}
+
+std::vector<int> predict(const ExemplarModel& model, FloatView points, int num_threads) {
+  require(!model.exemplars.empty(),
+          "this model was fitted on a cost matrix and has no features to predict from");
+  return internal::nearest_exemplars(internal::distance_from_name(model.distance), model.exemplars,
+                                     points, num_threads);
+}
+
+}  // namespace milieu

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop of exemplar clustering on ready lists: start, search, bound, round the bound's point,
+// search again, until energy and bound meet or the budget is spent.
+#pragma once
+
+#include <vector>
+
+#include "milieu/base/summary.h"
+#include "milieu/exemplar/dual_bound_internal.h"
+#include "milieu/exemplar/exemplar.h"
+#include "milieu/exemplar/service_lists.h"
+
+namespace milieu::internal {
+
+struct ExemplarSolution {
+  std::vector<int> server;  // exemplar of each sample; exemplars serve themselves
+  double energy = 0;
+  DualPoint dual;             // best bound found
+  std::vector<double> trace;  // energy after the start and after each round
+  int iterations = 0;         // dual steps made
+  Termination termination = Termination::Converged;
+
+  std::vector<int> exemplars() const;  // ascending
+};
+
+struct SolveOptions {
+  ExemplarStart start = ExemplarStart::Greedy;
+  double rel_gap = 1e-4;
+  int max_iterations = 1000;
+  int num_threads = 0;
+};
+
+ExemplarSolution solve_exemplars(const ServiceLists& lists, const SolveOptions& options,
+                                 Monitor& monitor);
+
+// First exemplars by stabilities, from duals that are raised until every sample has a tight
+// exemplar (the primal-dual start of the paper's reference [9], in the form of [Erlenkotter78]).
+std::vector<int> stable_exemplars(const ServiceLists& lists, Monitor& monitor);
+
+}  // namespace milieu::internal

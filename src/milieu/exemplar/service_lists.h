@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who can represent whom, at what cost: the problem that exemplar clustering solves, as sparse
+// lists. Row p holds the candidates q != p with d_pq, cheapest first; opening p itself always
+// serves p at its penalty d_pp. See [Komodakis11, Eq. 1].
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "milieu/base/monitor.h"
+#include "milieu/base/parallel.h"
+#include "milieu/linalg/matrix.h"
+
+namespace milieu {
+
+// Compressed rows with a transpose. Costs are float, all sums over them double.
+struct ServiceLists {
+  int64_t n = 0;
+  std::vector<double> penalty;  // n: d_qq, what opening q costs
+  // Row p: candidates server[begin[p]..begin[p+1]) with their costs ascending, ties lowest q first.
+  std::vector<int64_t> begin;
+  std::vector<int> server;
+  std::vector<float> cost;
+  // Column q: samples that list q, ascending: client[column_begin[q]..column_begin[q+1]).
+  std::vector<int64_t> column_begin;
+  std::vector<int> client;
+  std::vector<float> client_cost;
+  // A candidate that row p does not list costs at least cap[p]. Lists are complete for p when
+  // cap[p] >= penalty[p]: serving p at its penalty or more never beats opening p.
+  std::vector<double> cap;
+
+  bool is_complete() const;
+  int64_t num_entries() const { return static_cast<int64_t>(server.size()); }
+};
+
+// One entry of lists given by the caller: q can represent p at cost d_pq.
+struct ServiceEntry {
+  int p = 0;
+  int q = 0;
+  float cost = 0;
+};
+
+// From rows of costs made on demand: `fill(block, out)` writes the costs of serving the block's
+// samples by all samples into out (block.size() x n). Keeps the entries below penalty[p], and of
+// these only the `num_kept` cheapest when num_kept > 0 (cap[p] is then the first cost left out).
+// Throws InvalidArgument on NaN and -infinity; +infinity means "cannot serve".
+using FillCosts = std::function<void(const Block& rows, MatrixView<float> out)>;
+ServiceLists lists_from_rows(int64_t n, std::span<const double> penalty, int num_kept,
+                             int num_threads, Monitor& monitor, const FillCosts& fill);
+
+// From a square cost matrix, [p, q] = cost of serving p by q; the diagonal is ignored. Keeps the
+// entries below penalty[p]. Throws as lists_from_rows, and when the matrix is not square.
+ServiceLists lists_from_matrix(FloatView costs, std::span<const double> penalty, int num_threads,
+                               Monitor& monitor);
+
+// From entries in any order; a pair given twice keeps the smaller cost. `cap` empty: pairs that are
+// not listed are impossible (cap is infinite).
+ServiceLists lists_from_entries(int64_t n, std::vector<ServiceEntry> entries,
+                                std::span<const double> penalty, std::vector<double> cap);
+
+// Drops entries that can never pay under new penalties and re-uses the rest; the new penalty of
+// every row must not exceed the one the lists were complete for.
+ServiceLists with_penalty(const ServiceLists& lists, std::span<const double> penalty);
+
+// Bytes that lists of this many entries take.
+int64_t estimate_list_bytes(int64_t n, int64_t num_entries);
+
+namespace internal {
+// Fills the columns from the rows.
+void build_columns(ServiceLists& lists);
+}  // namespace internal
+
+}  // namespace milieu

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/linalg/pair_distance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "milieu/base/error.h"
+#include "milieu/linalg/distance_kernels.h"
+#include "milieu/linalg/pair_distance_kernels.h"
+
+namespace milieu {
+
+namespace {
+
+template <class OfPair>
+void fill(FloatView a, FloatView b, MatrixView<float> out, OfPair of_pair) {
+  for (int64_t i = 0; i < a.rows(); ++i)
+    for (int64_t j = 0; j < b.rows(); ++j)
+      out(i, j) = static_cast<float>(of_pair(a.row(i), b.row(j)));
+}
+
+void check_not_negative(FloatView points) {
+  for (int64_t i = 0; i < points.rows(); ++i)
+    for (int64_t j = 0; j < points.cols(); ++j)
+      require(points(i, j) >= 0, [&] {
+        return fmt::format(
+            "chi-squared distance: a feature is {} in column {}, must not be negative",
+            points(i, j), j);
+      });
+}
+
+std::vector<double> row_lengths(FloatView points) {
+  const auto dot = MILIEU_SELECT_ISA(dot_product);
+  std::vector<double> lengths(points.rows());
+  for (int64_t i = 0; i < points.rows(); ++i)
+    lengths[i] = std::sqrt(dot(points.row(i), points.row(i), points.cols()));
+  return lengths;
+}
+
+void fill_cosine(FloatView a, FloatView b, MatrixView<float> out) {
+  const auto dot = MILIEU_SELECT_ISA(dot_product);
+  const std::vector<double> a_lengths = row_lengths(a);
+  const std::vector<double> b_lengths = row_lengths(b);
+  for (int64_t i = 0; i < a.rows(); ++i)
+    for (int64_t j = 0; j < b.rows(); ++j) {
+      const double product = a_lengths[i] * b_lengths[j];
+      const double cosine = product > 0 ? dot(a.row(i), b.row(j), a.cols()) / product : 0.0;
+      // Rounding may leave equal rows a little below 1: they are at distance 0 by definition.
+      const bool are_equal = std::equal(a.row(i), a.row(i) + a.cols(), b.row(j));
+      out(i, j) = are_equal ? 0.0f : static_cast<float>(std::clamp(1.0 - cosine, 0.0, 2.0));
+    }
+}
+
+}  // namespace
+
+ChoiceRule<Distance> distance_choices() {
+  return one_of<Distance>({{"euclidean", Distance::Euclidean},
+                           {"squared-euclidean", Distance::SquaredEuclidean},
+                           {"l1", Distance::L1},
+                           {"chi-squared", Distance::ChiSquared},
+                           {"cosine", Distance::Cosine}});
+}
+
+void pair_distances(Distance distance, FloatView a, FloatView b, MatrixView<float> out) {
+  MILIEU_ASSERT(a.cols() == b.cols() && out.rows() == a.rows() && out.cols() == b.rows());
+  const int64_t d = a.cols();
+  const auto squared = MILIEU_SELECT_ISA(squared_distance);
+  const auto l1 = MILIEU_SELECT_ISA(l1_distance);
+  const auto chi_squared = MILIEU_SELECT_ISA(chi_squared_distance);
+  switch (distance) {
+    case Distance::Euclidean:
+      return fill(a, b, out, [&](auto* x, auto* y) { return std::sqrt(squared(x, y, d)); });
+    case Distance::SquaredEuclidean:
+      return fill(a, b, out, [&](auto* x, auto* y) { return squared(x, y, d); });
+    case Distance::L1:
+      return fill(a, b, out, [&](auto* x, auto* y) { return l1(x, y, d); });
+    case Distance::ChiSquared:
+      check_not_negative(a);
+      check_not_negative(b);
+      return fill(a, b, out, [&](auto* x, auto* y) { return chi_squared(x, y, d); });
+    case Distance::Cosine:
+      return fill_cosine(a, b, out);
+  }
+}
+
+}  // namespace milieu
