@@ -66,10 +66,13 @@ h1 { overflow-wrap: anywhere; }
 .card > h2 + *, .card > .small + * { margin-top: 0.9rem; }
 .narrow { grid-column: span 5; } .half { grid-column: span 6; }
 .wide { grid-column: span 7; } .full { grid-column: span 12; }
+.stack { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.1rem;
+  grid-template-rows: max-content 1fr; }
+.stack > .card { grid-column: 1; }
 .card p + p { margin-top: 0.5rem; }
 footer { margin-top: 1.6rem; color: var(--faint); font-size: 0.84rem; }
 @media (max-width: 860px) {
-  .narrow, .half, .wide, .full { grid-column: span 12; }
+  .grid > .narrow, .grid > .half, .grid > .wide, .grid > .full { grid-column: span 12; }
   main { padding: 1.1rem 0.8rem 2rem; }
   .card { padding: 1rem; }
   h1 { font-size: 1.5rem; }
@@ -78,9 +81,9 @@ footer { margin-top: 1.6rem; color: var(--faint); font-size: 0.84rem; }
 
 constexpr const char* kFurniture = R"css(
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 1px;
-  background: var(--rule); border: 1px solid var(--rule); border-radius: 10px; overflow: hidden;
+  background: var(--card); border: 1px solid var(--rule); border-radius: 10px; overflow: hidden;
   margin: 0 0 1.1rem; }
-.tile { background: var(--card); padding: 0.8rem 1.1rem 0.85rem; }
+.tile { box-shadow: 0 0 0 1px var(--rule); padding: 0.8rem 1.1rem 0.85rem; }
 .tile dt { font-size: 0.82rem; color: var(--faint); }
 .tile dd { margin: 0; }
 .tile .value { font-size: 1.5rem; line-height: 1.3; font-weight: 600; letter-spacing: -0.015em; }
@@ -103,6 +106,7 @@ tbody tr:last-child > * { border-bottom: 0; }
 .number { text-align: right; white-space: nowrap; }
 tr.best > * { background: var(--stripe); font-weight: 600; }
 td.soft { color: var(--soft); }
+th.code, td.code { white-space: nowrap; }
 .swatch { display: inline-block; width: 0.72em; height: 0.72em; border-radius: 50%;
   margin-right: 0.45em; vertical-align: -0.02em; }
 .swatch.square { border-radius: 1px; }
@@ -123,12 +127,13 @@ pre.command { background: var(--stripe); border: 1px solid var(--rule); border-r
   padding: 0.7rem 0.9rem; margin: 0; overflow-x: auto; user-select: all; white-space: pre-wrap;
   overflow-wrap: anywhere; }
 pre.command + pre.command { margin-top: 0.6rem; }
-.sheets { display: grid; grid-template-columns: repeat(auto-fill, minmax(15.5rem, 1fr));
-  gap: 1.3rem 1.5rem; }
+.sheets { display: grid; grid-template-columns: repeat(auto-fill, minmax(14rem, 1fr));
+  gap: 1.4rem 1.5rem; }
 .sheets figure { margin: 0; }
 .sheets .of { float: right; font-size: 0.84rem; }
 .sheets figure p { margin: 0.45rem 0 0.2rem; }
-.sheet { display: block; width: 100%; height: auto; border-radius: 3px; }
+.sheet { display: block; width: 100%; height: auto; border-radius: 2px; }
+@media screen and (prefers-color-scheme: dark) { .sheet { background: var(--rule); } }
 )css";
 
 constexpr const char* kPlots = R"css(
@@ -136,7 +141,8 @@ figure { margin: 0; }
 figcaption { font-size: 0.84rem; line-height: 1.45; color: var(--faint); margin-top: 0.5rem; }
 .plot { display: block; width: 100%; height: auto; overflow: visible; }
 .plot text { font-size: 12px; fill: var(--soft); }
-.plot .axis-title { text-anchor: middle; fill: var(--faint); }
+.plot .axis-title { fill: var(--faint); }
+.plot .x-axis .axis-title { text-anchor: middle; }
 .plot .x-axis .tick { text-anchor: middle; }
 .plot .y-axis .tick { text-anchor: end; }
 .plot .axis-line { stroke: var(--faint); stroke-opacity: 0.6; fill: none; stroke-width: 1; }

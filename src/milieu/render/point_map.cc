@@ -22,9 +22,9 @@ namespace milieu {
 namespace {
 
 constexpr int kWidth = 560;
-constexpr double kInnerWidth = 484;  // of the plot, between its margins
+constexpr double kInnerWidth = 488;  // of the plot, between its margins
 constexpr double kMinInnerHeight = 220, kMaxInnerHeight = 420;
-constexpr int kMarginsHeight = 66;
+constexpr int kMarginsHeight = 80;
 constexpr int kNumRounds = 6;               // see add_all_dots
 constexpr int64_t kMaxFitValues = 4000000;  // numbers that the PCA copies
 
@@ -143,6 +143,7 @@ PlotSpec make_spec(const PointMapInput& input, const Coordinates& c, size_t num_
                                  num_groups, input.noun);
   spec.width = kWidth;
   spec.x.label = c.x_label;
+  spec.x.max_ticks = spec.y.max_ticks = 8;
   spec.y.label = c.y_label;
   spec.y.is_hidden = !c.has_y;
   spec.x = fit_axis(spec.x, c.x, 0.04);

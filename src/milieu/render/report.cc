@@ -77,10 +77,9 @@ std::vector<Tile> make_tiles(const ReportInput& input) {
   tiles.push_back({"Time", seconds_text(s.seconds), {}, fmt::format("{} s", s.seconds)});
   if (input.metrics) {
     const Metrics& m = *input.metrics;
-    tiles.push_back({"Accuracy", percent_text(m.accuracy), "best one-to-one matching",
-                     fmt::format("{}", m.accuracy)});
     tiles.push_back(
-        {"NMI", fixed_text(m.nmi, 3), "0 unrelated, 1 equal", fmt::format("{}", m.nmi)});
+        {"Accuracy", percent_text(m.accuracy), "best matching", fmt::format("{}", m.accuracy)});
+    tiles.push_back({"NMI", fixed_text(m.nmi, 3), "1 is perfect", fmt::format("{}", m.nmi)});
   }
   return tiles;
 }
@@ -90,7 +89,7 @@ void add_header(Markup& page, const ReportInput& input) {
   page.open("header");
   add_masthead(page, "clustering report");
   page.open("h1").text(method_title(s.method));
-  if (!input.source.empty()) page.element("span", {{"class", "of"}}, " of ").text(input.source);
+  if (!input.source.empty()) page.element("span", {{"class", "of"}}, " on ").text(input.source);
   page.close("h1").element("p", {{"class", "lead"}}, describe_run(s));
   if (!s.message.empty()) page.element("p", {{"class", "lead"}}, s.message);
   page.close("header");
@@ -127,19 +126,15 @@ std::string render_report(const ReportInput& input) {
   add_warnings(page, s.warnings);
   add_tiles(page, make_tiles(input));
   page.open("div", {{"class", "grid"}});
-  internal::add_map_card(page, input);
-  internal::add_sizes_card(page, s);
+  internal::add_overview_cards(page, input);
   internal::add_samples_card(page, input);
-  internal::add_trace_card(page, s);
-  if (input.metrics) internal::add_metrics_card(page, *input.metrics);
   internal::add_classes_card(page, input);
-  internal::add_options_card(page, input.options);
-  internal::add_details_card(page, s);
+  internal::add_table_cards(page, input);
   internal::add_command_card(page, input);
   page.close("div");
   add_footer(page, fmt::format("Seed {}.", s.seed));
   const std::string title = input.source.empty() ? method_title(s.method)
-                                                 : method_title(s.method) + " of " + input.source;
+                                                 : method_title(s.method) + " on " + input.source;
   return render_page(title + " - Milieu", std::move(page).finish());
 }
 

@@ -19,8 +19,9 @@ namespace {
 
 constexpr size_t kMaxSizeRows = 16;      // clusters with a line each; more become columns
 constexpr size_t kMaxSizeColumns = 200;  // columns; more are thinned out
-constexpr size_t kMaxTraceMarkers = 60;
+constexpr size_t kMaxTraceMarkers = 40;
 constexpr size_t kMaxTracePoints = 600;
+constexpr int kSideWidth = 420;  // of the plots beside the map
 
 double share_of(int64_t part, int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
@@ -80,6 +81,8 @@ void add_size_columns(Markup& page, const std::vector<int64_t>& sizes) {
       fmt::format("{} clusters; the largest has {}, the median {}, the smallest {}.", sizes.size(),
                   counted(sizes[order.front()], "sample"),
                   count_text(sizes[order[order.size() / 2]]), count_text(sizes[order.back()]));
+  spec.width = kSideWidth;
+  spec.height = 260;
   spec.x = {.label = "clusters, largest first",
             .low = 0,
             .high = static_cast<double>(sizes.size()),
@@ -131,7 +134,8 @@ void add_trace_plot(Markup& page, const std::vector<double>& trace) {
   spec.title = "Objective after each iteration";
   spec.description = fmt::format("{} iterations, from {} to {}.", trace.size(),
                                  real_text(trace.front()), real_text(trace.back()));
-  spec.height = 300;
+  spec.width = kSideWidth;
+  spec.height = 250;
   spec.x = {.label = "iteration", .whole_numbers = true};
   spec.x = fit_axis(spec.x, x, 0.02);
   spec.y = {.label = "objective", .has_grid = true};
@@ -150,21 +154,9 @@ void add_trace_plot(Markup& page, const std::vector<double>& trace) {
   page.raw(std::move(plot).finish());
 }
 
-}  // namespace
-
-void add_map_card(Markup& page, const ReportInput& input) {
-  if (input.points.empty()) return;
-  const std::string map =
-      render_point_map({.points = input.points, .labels = input.labels, .names = {}});
-  if (map.empty()) return;
-  open_card(page, CardWidth::Wide, "Map of the samples");
-  page.raw(map);
-  close_card(page);
-}
-
 void add_sizes_card(Markup& page, const RunSummary& s) {
   if (s.sizes.empty()) return;
-  open_card(page, CardWidth::Narrow, "Cluster sizes");
+  open_card(page, CardWidth::Half, "Cluster sizes");
   if (s.sizes.size() <= kMaxSizeRows)
     add_size_rows(page, s.sizes);
   else
@@ -192,6 +184,24 @@ void add_trace_card(Markup& page, const RunSummary& s) {
   else
     add_trace_plot(page, s.trace);
   close_card(page);
+}
+
+}  // namespace
+
+void add_overview_cards(Markup& page, const ReportInput& input) {
+  const std::string map =
+      input.points.empty()
+          ? std::string()
+          : render_point_map({.points = input.points, .labels = input.labels, .names = {}});
+  if (!map.empty()) {
+    open_card(page, CardWidth::Wide, "Map of the samples");
+    page.raw(map);
+    close_card(page);
+    page.open("div", {{"class", "narrow stack"}});
+  }
+  add_sizes_card(page, *input.summary);
+  add_trace_card(page, *input.summary);
+  if (!map.empty()) page.close("div");
 }
 
 void add_samples_card(Markup& page, const ReportInput& input) {

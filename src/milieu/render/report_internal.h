@@ -8,16 +8,12 @@
 namespace milieu::internal {
 
 // report_charts.cc
-void add_map_card(Markup& page, const ReportInput& input);
-void add_sizes_card(Markup& page, const RunSummary& summary);
-void add_trace_card(Markup& page, const RunSummary& summary);
+void add_overview_cards(Markup& page, const ReportInput& input);  // map, sizes, objective
 void add_samples_card(Markup& page, const ReportInput& input);
 
 // report_tables.cc
-void add_metrics_card(Markup& page, const Metrics& metrics);
+void add_table_cards(Markup& page, const ReportInput& input);  // metrics, options, details
 void add_classes_card(Markup& page, const ReportInput& input);
-void add_details_card(Markup& page, const RunSummary& summary);
-void add_options_card(Markup& page, const std::vector<Field>& options);
 void add_command_card(Markup& page, const ReportInput& input);
 
 }  // namespace milieu::internal

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <type_traits>
 
@@ -28,17 +29,17 @@ struct MetricRow {
 
 std::vector<MetricRow> metric_rows(const Metrics& m) {
   return {
-      {"accuracy", m.accuracy, "share of samples right under the best one-to-one matching"},
-      {"balanced error", m.balanced_error, "mean over the classes of their share of wrong samples"},
-      {"NMI", m.nmi, "information shared by clusters and classes, over the mean entropy"},
+      {"accuracy", m.accuracy, "samples right under the best one-to-one matching"},
+      {"balanced error", m.balanced_error, "share of wrong samples, mean over the classes"},
+      {"NMI", m.nmi, "shared information over the mean entropy"},
       {"NMI, geometric", m.nmi_sqrt, "... over the geometric mean of the entropies"},
       {"NMI, maximum", m.nmi_max, "... over the larger entropy"},
-      {"ARI", m.ari, "agreement on pairs of samples; 0 is chance, 1 is equal"},
-      {"F, best match", m.f, "each class against the cluster that fits it best"},
-      {"F of pairs", m.f_pairwise, "pairs put together: precision and recall in one"},
-      {"precision of pairs", m.precision_pairwise, "pairs in a cluster that share their class"},
+      {"ARI", m.ari, "agreement on pairs; 0 is chance, 1 is equal"},
+      {"F, best match", m.f, "each class and the cluster that fits it best"},
+      {"F of pairs", m.f_pairwise, "harmonic mean of the two below"},
+      {"precision of pairs", m.precision_pairwise, "pairs of a cluster that share their class"},
       {"recall of pairs", m.recall_pairwise, "pairs of a class that share their cluster"},
-      {"purity", m.purity, "share of samples in the majority class of their cluster"},
+      {"purity", m.purity, "samples in the majority class of their cluster"},
   };
 }
 
@@ -164,10 +165,8 @@ std::string as_words(std::string name) {
   return name;
 }
 
-}  // namespace
-
-void add_metrics_card(Markup& page, const Metrics& m) {
-  open_card(page, CardWidth::Half, "Agreement with the classes",
+void add_metrics_card(Markup& page, CardWidth width, const Metrics& m) {
+  open_card(page, width, "Agreement with the classes",
             fmt::format("{} against {}, {}", counted(m.num_clusters, "cluster"),
                         counted(m.num_classes, "class", "classes"), counted(m.n, "sample")));
   page.open("table").element("caption", "Agreement of clusters and classes");
@@ -185,6 +184,43 @@ void add_metrics_card(Markup& page, const Metrics& m) {
   close_card(page);
 }
 
+void add_details_card(Markup& page, CardWidth width, const RunSummary& s) {
+  Table table{
+      .caption = "More about the run", .columns = {{"Figure"}, {"Value"}}, .rows = {}, .links = {}};
+  for (const auto& [name, value] : s.extra)
+    table.rows.push_back({as_words(name), value_text(value)});
+  open_card(page, width, "More about the run");
+  add_table(page, table);
+  close_card(page);
+}
+
+void add_options_card(Markup& page, CardWidth width, const std::vector<Field>& options) {
+  Table table{.caption = "Options of the run",
+              .columns = {{"Option", ColumnKind::Code}, {"Value", ColumnKind::Code}, {"Meaning"}},
+              .rows = {},
+              .links = {}};
+  for (const Field& field : options)
+    table.rows.push_back({field.name, to_text(field.get()), field.help});
+  open_card(page, width, "Options");
+  add_table(page, table);
+  close_card(page);
+}
+
+}  // namespace
+
+void add_table_cards(Markup& page, const ReportInput& input) {
+  std::vector<std::function<void(CardWidth)>> cards;
+  if (input.metrics)
+    cards.push_back([&](CardWidth width) { add_metrics_card(page, width, *input.metrics); });
+  if (!input.options.empty())
+    cards.push_back([&](CardWidth width) { add_options_card(page, width, input.options); });
+  if (!input.summary->extra.empty())
+    cards.push_back([&](CardWidth width) { add_details_card(page, width, *input.summary); });
+  // Two in a row; a last one without a partner takes the whole row.
+  for (size_t i = 0; i < cards.size(); ++i)
+    cards[i](i + 1 == cards.size() && i % 2 == 0 ? CardWidth::Full : CardWidth::Half);
+}
+
 void add_classes_card(Markup& page, const ReportInput& input) {
   if (input.truth.empty()) return;
   const HeatTable table = count_classes(input.labels, input.truth);
@@ -193,30 +229,6 @@ void add_classes_card(Markup& page, const ReportInput& input) {
             table.is_cut ? "How many samples of each class each cluster holds; the largest of both."
                          : "How many samples of each class each cluster holds.");
   add_heat_table(page, table, input.class_names);
-  close_card(page);
-}
-
-void add_details_card(Markup& page, const RunSummary& s) {
-  if (s.extra.empty()) return;
-  Table table{
-      .caption = "More about the run", .columns = {{"Figure"}, {"Value"}}, .rows = {}, .links = {}};
-  for (const auto& [name, value] : s.extra)
-    table.rows.push_back({as_words(name), value_text(value)});
-  open_card(page, CardWidth::Half, "More about the run");
-  add_table(page, table);
-  close_card(page);
-}
-
-void add_options_card(Markup& page, const std::vector<Field>& options) {
-  if (options.empty()) return;
-  Table table{.caption = "Options of the run",
-              .columns = {{"Option", ColumnKind::Code}, {"Value", ColumnKind::Code}, {"Meaning"}},
-              .rows = {},
-              .links = {}};
-  for (const Field& field : options)
-    table.rows.push_back({field.name, to_text(field.get()), field.help});
-  open_card(page, CardWidth::Half, "Options");
-  add_table(page, table);
   close_card(page);
 }
 

@@ -14,9 +14,11 @@ namespace milieu {
 namespace {
 
 // Room for tick labels and axis titles, in view box units; enough for the larger text of phones.
-constexpr double kLeft = 62, kRight = 14, kTop = 12, kBottom = 54;
+constexpr double kLeft = 58, kRight = 14, kTop = 30, kBottom = 50;
 constexpr double kHiddenMargin = 14;  // on the side of a hidden axis
 
+// A y axis has its title above it, in the top margin.
+double top_margin(const PlotSpec& spec) { return spec.y.is_hidden ? kHiddenMargin : kTop; }
 double left_margin(const PlotSpec& spec) { return spec.y.is_hidden ? kHiddenMargin : kLeft; }
 double bottom_margin(const PlotSpec& spec) { return spec.x.is_hidden ? kHiddenMargin : kBottom; }
 
@@ -52,7 +54,7 @@ Axis fit_axis(Axis axis, std::span<const double> values, double margin) {
   double room = margin * (high / 2 - low / 2) * 2;
   const double largest = std::max(std::abs(low), std::abs(high));
   // Below this width doubles cannot tell the ticks apart.
-  if (high / 2 - low / 2 <= 1e-12 * largest) room = largest == 0 ? 0.5 : 0.05 * largest;
+  if (high / 2 - low / 2 <= 1e-12 * largest) room = largest < 1e-290 ? 0.5 : 0.05 * largest;
   const double limit = std::numeric_limits<double>::max();
   axis.low = std::max(-limit, low - room);
   axis.high = std::min(limit, high + room);
@@ -82,7 +84,7 @@ double Plot::to_view_x(double x) const {
 
 double Plot::to_view_y(double y) const {
   const double bottom = spec_.height - bottom_margin(spec_);
-  return bottom - share_of(spec_.y, y) * (bottom - kTop);
+  return bottom - share_of(spec_.y, y) * (bottom - top_margin(spec_));
 }
 
 void Plot::add_x_axis(const Ticks& ticks) {
@@ -94,7 +96,7 @@ void Plot::add_x_axis(const Ticks& ticks) {
                                        coordinate_text(right))}});
   for (const Tick& tick : ticks.ticks) {
     const std::string x = coordinate_text(to_view_x(tick.value));
-    const double from = spec_.x.has_grid ? kTop : bottom;
+    const double from = spec_.x.has_grid ? top_margin(spec_) : bottom;
     svg_.leaf(
         "path",
         {{"class", spec_.x.has_grid ? "grid" : "axis-line"},
@@ -131,10 +133,7 @@ void Plot::add_y_axis(const Ticks& ticks) {
     svg_.leaf("path", {{"class", "axis-line"},
                        {"d", fmt::format("M{} {}V{}", coordinate_text(kLeft), coordinate_text(kTop),
                                          coordinate_text(bottom))}});
-  svg_.element("text",
-               {{"class", "axis-title"},
-                {"transform", fmt::format("translate(13 {}) rotate(-90)",
-                                          coordinate_text((kTop + bottom) / 2))}},
+  svg_.element("text", {{"class", "axis-title"}, {"x", "2"}, {"y", coordinate_text(kTop - 16)}},
                axis_title(spec_.y, ticks));
   svg_.close("g");
 }
