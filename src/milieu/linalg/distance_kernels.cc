@@ -42,4 +42,16 @@ double squared_norm(const float* a, int64_t d) {
   return sum_lanes(lanes);
 }
 
+// 0 * x is 0 for finite x and NaN otherwise, and a NaN stays in the sum.
+bool all_finite(const float* values, int64_t count) {
+  float lanes[kLanes] = {};
+  int64_t j = 0;
+  for (; j + kLanes <= count; j += kLanes)
+    for (int l = 0; l < kLanes; ++l) lanes[l] += 0.0f * values[j + l];
+  for (; j < count; ++j) lanes[0] += 0.0f * values[j];
+  float sum = 0;
+  for (const float lane : lanes) sum += lane;
+  return sum == 0;
+}
+
 }  // namespace milieu::MILIEU_ISA

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of distance.h, compiled for each instruction set. All sets give the same bits: the
+// The loops of distance.h and finite.h, compiled for each instruction set. All sets give the same bits: the
 // order of additions is fixed by kLanes partial sums and nothing is fused.
 #pragma once
 
@@ -8,4 +8,5 @@
 #include "milieu/linalg/isa.h"
 
 MILIEU_DECLARE_ISA(double squared_distance(const float* a, const float* b, int64_t d);
-                   double squared_norm(const float* a, int64_t d);)
+                   double squared_norm(const float* a, int64_t d);
+                   bool all_finite(const float* values, int64_t count);)

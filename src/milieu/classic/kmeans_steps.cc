@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/classic/kmeans_steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "milieu/base/parallel.h"
+#include "milieu/linalg/distance.h"
+
+namespace milieu::internal {
+namespace {
+
+constexpr int64_t kBlockRows = 1024;
+constexpr int kClusterParts = 16;  // of the work of ClusterSums::update; independent of threads
+
+// Weighted sums over all points, for the mean.
+struct TotalSums {
+  std::vector<double> sum;
+  double weight = 0;
+};
+
+std::vector<double> weighted_mean(const KMeansProblem& problem) {
+  const int64_t d = problem.points.cols();
+  TotalSums total = parallel_reduce(
+      problem.points.rows(), kBlockRows, problem.num_threads, TotalSums{std::vector<double>(d), 0},
+      [&](const Block& block, TotalSums& sums) {
+        for (int64_t i = block.begin; i < block.end; ++i) {
+          const float* x = problem.points.row(i);
+          const double w = problem.weight(i);
+          for (int64_t t = 0; t < d; ++t) sums.sum[t] += w * static_cast<double>(x[t]);
+          sums.weight += w;
+        }
+      },
+      [](TotalSums& all, const TotalSums& part) {
+        for (size_t t = 0; t < all.sum.size(); ++t) all.sum[t] += part.sum[t];
+        all.weight += part.weight;
+      });
+  for (double& value : total.sum) value /= total.weight;
+  return std::move(total.sum);
+}
+
+double weighted_scatter(const KMeansProblem& problem) {
+  return parallel_reduce(
+      problem.points.rows(), kBlockRows, problem.num_threads, 0.0,
+      [&](const Block& block, double& sum) {
+        for (int64_t i = block.begin; i < block.end; ++i) {
+          const float* x = problem.points.row(i);
+          double squared = 0;
+          for (int64_t t = 0; t < problem.points.cols(); ++t) {
+            const double difference = static_cast<double>(x[t]) - problem.mean[t];
+            squared += difference * difference;
+          }
+          sum += problem.weight(i) * squared;
+        }
+      },
+      [](double& all, double part) { all += part; });
+}
+
+}  // namespace
+
+KMeansProblem make_problem(const KMeansInput& input, const KMeansOptions& options) {
+  KMeansProblem problem;
+  problem.points = input.points;
+  problem.weights = input.weights;
+  problem.num_clusters = options.num_clusters;
+  problem.num_threads = options.num_threads;
+  problem.mean = weighted_mean(problem);
+  problem.scatter = weighted_scatter(problem);
+  return problem;
+}
+
+ClusterSums::ClusterSums(const KMeansProblem& problem)
+    : problem_(problem),
+      labels_(problem.points.rows(), -1),
+      sums_(problem.num_clusters, problem.points.cols()),
+      weights_(problem.num_clusters),
+      counts_(problem.num_clusters) {}
+
+int64_t ClusterSums::update(std::span<const int> labels) {
+  std::vector<uint32_t> moved;
+  for (size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] != labels_[i]) moved.push_back(static_cast<uint32_t>(i));
+  const int64_t k = sums_.rows();
+  parallel_for(k, num_blocks(k, kClusterParts), problem_.num_threads, [&](const Block& part) {
+    move_points(moved, labels, static_cast<int>(part.begin), static_cast<int>(part.end));
+  });
+  for (const uint32_t i : moved) labels_[i] = labels[i];
+  return static_cast<int64_t>(moved.size());
+}
+
+// Applies the moves that concern clusters [first, last).
+void ClusterSums::move_points(std::span<const uint32_t> moved, std::span<const int> labels,
+                              int first, int last) {
+  const int64_t d = problem_.points.cols();
+  const auto add = [&](int j, int64_t i, double sign) {
+    if (j < first || j >= last) return;
+    const double w = sign * problem_.weight(i);
+    const float* x = problem_.points.row(i);
+    double* sum = sums_.row(j);
+    for (int64_t t = 0; t < d; ++t) sum[t] += w * static_cast<double>(x[t]);
+    weights_[j] += w;
+    counts_[j] += w > 0 ? 1 : w < 0 ? -1 : 0;
+  };
+  for (const uint32_t i : moved) {
+    add(labels_[i], i, -1);
+    add(labels[i], i, 1);
+  }
+}
+
+// sum w |x - m_j|^2 = sum w |x - m|^2 - sum_j W_j |m_j - m|^2, with m the mean of all points.
+double ClusterSums::objective() const {
+  double between = 0;
+  for (int64_t j = 0; j < sums_.rows(); ++j) {
+    if (is_empty(static_cast<int>(j))) continue;
+    double squared = 0;
+    for (int64_t t = 0; t < sums_.cols(); ++t) {
+      const double difference = sums_(j, t) / weights_[j] - problem_.mean[t];
+      squared += difference * difference;
+    }
+    between += weights_[j] * squared;
+  }
+  return std::max(0.0, problem_.scatter - between);
+}
+
+void ClusterSums::write_mean(int j, std::span<float> out) const {
+  for (size_t t = 0; t < out.size(); ++t)
+    out[t] = static_cast<float>(sums_(j, static_cast<int64_t>(t)) / weights_[j]);
+}
+
+std::vector<int> update_centers(const ClusterSums& sums, MatrixView<float> centers) {
+  std::vector<int> empty_clusters;
+  for (int j = 0; j < static_cast<int>(centers.rows()); ++j) {
+    if (sums.is_empty(j))
+      empty_clusters.push_back(j);
+    else
+      sums.write_mean(j, centers.row_span(j));
+  }
+  return empty_clusters;
+}
+
+void reseed_empty_clusters(const KMeansProblem& problem, std::span<const int> labels,
+                           std::span<const int> empty_clusters, MatrixView<float> centers) {
+  if (empty_clusters.empty()) return;
+  const FloatView points = problem.points;
+  std::vector<double> distances(points.rows());
+  parallel_for(points.rows(), kBlockRows, problem.num_threads, [&](const Block& block) {
+    for (int64_t i = block.begin; i < block.end; ++i)
+      if (problem.weight(i) > 0)
+        distances[i] = squared_distance(points.row_span(i), FloatView(centers).row_span(labels[i]));
+  });
+  std::vector<uint32_t> ranked;
+  for (size_t i = 0; i < distances.size(); ++i)
+    if (distances[i] > 0) ranked.push_back(static_cast<uint32_t>(i));
+  std::sort(ranked.begin(), ranked.end(), [&](uint32_t a, uint32_t b) {
+    return distances[a] != distances[b] ? distances[a] > distances[b] : a < b;
+  });
+  std::vector<uint32_t> taken;
+  // Equal points have equal labels and distances, so only those need comparing.
+  const auto repeats_a_taken_point = [&](uint32_t i) {
+    return std::any_of(taken.begin(), taken.end(), [&](uint32_t other) {
+      return distances[i] == distances[other] &&
+             std::equal(points.row(i), points.row(i) + points.cols(), points.row(other));
+    });
+  };
+  for (const uint32_t i : ranked) {
+    if (taken.size() == empty_clusters.size()) break;
+    if (repeats_a_taken_point(i)) continue;
+    std::copy_n(points.row(i), points.cols(), centers.row(empty_clusters[taken.size()]));
+    taken.push_back(i);
+  }
+}
+
+double exact_objective(const KMeansProblem& problem, FloatView centers,
+                       std::span<const int> labels) {
+  return parallel_reduce(
+      problem.points.rows(), kBlockRows, problem.num_threads, 0.0,
+      [&](const Block& block, double& sum) {
+        for (int64_t i = block.begin; i < block.end; ++i)
+          if (labels[i] >= 0)
+            sum += problem.weight(i) *
+                   squared_distance(problem.points.row_span(i), centers.row_span(labels[i]));
+      },
+      [](double& all, double part) { all += part; });
+}
+
+}  // namespace milieu::internal

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/linalg/finite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "milieu/base/error.h"
+#include "milieu/base/parallel.h"
+#include "milieu/linalg/distance_kernels.h"
+#include "milieu/linalg/isa.h"
+
+namespace milieu {
+
+std::optional<MatrixPlace> find_non_finite(FloatView values, int num_threads) {
+  constexpr int64_t kBlockValues = 1 << 16;
+  const int64_t block_rows =
+      std::max<int64_t>(1, kBlockValues / std::max<int64_t>(1, values.cols()));
+  const int64_t blocks = num_blocks(values.rows(), block_rows);
+  std::vector<char> is_finite(blocks, 1);
+  const auto all_finite = MILIEU_SELECT_ISA(all_finite);
+  parallel_for(values.rows(), block_rows, num_threads, [&](const Block& block) {
+    for (int64_t i = block.begin; i < block.end && is_finite[block.index]; ++i)
+      is_finite[block.index] = all_finite(values.row(i), values.cols());
+  });
+  const auto bad = std::find(is_finite.begin(), is_finite.end(), 0);
+  if (bad == is_finite.end()) return std::nullopt;
+  for (int64_t i = (bad - is_finite.begin()) * block_rows;; ++i)
+    for (int64_t j = 0; j < values.cols(); ++j)
+      if (!std::isfinite(values(i, j))) return MatrixPlace{i, j};
+}
+
+void require_finite(FloatView values, std::string_view name, int num_threads) {
+  const std::optional<MatrixPlace> place = find_non_finite(values, num_threads);
+  require(!place, [&] {
+    return fmt::format("{}[{}, {}] is {}, must be finite: remove or fill such rows first", name,
+                       place->row, place->column, values(place->row, place->column));
+  });
+}
+
+}  // namespace milieu

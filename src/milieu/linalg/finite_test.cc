@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/linalg/finite.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "milieu/base/error.h"
+#include "milieu/linalg/isa.h"
+
+namespace milieu {
+namespace {
+
+TEST(Finite, EveryPositionAndKindIsFound) {
+  for (const Isa isa : {Isa::Baseline, Isa::V3, Isa::V4}) {
+    if (isa > best_isa()) continue;
+    const ScopedIsa scoped(isa);
+    for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity(),
+                            -std::numeric_limits<float>::infinity()})
+      for (int64_t column = 0; column < 37; ++column) {
+        Matrix<float> values(3, 37);
+        values(1, column) = bad;
+        const auto place = find_non_finite(values);
+        ASSERT_TRUE(place.has_value());
+        EXPECT_EQ(place->row, 1);
+        EXPECT_EQ(place->column, column);
+      }
+  }
+}
+
+TEST(Finite, ExtremeNumbersAreFinite) {
+  Matrix<float> values(1, 20);
+  values(0, 0) = std::numeric_limits<float>::max();
+  values(0, 1) = std::numeric_limits<float>::lowest();
+  values(0, 19) = std::numeric_limits<float>::denorm_min();
+  EXPECT_FALSE(find_non_finite(values));
+  EXPECT_FALSE(find_non_finite(Matrix<float>()));
+  EXPECT_NO_THROW(require_finite(values, "points"));
+}
+
+TEST(Finite, TheFirstOfManyIsNamedForAnyNumberOfThreads) {
+  Matrix<float> values(100000, 3);
+  values(70001, 2) = std::nanf("");
+  values(99999, 0) = std::nanf("");
+  for (const int threads : {1, 2, 8}) EXPECT_EQ(find_non_finite(values, threads)->row, 70001);
+}
+
+TEST(Finite, MessageNamesRowColumnAndValue) {
+  Matrix<float> values(5, 4);
+  values(3, 1) = std::numeric_limits<float>::infinity();
+  try {
+    require_finite(values, "points");
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_THAT(error.what(), ::testing::StartsWith("points[3, 1] is inf, must be finite"));
+  }
+}
+
+}  // namespace
+}  // namespace milieu
