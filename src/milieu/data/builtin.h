@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small data sets made on the spot, for `milieu demo`, examples and tests: no files needed. The
+// same seed gives the same bits on every platform: only Random, and of the mathematics only + - * /
+// and square roots, which IEEE 754 rounds alike everywhere.
+#pragma once
+
+#include <cstdint>
+
+#include "milieu/data/dataset.h"
+
+namespace milieu {
+
+inline constexpr int kBuiltinImageSide = 24;
+
+// Grey pictures of simple shapes, kBuiltinImageSide pixels a side, a row each, values in [0, 1]:
+// white figures on black, anti-aliased. Eight classes (bar, crescent, cross, disc, ring, square,
+// star, triangle) with `num_per_class` >= 1 pictures each, in mixed order. Every picture has its
+// own position, size, rotation, contrast and noise, so that pixels alone tell the classes apart
+// only in part: bars lie in any direction, squares and discs share most of their pixels.
+Dataset make_builtin_shapes(uint64_t seed, int num_per_class = 100);
+
+// Points in the plane, `num_per_class` >= 1 of each class, in mixed order: a core inside a ring and
+// two interlocking half moons beside them (classes core, lower moon, ring, upper moon). What
+// belongs together hangs together, but no straight line separates it: centres cannot describe it.
+Dataset make_builtin_rings(uint64_t seed, int num_per_class = 150);
+
+}  // namespace milieu
