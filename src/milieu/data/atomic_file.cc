@@ -18,12 +18,16 @@
 namespace milieu {
 namespace {
 
-// The file behind a symbolic link; a link to nothing yet leads to where the file will be.
+// The file behind a symbolic link, also where it does not exist yet. Links that go round in a
+// circle stay what they are: the system then refuses them.
 std::string follow_links(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int kMaxLinks = 40;  // as the system itself
   std::error_code error;
-  if (!std::filesystem::is_symlink(path, error)) return path;
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
-  return error ? path : target.string();
+  fs::path at = path;
+  for (int i = 0; i < kMaxLinks && fs::is_symlink(at, error); ++i)
+    at = at.parent_path() / fs::read_symlink(at, error);
+  return at.string();
 }
 
 std::string folder_of(const std::string& path) {
@@ -41,6 +45,7 @@ std::string temporary_name(const std::string& target) {
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(follow_links(path_)) {
   struct stat info = {};
   const bool exists = ::stat(target_.c_str(), &info) == 0;
+  if (!exists && errno == ELOOP) fail("be created");
   if (exists && S_ISDIR(info.st_mode))
     throw IoError(fmt::format("{} is a folder, must be a file to be written", path_));
   const bool is_direct = exists && !S_ISREG(info.st_mode);

@@ -3,8 +3,9 @@
 //
 // Delimiter: tab, semicolon or comma, the first of these that the first line has outside quotes;
 //   none of them: runs of blanks.
-// Header: the first line is one when a cell of it is no number although the cell below is, or when
-//   none of its cells is a number, or when one is the label column's name.
+// Header: the first line is one when none of its cells is a number, or when one looks like a name
+// (it
+//   starts with a letter) over a number, or when one is the label column's name.
 // Columns: numbers become the points. The label column (named, or called "label" or "class" in any
 //   case) becomes the classes. A first column whose header is empty holds row names, as pandas and
 //   R write them.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "milieu/base/error.h"
@@ -91,11 +92,25 @@ bool is_counted_header(const std::vector<Cell>& cells) {
   return cells.size() >= 2;
 }
 
-// A cell that is no number while the one below it is. Empty cells prove nothing.
-bool has_text_over_number(const FirstLines& lines) {
+std::string to_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+// Starts as names do. "1,5", "7x", "?" and "n/a" are damaged or missing numbers, not names.
+bool looks_like_name(const Cell& cell) {
+  const std::string text = to_lower(cell.text);
+  if (text.empty() || is_number(cell)) return false;
+  const bool starts_well = (text[0] >= 'a' && text[0] <= 'z') || text[0] == '_' || (text[0] & 0x80);
+  constexpr std::array<std::string_view, 5> kMissing = {"na", "n/a", "nil", "none", "null"};
+  return starts_well && std::find(kMissing.begin(), kMissing.end(), text) == kMissing.end();
+}
+
+bool has_name_over_number(const FirstLines& lines) {
   for (size_t j = 0; j < std::min(lines.first.size(), lines.second.size()); ++j)
-    if (!lines.first[j].text.empty() && !is_number(lines.first[j]) && is_number(lines.second[j]))
-      return true;
+    if (looks_like_name(lines.first[j]) && is_number(lines.second[j])) return true;
   return false;
 }
 
@@ -105,7 +120,7 @@ bool is_header(const FirstLines& lines, std::string_view label_column) {
   const bool names_label = !label_column.empty() && !parse_integer(label_column) &&
                            std::any_of(first.begin(), first.end(), is_label_name);
   return names_label || std::none_of(first.begin(), first.end(), is_number) ||
-         has_text_over_number(lines) || is_counted_header(first);
+         has_name_over_number(lines) || is_counted_header(first);
 }
 
 // Takes the first line of the body away as the names of the columns.
@@ -117,9 +132,7 @@ void take_header(CsvLayout& layout, const std::vector<Cell>& cells, const std::s
 }
 
 bool is_label_word(std::string_view name) {
-  std::string lower(name);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::string lower = to_lower(name);
   return lower == "label" || lower == "class";
 }
 
@@ -197,7 +210,7 @@ CsvLayout find_label_layout(std::string_view text, const std::string& source) {
   const bool is_list = lines.first.size() == 1;
   // In a list of names the first line is a name like the others, unless it says "label".
   const bool has_header = is_list
-                              ? is_label_word(lines.first[0].str()) || has_text_over_number(lines)
+                              ? is_label_word(lines.first[0].str()) || has_name_over_number(lines)
                               : is_header(lines, {});
   if (has_header) take_header(layout, lines.first, source);
   layout.roles.assign(lines.first.size(), ColumnRole::Ignored);
