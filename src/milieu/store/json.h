@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options, summaries and metrics as JSON text (keys in a fixed order, numbers that read back to the
 // same bits), and options read back. The JSON library itself stays inside store/.
+//
+// The text has one key a line, lists on one line, no newline at the end. Text that is not UTF-8 (a
+// file name in a warning) gets U+FFFD in the wrong places.
 #pragma once
 
 #include <string>
@@ -13,18 +16,23 @@
 
 namespace milieu {
 
-// The summary as DESIGN, section 5, names it: method, version, seed, termination, objective,
-// iterations, seconds, n, d, clusters, sizes, warnings, ..., `extra`, and `metrics` when given.
-// NaN and infinities become null.
+// Keys in this order: method, version, seed, termination, message, objective, iterations, restart,
+// num_restarts, seconds, n, d, clusters, sizes, warnings, trace, the entries of `extra`, and an
+// object `metrics` when given. NaN and infinities become null.
 std::string summary_to_json(const RunSummary& summary, const Metrics* metrics = nullptr);
 
+// accuracy, error, balanced_error, nmi, nmi_max, nmi_sqrt, ari, f, f_pairwise, precision_pairwise,
+// recall_pairwise, purity, num_clusters, num_classes, n.
 std::string metrics_to_json(const Metrics& metrics);
 
-// {"num_clusters": 8, ...} in the order of declaration.
+// {"num_clusters": 8, ...} in the order of declaration. A real number that is not finite is written
+// as text ("inf"), so that it reads back.
 std::string options_to_json(const std::vector<Field>& fields);
 
-// Sets the fields named in `text`; an unknown name, a wrong type or a value out of range is an
-// InvalidArgument that says which and where (`source` names the file).
+// Sets the fields named in `text` and checks their ranges. Text that is not a JSON object, an
+// unknown name, a wrong type or a value out of range is an InvalidArgument that says which and
+// where
+// (`source` names the file); fields before the wrong one may be set by then.
 void options_from_json(std::string_view text, const std::vector<Field>& fields,
                        const std::string& source);
 

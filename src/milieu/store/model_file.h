@@ -4,38 +4,44 @@
 // docs/format.md. Files are read without trust: every size is checked before memory is touched.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "milieu/base/error.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu {
 
-// One array as it stands in the file. dtype is safetensors' name: F32 F64 I32 I64 U8.
+// One array as it stands in the file: little-endian, row-major.
 struct StoredArray {
-  std::string dtype;
+  std::string dtype;  // safetensors' name: F32 F64 I32 I64 U8
   std::vector<int64_t> shape;
-  std::vector<std::byte> bytes;
+  std::vector<std::byte> bytes;  // as many as dtype and shape ask for
 };
 
 // A model file in memory, kind still unknown to the type system.
 struct ModelFile {
-  std::string kind;          // "kmeans"
-  int format_version = 1;    // of this kind
-  std::string milieu_version;
-  std::string options_json;  // options the model was fitted with; may be empty
-  std::vector<std::pair<std::string, StoredArray>> arrays;         // in file order
-  std::vector<std::pair<std::string, std::string>> scalars;        // text form
+  std::string kind;            // "kmeans"
+  int format_version = 1;      // of this kind
+  std::string milieu_version;  // that wrote the file; filled in when writing
+  std::string options_json;    // options the model was fitted with; may be empty
+  std::vector<std::pair<std::string, StoredArray>> arrays;   // in file order
+  std::vector<std::pair<std::string, std::string>> scalars;  // name and text: "0.5", "full"
 };
 
-void write_model_file(const std::string& path, const ModelFile& file);  // atomic
-ModelFile read_model_file(const std::string& path);  // IoError, DataError; each check its message
+// Atomic. Arrays are written by falling element size, so that each lies aligned in a mapped file;
+// otherwise in the order given. Throws IoError, and InvalidArgument for a kind that is empty, names
+// that repeat and bytes that do not fit the shape.
+void write_model_file(const std::string& path, const ModelFile& file);
+
+// Throws IoError or DataError; each check has its own message.
+ModelFile read_model_file(const std::string& path);
+// The same from memory; `source` names it in messages.
+ModelFile parse_model_file(std::span<const std::byte> bytes, const std::string& source);
 
 namespace internal {
 
@@ -58,10 +64,12 @@ class ArrayWriter {
   ModelFile& file_;
 };
 
-// The same overloads; throws DataError when a name is missing or has another dtype or rank.
+// The same overloads; throws DataError when a name is missing, has another dtype or rank, or does
+// not fit into the type asked for.
 class ArrayReader {
  public:
-  ArrayReader(const ModelFile& file, std::string source) : file_(file), source_(std::move(source)) {}
+  ArrayReader(const ModelFile& file, std::string source)
+      : file_(file), source_(std::move(source)) {}
   void operator()(const char* name, Matrix<float>& value);
   void operator()(const char* name, Matrix<double>& value);
   void operator()(const char* name, std::vector<float>& value);

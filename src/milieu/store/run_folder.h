@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run folders: options.json, summary.json, labels.csv, model.safetensors, report.html. The folder is
-// filled beside its place and renamed when complete: it appears whole or not at all, and an older
-// run is kept until the new one is complete.
+// Run folders: options.json, summary.json, labels.csv, model.safetensors, report.html. The folder
+// is filled beside its place and renamed when complete: it appears whole or not at all, and an
+// older run is kept until the new one is complete. docs/format.md describes the files.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,30 +16,44 @@ namespace milieu {
 
 class RunFolder {
  public:
-  // Refuses (InvalidArgument) an existing non-empty `path` unless `force`; with force only an
-  // earlier run folder (it has a summary.json) is replaced, never another folder of the user's.
+  // Make it before a long run: whatever stands in the way is said at once. Missing parents are
+  // made. Refuses (InvalidArgument) a file, and an existing non-empty folder unless `force`; with
+  // force only an earlier run folder (it has a summary.json) is replaced, never another folder of
+  // the user's. A symbolic link to a folder stays, its folder is replaced. IoError when the folder
+  // cannot be made.
   RunFolder(std::string path, bool force);
   ~RunFolder();  // removes what was not committed
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
 
+  // `name` is a plain file name; a missing newline at the end is added.
   void write_text(std::string_view name, std::string_view content);
-  void write_model(const ModelFile& file);
-  // sample,label: `names` may be empty (then the row number, or `rows` when given).
+  void write_model(const ModelFile& file);  // model.safetensors
+  // labels.csv with the header sample,label. A sample is called by its name, or by its original row
+  // where `rows` are given, or by its place; `names` and `rows` are empty or as long as `labels`.
   void write_labels(std::span<const int> labels, const std::vector<std::string>& names,
                     std::span<const int64_t> rows);
+  // Puts the folder in its place. A folder that appeared there meanwhile is replaced or refused by
+  // the same rules. Call once; nothing can be written afterwards.
   void commit();
 
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_;
-  std::string temporary_;
+  std::string temporary_file(std::string_view name) const;
+
+  std::string path_;       // as given
+  std::string target_;     // what path_ leads to, without a slash at the end
+  std::string temporary_;  // beside target_; empty once committed
   bool force_ = false;
-  bool is_committed_ = false;
 };
 
-// The model file that `path` means: the file itself, or model.safetensors in a run folder.
+// A labels.csv by itself, atomically: what RunFolder::write_labels writes.
+void write_labels_csv(const std::string& path, std::span<const int> labels,
+                      const std::vector<std::string>& names, std::span<const int64_t> rows);
+
+// The model file that `path` means: the file itself, or model.safetensors in a run folder. IoError
+// when there is no such path, InvalidArgument for a folder without a model.
 std::string resolve_model_path(const std::string& path);
 
 }  // namespace milieu

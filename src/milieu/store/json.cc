@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/store/json.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <variant>
+
+#include "milieu/base/assert.h"
+#include "milieu/base/error.h"
+#include "milieu/data/printable.h"
+#include "milieu/store/json_internal.h"
+
+namespace milieu {
+
+using internal::Json;
+using internal::OrderedJson;
+
+namespace {
+
+OrderedJson metrics_object(const Metrics& m) {
+  return {{"accuracy", m.accuracy},
+          {"error", m.error},
+          {"balanced_error", m.balanced_error},
+          {"nmi", m.nmi},
+          {"nmi_max", m.nmi_max},
+          {"nmi_sqrt", m.nmi_sqrt},
+          {"ari", m.ari},
+          {"f", m.f},
+          {"f_pairwise", m.f_pairwise},
+          {"precision_pairwise", m.precision_pairwise},
+          {"recall_pairwise", m.recall_pairwise},
+          {"purity", m.purity},
+          {"num_clusters", m.num_clusters},
+          {"num_classes", m.num_classes},
+          {"n", m.n}};
+}
+
+OrderedJson value_of(const FieldValue& value) {
+  if (const double* real = std::get_if<double>(&value); real && !std::isfinite(*real))
+    return to_text(value);
+  return std::visit([](const auto& v) { return OrderedJson(v); }, value);
+}
+
+// The value in the kind that Field::set takes; lists, objects and null are shown in the complaint.
+FieldValue field_value(const Json& value, const Field& field) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return value.get<double>();
+  if (value.is_number_unsigned() &&
+      value.get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    throw InvalidArgument(fmt::format("{} is {}, must be at most {}", field.name,
+                                      printable(value.dump()),
+                                      std::numeric_limits<int64_t>::max()));
+  if (value.is_number_integer()) return value.get<int64_t>();
+  throw InvalidArgument(fmt::format("{} is {}, must be a number, a word, true or false", field.name,
+                                    printable(value.dump())));
+}
+
+void set_field(const Json& value, const Field& field) {
+  const FieldValue given = field_value(value, field);
+  if (const std::string* text = std::get_if<std::string>(&given);
+      text && field.kind == FieldKind::Real) {
+    field.set_from_text(*text);  // "inf"
+  } else {
+    field.set(given);
+  }
+  field.validate();
+}
+
+std::string names_of(const std::vector<Field>& fields) {
+  std::vector<std::string> names;
+  for (const Field& field : fields) names.push_back(field.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::string summary_to_json(const RunSummary& s, const Metrics* metrics) {
+  OrderedJson json = {{"method", s.method},
+                      {"version", s.version},
+                      {"seed", s.seed},
+                      {"termination", to_string(s.termination)},
+                      {"message", s.message},
+                      {"objective", s.objective},
+                      {"iterations", s.iterations},
+                      {"restart", s.restart},
+                      {"num_restarts", s.num_restarts},
+                      {"seconds", s.seconds},
+                      {"n", s.n},
+                      {"d", s.d},
+                      {"clusters", s.clusters},
+                      {"sizes", s.sizes},
+                      {"warnings", s.warnings},
+                      {"trace", s.trace}};
+  for (const auto& [name, value] : s.extra) {
+    MILIEU_ASSERT(!json.contains(name) && name != "metrics");
+    json[name] = std::visit([](const auto& v) { return OrderedJson(v); }, value);
+  }
+  if (metrics) json["metrics"] = metrics_object(*metrics);
+  return internal::to_lines(json);
+}
+
+std::string metrics_to_json(const Metrics& metrics) {
+  return internal::to_lines(metrics_object(metrics));
+}
+
+std::string options_to_json(const std::vector<Field>& fields) {
+  OrderedJson json = OrderedJson::object();
+  for (const Field& field : fields) json[field.name] = value_of(field.get());
+  return internal::to_lines(json);
+}
+
+void options_from_json(std::string_view text, const std::vector<Field>& fields,
+                       const std::string& source) {
+  const internal::ParsedJson parsed = internal::parse_json(text);
+  if (!parsed.problem.empty()) throw InvalidArgument(source + " " + parsed.problem);
+  if (!parsed.value.is_object())
+    throw InvalidArgument(source + " must hold one JSON object: {\"option\": value, ...}");
+  for (const auto& [name, value] : parsed.value.items()) {
+    const auto field = std::find_if(fields.begin(), fields.end(),
+                                    [&name = name](const Field& f) { return f.name == name; });
+    if (field == fields.end())
+      throw InvalidArgument(fmt::format("{}: {} is not an option; the options are {}", source,
+                                        printable(name), names_of(fields)));
+    try {
+      set_field(value, *field);
+    } catch (const InvalidArgument& error) {
+      throw InvalidArgument(source + ": " + error.what());
+    }
+  }
+}
+
+}  // namespace milieu

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/store/predictors.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "milieu/base/error.h"
+#include "milieu/classic/gmm.h"
+#include "milieu/classic/kmeans.h"
+#include "milieu/classic/kmodes.h"
+#include "milieu/classic/mean_shift.h"
+#include "milieu/data/printable.h"
+#include "milieu/store/predictors_internal.h"
+
+namespace milieu {
+
+namespace {
+
+// A kind that predicts has one line here.
+const std::vector<internal::Predictor>& predictors() {
+  static const std::vector<internal::Predictor> table = {
+      internal::predictor<&GmmModel::means>(),
+      internal::predictor<&KMeansModel::centers>(),
+      internal::predictor<&KModesModel::modes>(),
+      internal::predictor<&MeanShiftModel::modes>(),
+  };
+  return table;
+}
+
+}  // namespace
+
+std::vector<int> predict_with(const ModelFile& file, FloatView points, int num_threads,
+                              const std::string& source) {
+  for (const internal::Predictor& predictor : predictors())
+    if (predictor.kind == file.kind) return predictor.predict(file, points, num_threads, source);
+  throw InvalidArgument(
+      fmt::format("{} holds a {} model, which does not predict for new samples; these kinds do: {}",
+                  source, printable(file.kind), fmt::join(predicting_kinds(), ", ")));
+}
+
+std::vector<std::string> predicting_kinds() {
+  std::vector<std::string> kinds;
+  for (const internal::Predictor& predictor : predictors()) kinds.emplace_back(predictor.kind);
+  std::sort(kinds.begin(), kinds.end());
+  return kinds;
+}
+
+}  // namespace milieu

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// How one kind of model predicts from a file: what a line of the table in predictors.cc stands for.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "milieu/base/error.h"
+#include "milieu/linalg/matrix.h"
+#include "milieu/store/model_file.h"
+
+namespace milieu::internal {
+
+struct Predictor {
+  std::string_view kind;
+  std::vector<int> (*predict)(const ModelFile& file, FloatView points, int num_threads,
+                              const std::string& source);
+};
+
+template <class MemberPointer>
+struct ClassOfMember;
+template <class Class, class Member>
+struct ClassOfMember<Member Class::*> {
+  using type = Class;
+};
+
+// A file with the right checksum may still hold nonsense.
+template <class T>
+void check_centers(MatrixView<const T> centers, const std::string& source) {
+  if (centers.rows() == 0) throw DataError(source + " holds a model without clusters");
+  for (int64_t i = 0; i < centers.rows(); ++i)
+    for (T value : centers.row_span(i))
+      if (!std::isfinite(value))
+        throw DataError(fmt::format("{} holds a model with {} in cluster {}", source, value, i));
+}
+
+// The predictor of the model whose matrix `kCenters` (&KMeansModel::centers) has one row a cluster
+// and one column a feature.
+template <auto kCenters>
+Predictor predictor() {
+  using Model = typename ClassOfMember<decltype(kCenters)>::type;
+  return {Model::kKind,
+          [](const ModelFile& file, FloatView points, int num_threads, const std::string& source) {
+            const Model model = from_model_file<Model>(file, source);
+            const auto& centers = model.*kCenters;
+            check_centers(centers.view(), source);
+            require(points.cols() == centers.cols(), [&] {
+              return fmt::format("points have {} columns, the model was fitted on {}",
+                                 points.cols(), centers.cols());
+            });
+            return predict(model, points, num_threads);
+          }};
+}
+
+}  // namespace milieu::internal
