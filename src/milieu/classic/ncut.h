@@ -23,13 +23,14 @@ struct NcutOptions {
                                 // The affinity exp(-2 d^2) is bandwidth 0.5
   int scale_neighbor = 7;       // K of [ZelnikManor04]; only used when self-tuned
   int num_neighbors = 20;       // each sample is joined to this many nearest ones (and to those
-                                // that it is near to); 0: to all, an n x n matrix
+                                // that it is near to); 0: to all, in quadratic memory
   int num_restarts = 10;        // k-means starts in the embedding; the lowest cut is kept
   int max_iterations = 300;     // rounds of one k-means start
   double rel_tolerance = 1e-4;  // of one k-means start
   int max_eigen_iterations = 1000;  // restarts of the Lanczos method
   double eigen_tolerance = 1e-8;    // relative residual of an eigenvector
-  double max_memory_gb = 4;         // refuse when the n x n matrix needs more (8 n^2 bytes)
+  double max_memory_gb = 4;         // refuse when the affinities need more: 12 bytes a joined
+                                    // pair and direction, so 12 n^2 bytes when all are joined
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
 };
@@ -53,7 +54,7 @@ void visit_fields(NcutOptions& o, Visitor&& v) {
   v("eigen_tolerance", o.eigen_tolerance, between(1e-14, 1e-2).advanced(),
     "relative residual of an eigenvector");
   v("max_memory_gb", o.max_memory_gb, above(0).advanced(),
-    "refuse inputs whose n x n matrix needs more memory than this");
+    "refuse inputs whose affinities need more memory than this");
   v("seed", o.seed, at_least(0), "start of all random numbers");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
