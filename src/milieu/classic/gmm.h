@@ -87,10 +87,10 @@ void visit_arrays(GmmModel& m, Visitor&& v) {
 }
 
 struct GmmInput {
-  FloatView points;                 // n x d samples, rows; finite
-  std::span<const double> weights;  // n sample weights >= 0, or empty: all 1
+  FloatView points = {};                 // n x d samples, rows; finite
+  std::span<const double> weights = {};  // n sample weights >= 0, or empty: all 1
   // A given start makes it a single start. At most one of the two may be given.
-  FloatView initial_means;                  // k x d, or empty; each mean takes its first weight and
+  FloatView initial_means = {};             // k x d, or empty; each mean takes its first weight and
                                             // covariance from the samples nearest to it
   const GmmModel* initial_model = nullptr;  // k components of options.covariance, or null
 };
@@ -104,13 +104,14 @@ struct GmmResult {
 };
 
 // Throws InvalidArgument for options out of range, empty points, more components than samples, and
-// weights or starts that do not fit; DataError for points that are not finite. A stopped fit returns the best complete state;
-// one that is stopped before its first pass over the samples still makes that pass.
+// weights or starts that do not fit; DataError for points that are not finite. A stopped fit
+// returns the best complete state; one that is stopped before its first pass over the samples still
+// makes that pass.
 GmmResult fit_gmm(const GmmInput& input, const GmmOptions& options,
                   Monitor& monitor = silent_monitor());
 
-// The three below throw DataError for a model whose arrays do not fit each other and for points that
-// are not finite, InvalidArgument for points of another width.
+// The three below throw DataError for a model whose arrays do not fit each other and for points
+// that are not finite, InvalidArgument for points of another width.
 
 // The most probable component of each row; ties go to the lowest index.
 std::vector<int> predict(const GmmModel& model, FloatView points, int num_threads = 0);

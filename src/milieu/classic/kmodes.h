@@ -46,9 +46,9 @@ void visit_fields(KModesOptions& o, Visitor&& v) {
 }
 
 struct KModesInput {
-  FloatView points;                 // n x d samples, rows; every entry 0 or 1
-  std::span<const double> weights;  // n sample weights >= 0, or empty: all 1
-  FloatView initial_modes;  // k x d of 0 and 1, or empty; given modes make it a single start
+  FloatView points = {};                 // n x d samples, rows; every entry 0 or 1
+  std::span<const double> weights = {};  // n sample weights >= 0, or empty: all 1
+  FloatView initial_modes = {};  // k x d of 0 and 1, or empty; given modes make it a single start
 };
 
 // What predicts for new samples.
