@@ -67,8 +67,9 @@ class ClusterCommand {
  private:
   std::vector<Field> input_fields();
   std::vector<Field> result_option_fields();
+  int num_threads();
   void read_options();
-  Dataset load(Labels& truth);
+  Dataset load();
   MethodResult fit(const Dataset& data, ProgressMonitor& monitor);
   void write_run_folder(const MethodResult& result, const Dataset& data, const Metrics* metrics);
   std::string render(const MethodResult& result, const Dataset& data, const Metrics* metrics);
@@ -82,6 +83,8 @@ class ClusterCommand {
   std::unique_ptr<Method> method_;
   InputOptions input_;
   OutputOptions output_;
+  Labels truth_;  // of the kept rows; empty: unknown
+  ImageSize image_size_;
 };
 
 void ClusterCommand::declare() {
@@ -121,6 +124,12 @@ std::vector<Field> ClusterCommand::result_option_fields() {
   return fields;
 }
 
+int ClusterCommand::num_threads() {
+  for (const Field& field : method_->option_fields())
+    if (field.name == "num_threads") return static_cast<int>(std::get<int64_t>(field.get()));
+  return 0;
+}
+
 void ClusterCommand::read_options() {
   if (!output_.options_path.empty())
     read_run_options(output_.options_path, name_, input_fields(), method_->option_fields());
@@ -137,17 +146,18 @@ int ClusterCommand::run(Session& session) {
   console.set_quiet(output_.quiet);
   session.interrupt.set_quiet(output_.quiet);
   read_options();
-  if (!output_.out.empty()) check_run_folder(output_.out, output_.force);
+  if (!output_.out.empty()) {
+    const RunFolder probe(output_.out, output_.force);  // refused now or never, and gone again
+  }
 
   ProgressMonitor monitor(console, session.interrupt.token(), name_);
   monitor.announce("reading " + input_.path);
-  Labels truth;
-  const Dataset data = load(truth);
+  const Dataset data = load();
 
   const Interrupt::Keeping keeping(session.interrupt);
   const MethodResult result = fit(data, monitor);
   std::optional<Metrics> metrics;
-  if (!truth.empty()) metrics = compute_metrics(result.labels, truth.indices);
+  if (!truth_.empty()) metrics = compute_metrics(result.labels, truth_.indices);
   const Metrics* metrics_or_null = metrics ? &*metrics : nullptr;
   if (!output_.out.empty()) write_run_folder(result, data, metrics_or_null);
   monitor.clear();
@@ -162,14 +172,17 @@ int ClusterCommand::run(Session& session) {
 }
 
 // Everything is read before the fit, so that a wrong file is found before an hour of work.
-Dataset ClusterCommand::load(Labels& truth) {
+Dataset ClusterCommand::load() {
   LoadOptions options;
   options.labels_path = input_.labels;
   options.label_column = input_.label_column;
   options.select = input_.select;
+  options.num_threads = num_threads();
   Dataset data = load_dataset(input_.path, options);
-  truth = input_.truth.empty() ? data.labels : load_row_labels(input_.truth, data);
-  method_->load_files(data);
+  RowFiles rows(input_.path, options, data);
+  truth_ = input_.truth.empty() ? data.labels : rows.labels(input_.truth);
+  method_->load_files(rows);
+  image_size_ = image_size_of(data, input_.image_size);
   return data;
 }
 
@@ -196,7 +209,6 @@ void ClusterCommand::write_run_folder(const MethodResult& result, const Dataset&
 std::string ClusterCommand::render(const MethodResult& result, const Dataset& data,
                                    const Metrics* metrics) {
   const std::unique_ptr<Method> defaults = command_.make_method();
-  const ImageSize size = parse_image_size(input_.image_size);
   ReportInput report;
   report.summary = &result.summary;
   report.options = result_option_fields();
@@ -206,8 +218,10 @@ std::string ClusterCommand::render(const MethodResult& result, const Dataset& da
   report.command =
       command_text(name_, input_fields(), method_->option_fields(), defaults->option_fields());
   report.source = data.source;
-  report.image_width = size.width;
-  report.image_height = size.height;
+  report.truth = truth_.indices;
+  report.class_names = truth_.names;
+  report.image_width = image_size_.width;
+  report.image_height = image_size_.height;
   return render_report(report);
 }
 

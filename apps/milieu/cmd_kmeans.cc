@@ -5,7 +5,6 @@
 #include "commands.h"
 #include "method.h"
 #include "milieu/classic/kmeans.h"
-#include "rows.h"
 
 namespace milieu::cli {
 
@@ -25,8 +24,8 @@ void visit_fields(KMeansFiles& o, Visitor&& v) {
 
 class KMeansMethod : public MethodWith<KMeansOptions, KMeansFiles> {
  public:
-  void load_files(const Dataset& data) override {
-    if (!files_.weights.empty()) weights_ = load_row_weights(files_.weights, data);
+  void load_files(RowFiles& rows) override {
+    if (!files_.weights.empty()) weights_ = rows.weights(files_.weights);
     if (!files_.initial_centers.empty()) centers_ = load_dataset(files_.initial_centers).points;
   }
 

@@ -11,7 +11,6 @@
 #include "commands.h"
 #include "milieu/base/error.h"
 #include "milieu/base/summary.h"
-#include "milieu/data/atomic_file.h"
 #include "milieu/data/dataset.h"
 #include "milieu/data/npy.h"
 #include "milieu/metrics/metrics.h"
@@ -47,20 +46,10 @@ void check_out_name(const std::string& out) {
     throw UsageError(fmt::format("--out is {}, must end in .csv or .npy", out));
 }
 
-// The same columns as a run folder's labels.csv.
-std::string labels_csv(const std::vector<int>& labels, const Dataset& data) {
-  std::string text = "sample,label\n";
-  for (size_t i = 0; i < labels.size(); ++i) {
-    const auto row = static_cast<int64_t>(i);
-    fmt::format_to(std::back_inserter(text), "{},{}\n", data.rows.empty() ? row : data.rows[i],
-                   labels[i]);
-  }
-  return text;
-}
-
+// A .csv has the columns of a run folder's labels.csv.
 void write_labels(const std::string& path, const std::vector<int>& labels, const Dataset& data) {
   if (path.ends_with(".npy")) return write_npy(path, std::span<const int32_t>(labels));
-  write_file_atomically(path, labels_csv(labels, data));
+  write_labels_csv(path, labels, data.sample_names, data.rows);
 }
 
 void print_labels(Console& console, const std::vector<int>& labels) {
@@ -101,8 +90,12 @@ int run_predict(const PredictOptions& options, Session& session) {
   check_out_name(options.out);
   const std::string path = resolve_model_path(options.model);
   const ModelFile model = read_model_file(path);
-  const Dataset data = load_dataset(options.input, options.load);
-  const Labels truth = options.truth.empty() ? data.labels : load_row_labels(options.truth, data);
+  LoadOptions load = options.load;
+  load.num_threads = options.num_threads;
+  const Dataset data = load_dataset(options.input, load);
+  const Labels truth = options.truth.empty()
+                           ? data.labels
+                           : RowFiles(options.input, load, data).labels(options.truth);
   const std::vector<int> labels =
       predict_with(model, data.points.view(), options.num_threads, path);
   std::optional<Metrics> metrics;

@@ -103,7 +103,10 @@ int run_and_report(const std::vector<std::string>& words, Session& session) {
 }  // namespace milieu::cli
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write, handled by Console
+  // A closed pipe and a file that outgrows its limit are errors of the write, handled where it
+  // fails.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   milieu::cli::Console console;
   milieu::cli::Interrupt interrupt;
   milieu::cli::Session session{console, interrupt};

@@ -13,6 +13,7 @@
 #include "milieu/base/summary.h"
 #include "milieu/data/dataset.h"
 #include "milieu/store/model_file.h"
+#include "rows.h"
 
 namespace milieu::cli {
 
@@ -29,8 +30,8 @@ class Method {
   virtual std::vector<Field> option_fields() = 0;
   // Files the method reads beside INPUT: text fields whose values are paths, "" when not given.
   virtual std::vector<Field> file_fields() = 0;
-  // Reads those files; their rows follow `data`.
-  virtual void load_files(const Dataset& data) { (void)data; }
+  // Reads those files.
+  virtual void load_files(RowFiles& rows) { (void)rows; }
   virtual MethodResult fit(const Dataset& data, Monitor& monitor) = 0;
 };
 

@@ -3,6 +3,8 @@
 // the file as it stands; after --select only the entries of the kept rows remain.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,21 +12,37 @@
 
 namespace milieu::cli {
 
-// Classes of the kept rows of `data`. Throws DataError when `path` has another number of rows.
-Labels load_row_labels(const std::string& path, const Dataset& data);
+class RowFiles {
+ public:
+  // `data` is what load_dataset(path, options) gave; it must outlive this object.
+  RowFiles(std::string path, LoadOptions options, const Dataset& data);
 
-// Numbers of the kept rows of `data`: a file of one column. Throws DataError likewise.
-std::vector<double> load_row_weights(const std::string& path, const Dataset& data);
+  const Dataset& data() const { return data_; }
+  // Classes of the kept rows. Throws DataError when `path` has another number of rows than INPUT.
+  Labels labels(const std::string& path);
+  // Numbers of the kept rows, from a file of one column. Throws DataError likewise.
+  std::vector<double> weights(const std::string& path);
 
-// The run folder `path` may be written later: throws as RunFolder does, writes nothing.
-void check_run_folder(const std::string& path, bool force);
+ private:
+  int64_t num_rows();
+  void check_length(const std::string& path, int64_t length);
+
+  std::string path_;
+  LoadOptions options_;
+  const Dataset& data_;
+  std::optional<int64_t> num_rows_;  // of INPUT, before the selection
+};
 
 struct ImageSize {
   int width = 0;  // 0: rows are not images
   int height = 0;
 };
 
-// From "16x16" (width x height); "" means none. Throws InvalidArgument for anything else.
+// From "16x16" (width x height), or "" for none. Throws InvalidArgument for anything else.
 ImageSize parse_image_size(const std::string& text);
+
+// The size of the images in `data`: as given, else as the file says (idx, or .npy of three
+// dimensions). Throws InvalidArgument when the given size does not fit the columns.
+ImageSize image_size_of(const Dataset& data, const std::string& given);
 
 }  // namespace milieu::cli

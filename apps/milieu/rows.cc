@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rows.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "milieu/base/error.h"
+#include "milieu/data/selection.h"
+
+namespace milieu::cli {
+
+RowFiles::RowFiles(std::string path, LoadOptions options, const Dataset& data)
+    : path_(std::move(path)), options_(std::move(options)), data_(data) {}
+
+Labels RowFiles::labels(const std::string& path) {
+  Labels labels = load_labels(path);
+  check_length(path, static_cast<int64_t>(labels.indices.size()));
+  return data_.rows.empty() ? labels : gather_labels(labels, data_.rows);
+}
+
+std::vector<double> RowFiles::weights(const std::string& path) {
+  const Dataset file = load_dataset(path);
+  const FloatView values = file.points.view();
+  if (values.cols() != 1)
+    throw DataError(fmt::format("{} has {} columns, must have one: the weight of every row", path,
+                                values.cols()));
+  check_length(path, values.rows());
+  std::vector<double> weights(static_cast<size_t>(data_.points.rows()));
+  for (size_t i = 0; i < weights.size(); ++i)
+    weights[i] = values(data_.rows.empty() ? static_cast<int64_t>(i) : data_.rows[i], 0);
+  return weights;
+}
+
+// A selection does not tell how many rows there were. The label file does (it was checked to have
+// as many); a .csv with its own label column is read once more.
+int64_t RowFiles::num_rows() {
+  if (num_rows_) return *num_rows_;
+  if (data_.rows.empty()) {
+    num_rows_ = data_.points.rows();
+  } else if (!options_.labels_path.empty()) {
+    num_rows_ = static_cast<int64_t>(load_labels(options_.labels_path).indices.size());
+  } else {
+    LoadOptions all = options_;
+    all.select.clear();
+    num_rows_ = load_dataset(path_, all).points.rows();
+  }
+  return *num_rows_;
+}
+
+void RowFiles::check_length(const std::string& path, int64_t length) {
+  if (length != num_rows())
+    throw DataError(
+        fmt::format("{} has {} rows, {} has {}: they must match", path, length, path_, num_rows()));
+}
+
+ImageSize parse_image_size(const std::string& text) {
+  ImageSize size;
+  if (text.empty()) return size;
+  const char* end = text.data() + text.size();
+  const auto [cross, error] = std::from_chars(text.data(), end, size.width);
+  const bool has_cross = error == std::errc() && cross != end && *cross == 'x';
+  const auto [rest, second_error] = std::from_chars(has_cross ? cross + 1 : end, end, size.height);
+  if (!has_cross || second_error != std::errc() || rest != end || size.width < 1 || size.height < 1)
+    throw InvalidArgument(fmt::format("image_size is '{}', must be WxH, such as 16x16", text));
+  return size;
+}
+
+ImageSize image_size_of(const Dataset& data, const std::string& given) {
+  const int64_t cols = data.points.cols();
+  if (!given.empty()) {
+    const ImageSize size = parse_image_size(given);
+    if (int64_t{size.width} * size.height != cols)
+      throw InvalidArgument(
+          fmt::format("image_size is {}, but {} has {} columns: width times "
+                      "height must give the columns",
+                      given, data.source, cols));
+    return size;
+  }
+  if (data.sample_shape.size() != 2) return {};
+  return {.width = static_cast<int>(data.sample_shape[1]),
+          .height = static_cast<int>(data.sample_shape[0])};
+}
+
+}  // namespace milieu::cli

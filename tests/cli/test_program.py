@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What holds for the program as a whole: overview, version, help, wrong commands, terminals,
+signals before there is anything to keep."""
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+import unittest
+
+import numpy as np
+
+from support import HERE, PROGRAM, CliTest, blobs, default_signals, environment
+
+COMMANDS = ["kmeans", "kmodes", "gmm", "ncut", "meanshift", "agglomerative", "predict", "score",
+            "info", "demo", "completion"]
+
+
+class ProgramTest(CliTest):
+    def test_overview_lists_every_command(self):
+        out = self.succeed().out
+        for command in COMMANDS:
+            self.assertRegex(out, rf"(?m)^  {command} ")
+        self.assertEqual(out, self.succeed("help").out)
+        self.assertEqual(out, self.succeed("--help").out)
+
+    def test_version(self):
+        version = (HERE.parent.parent / "VERSION").read_text().strip()
+        self.assertEqual(self.succeed("--version").out, f"milieu {version}\n")
+
+    def test_help_texts_are_the_golden_ones(self):
+        for command in ["overview", *COMMANDS]:
+            arguments = [] if command == "overview" else [command]
+            out = self.succeed("help", *arguments).out
+            golden = (HERE / "golden" / f"{command}.txt").read_text()
+            self.assertEqual(out, golden, "changed on purpose? run tests/cli/update_golden")
+            if command != "overview":
+                self.assertEqual(out, self.succeed(command, "--help").out)
+                self.assertIn("\nExample\n", out)
+
+    def test_every_command_of_the_overview_has_its_golden_text(self):
+        listed = [line.split()[0] for line in self.succeed().out.split("Commands\n")[1]
+                  .split("\n\n")[0].splitlines()]
+        self.assertEqual(listed, COMMANDS)
+
+    def test_mistyped_command_suggests_the_nearest(self):
+        self.assertEqual(self.fail_with(2, "kmeens", "X.npy"),
+                         "unknown command 'kmeens': did you mean kmeans?")
+        self.assertEqual(self.fail_with(2, "agglo"),
+                         "unknown command 'agglo': did you mean agglomerative?")
+        self.assertEqual(self.fail_with(2, "zebra"), "unknown command 'zebra'")
+        self.assertEqual(self.fail_with(2, "help", "scor"),
+                         "unknown command 'scor': did you mean score?")
+        self.assertIn("--fast", self.fail_with(2, "--fast"))
+
+    def test_usage_errors_point_to_the_help(self):
+        outcome = self.run_milieu("kmeans", "--nonsense")
+        self.assertIn("see `milieu help kmeans`", outcome.err)
+
+    def test_full_stdout_is_a_failure(self):
+        with open("/dev/full", "w") as full:
+            self.assertIn("standard output cannot be written", self.fail_with(1, stdout=full))
+
+    def test_a_file_without_permission_is_named(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may read everything")
+        self.save("X.npy", blobs()[0])
+        os.chmod(self.folder / "X.npy", 0)
+        self.assertIn("X.npy", self.fail_with(1, "kmeans", "X.npy"))
+
+    def test_a_folder_that_cannot_be_written_is_refused_before_the_work(self):
+        self.save("X.npy", blobs()[0])
+        self.write("file", "")
+        self.assertIn("file/run", self.fail_with(1, "kmeans", "X.npy", "--out", "file/run"))
+
+
+class BadInputTest(CliTest):
+    """The reader's own tests have every case; here each kind once, through the program."""
+
+    def refuse(self, name, *patterns):
+        message = self.fail_with(1, "kmeans", name, "-k", "2")
+        for pattern in (name, *patterns):
+            self.assertRegex(message, pattern)
+
+    def test_broken_npy(self):
+        self.save("good.npy", blobs()[0])
+        content = (self.folder / "good.npy").read_bytes()
+        self.write("cut.npy", content[:-10])
+        self.refuse("cut.npy")
+        self.write("header.npy", content[:8] + b"\xff\xff" + content[10:])
+        self.refuse("header.npy")
+        self.save("complex.npy", np.ones((3, 3), dtype=complex))
+        self.refuse("complex.npy", "c16|complex")
+
+    def test_broken_csv(self):
+        self.write("ragged.csv", "a,b\n1,2\n3,4,5\n")
+        self.refuse("ragged.csv", "line 3")
+        self.write("words.csv", "a,b\n1,2\n3,tea\n")
+        self.refuse("words.csv", "line 3", "tea")
+        self.write("nan.csv", "a,b\n1,2\n3,nan\n")
+        self.refuse("nan.csv", "3|row 1")
+        self.write("empty.csv", "")
+        self.refuse("empty.csv")
+
+    def test_a_folder_of_images_is_refused_with_a_hint(self):
+        (self.folder / "images").mkdir()
+        self.write("images/a.png", b"\x89PNG\r\n\x1a\n")
+        self.assertIn("features", self.fail_with(2, "kmeans", "images"))
+
+    def test_what_is_no_data_file_is_refused(self):
+        self.write("photo.jpg", b"\xff\xd8\xff\xe0 not really")
+        self.refuse("photo.jpg")
+
+
+class TerminalTest(CliTest):
+    """The program on a terminal (a pseudo one)."""
+
+    def setUp(self):
+        super().setUp()
+        points = np.random.RandomState(0).rand(20000, 32).astype(np.float32)
+        self.save("X.npy", points)
+        self.save("small.npy", blobs()[0])
+
+    def on_terminal(self, *arguments, interrupt_after=None, **more):
+        """Runs with stdout and stderr on a terminal: returns the exit code and all that it showed."""
+        master, slave = pty.openpty()
+        process = subprocess.Popen(
+            [PROGRAM, *arguments], cwd=self.folder, stdin=slave, stdout=slave, stderr=slave,
+            env=environment(TERM="xterm", **more), preexec_fn=default_signals)
+        os.close(slave)
+        began = time.monotonic()
+        shown = b""
+        while True:
+            if interrupt_after and time.monotonic() - began > interrupt_after:
+                process.send_signal(signal.SIGINT)
+                interrupt_after = None
+            if select.select([master], [], [], 0.05)[0]:
+                try:
+                    chunk = os.read(master, 65536)
+                except OSError:
+                    break
+                if not chunk:
+                    break
+                shown += chunk
+        os.close(master)
+        return process.wait(timeout=60), shown.decode()
+
+    def test_progress_is_one_line_that_disappears(self):
+        code, shown = self.on_terminal("kmeans", "X.npy", "-k", "50", "--restarts", "5",
+                                       "--time-limit", "2")
+        self.assertEqual(code, 0)
+        self.assertRegex(shown, r"\rkmeans  \[[#-]{20}\]  restart \d/5  iteration \d+  objective ")
+        before_result = shown.split("read X.npy")[0]
+        self.assertTrue(before_result.endswith("\r\x1b[K"), repr(before_result[-40:]))
+        self.assertNotIn("\n", before_result)
+
+    def test_colours_only_where_they_are_wanted(self):
+        _, shown = self.on_terminal("kmeans", "small.npy", "-k", "3")
+        self.assertIn("\x1b[1mkmeans: 3 clusters", shown)
+        _, shown = self.on_terminal("kmeans", "small.npy", "-k", "3", NO_COLOR="1")
+        self.assertNotIn("\x1b[1m", shown)
+
+    def test_quiet_shows_nothing(self):
+        self.assertEqual(self.on_terminal("kmeans", "small.npy", "-k", "3", "--quiet"), (0, ""))
+
+    def test_interrupt_says_what_was_kept(self):
+        code, shown = self.on_terminal("kmeans", "X.npy", "-k", "200", "--restarts", "1000",
+                                       interrupt_after=1)
+        self.assertEqual(code, 130)
+        self.assertIn("stopping; Ctrl-C again quits at once", shown)
+        self.assertIn("interrupted: this is the result so far", shown)
+
+    def test_locale_decides_about_block_characters(self):
+        _, shown = self.on_terminal("kmeans", "small.npy", "-k", "3", LC_ALL="C.UTF-8")
+        self.assertIn("█", shown)
+        self.assertNotIn("#", shown)
+
+
+class InterruptTest(CliTest):
+    def test_while_reading_nothing_is_written(self):
+        # The reader waits for a pipe that nobody writes to; SIGINT finds nothing worth keeping.
+        os.mkfifo(self.folder / "X.csv")
+        process = self.start("kmeans", "X.csv", "--out", "run")
+        time.sleep(0.7)
+        if process.poll() is not None:
+            self.skipTest("the reader refuses pipes at once")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=10)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("interrupted, nothing was written", err)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["X.csv"])
+
+    def test_plain_lines_every_few_seconds(self):
+        self.save("X.npy", np.random.RandomState(0).rand(20000, 32).astype(np.float32))
+        process = self.start("kmeans", "X.npy", "-k", "200", "--restarts", "1000", "--time-limit",
+                             "6.5", "--json")
+        _, err = process.communicate(timeout=60)
+        lines = err.splitlines()
+        self.assertEqual(len(lines), 1, err)
+        self.assertRegex(lines[0], r"^kmeans  .*restart \d+/1000  iteration \d+  objective ")
+
+
+if __name__ == "__main__":
+    unittest.main()
