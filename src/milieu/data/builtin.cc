@@ -200,7 +200,7 @@ Dataset make_builtin_rings(uint64_t seed, int num_per_class) {
   const Random random(seed);
   Dataset data;
   data.source = "built-in rings";
-  data.labels.names = {"core", "lower moon", "ring", "upper moon"};
+  data.labels.names = {"core", "lower-moon", "ring", "upper-moon"};
   data.labels.indices = mixed_classes(kDraw.size(), num_per_class, random.child(0));
   const auto n = static_cast<int64_t>(data.labels.indices.size());
   Matrix<float> points(n, 2);

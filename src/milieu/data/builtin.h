@@ -20,7 +20,7 @@ inline constexpr int kBuiltinImageSide = 24;
 Dataset make_builtin_shapes(uint64_t seed, int num_per_class = 100);
 
 // Points in the plane, `num_per_class` >= 1 of each class, in mixed order: a core inside a ring and
-// two interlocking half moons beside them (classes core, lower moon, ring, upper moon). What
+// two interlocking half moons beside them (classes core, lower-moon, ring, upper-moon). What
 // belongs together hangs together, but no straight line separates it: centres cannot describe it.
 Dataset make_builtin_rings(uint64_t seed, int num_per_class = 150);
 

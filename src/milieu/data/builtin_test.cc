@@ -92,7 +92,7 @@ TEST(BuiltinRings, LieWhereTheirNamesSay) {
   EXPECT_EQ(data.points.cols(), 2);
   EXPECT_EQ(class_sizes(data.labels), std::vector<int>(4, 100));
   // Centre and radius of the circle that each class scatters around, in the order of the names:
-  // core, lower moon, ring, upper moon. Five standard deviations are allowed.
+  // core, lower-moon, ring, upper-moon. Five standard deviations are allowed.
   struct Circle {
     double x, y, radius, tolerance;
   };
@@ -104,7 +104,7 @@ TEST(BuiltinRings, LieWhereTheirNamesSay) {
     EXPECT_NEAR(std::hypot(x - circle.x, y - circle.y), circle.radius, circle.tolerance) << i;
   }
   EXPECT_EQ(data.labels.names,
-            (std::vector<std::string>{"core", "lower moon", "ring", "upper moon"}));
+            (std::vector<std::string>{"core", "lower-moon", "ring", "upper-moon"}));
 }
 
 TEST(Builtin, NoSamplesAreRefused) {

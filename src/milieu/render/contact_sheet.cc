@@ -78,16 +78,15 @@ void check_images(const ImageRows& images) {
           });
 }
 
-void add_sheet(Markup& page, const ImageRows& images, const std::vector<int64_t>& rows,
-               GrayRange range, const std::string& caption, const std::string& alt) {
-  if (rows.empty()) return;
-  page.element("p", {{"class", "small"}}, caption);
-  const RasterImage sheet = make_contact_sheet(images, rows, kColumns, range);
+void add_strip(Markup& page, const ImageRows& images, const SheetStrip& strip, GrayRange range) {
+  if (strip.rows.empty()) return;
+  page.element("p", {{"class", "small"}}, strip.caption);
+  const RasterImage sheet = make_contact_sheet(images, strip.rows, kColumns, range);
   page.leaf("img", {{"class", "sheet"},
                     {"src", png_data_uri(encode_png(sheet))},
                     {"width", std::to_string(sheet.width)},
                     {"height", std::to_string(sheet.height)},
-                    {"alt", alt}});
+                    {"alt", strip.alt}});
 }
 
 }  // namespace
@@ -119,33 +118,45 @@ RasterImage make_contact_sheet(const ImageRows& images, std::span<const int64_t>
   return sheet;
 }
 
-std::string render_cluster_sheets(const ImageRows& images,
-                                  const std::vector<ClusterSamples>& samples,
-                                  const std::vector<std::string>& names) {
+std::string render_sheets(const ImageRows& images, const std::vector<SheetFigure>& figures) {
   std::vector<int64_t> all_rows;
-  for (const ClusterSamples& s : samples) {
-    all_rows.insert(all_rows.end(), s.typical.begin(), s.typical.end());
-    all_rows.insert(all_rows.end(), s.least_sure.begin(), s.least_sure.end());
-  }
+  for (const SheetFigure& figure : figures)
+    for (const SheetStrip& strip : figure.strips)
+      all_rows.insert(all_rows.end(), strip.rows.begin(), strip.rows.end());
   const GrayRange range = find_gray_range(images, all_rows);
   Markup page;
   page.open("div", {{"class", "sheets"}});
-  for (const ClusterSamples& s : samples) {
-    const bool has_name = s.cluster < static_cast<int>(names.size());
-    const std::string name = has_name ? names[s.cluster] : fmt::format("Cluster {}", s.cluster);
+  for (const SheetFigure& figure : figures) {
     page.open("figure").open("h3");
-    page.element("span", {{"class", "of"}}, counted(s.size, "sample"));
-    add_swatch(page, s.cluster);
-    page.text(name).close("h3");
-    add_sheet(
-        page, images, s.typical, range, "most typical",
-        fmt::format("{} nearest to the mean of: {}", counted(s.typical.size(), "image"), name));
-    add_sheet(page, images, s.least_sure, range, "least sure",
-              fmt::format("{} that nearly fell elsewhere, of: {}",
-                          counted(s.least_sure.size(), "image"), name));
+    page.element("span", {{"class", "of"}}, counted(figure.size, "sample"));
+    add_swatch(page, figure.color);
+    page.text(figure.title).close("h3");
+    for (const SheetStrip& strip : figure.strips) add_strip(page, images, strip, range);
     page.close("figure");
   }
   return std::move(page.close("div")).finish();
+}
+
+std::vector<SheetFigure> make_cluster_figures(const std::vector<ClusterSamples>& samples,
+                                              const std::vector<std::string>& names) {
+  std::vector<SheetFigure> figures;
+  for (const ClusterSamples& s : samples) {
+    const bool has_name = s.cluster < static_cast<int>(names.size());
+    SheetFigure figure;
+    figure.title = has_name ? names[s.cluster] : fmt::format("Cluster {}", s.cluster);
+    figure.color = s.cluster;
+    figure.size = s.size;
+    figure.strips = {{"most typical",
+                      fmt::format("{} nearest to the mean of: {}",
+                                  counted(s.typical.size(), "image"), figure.title),
+                      s.typical},
+                     {"least sure",
+                      fmt::format("{} that nearly fell elsewhere, of: {}",
+                                  counted(s.least_sure.size(), "image"), figure.title),
+                      s.least_sure}};
+    figures.push_back(std::move(figure));
+  }
+  return figures;
 }
 
 }  // namespace milieu

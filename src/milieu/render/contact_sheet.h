@@ -60,10 +60,24 @@ struct SampleChoice {
 std::vector<ClusterSamples> choose_samples(FloatView points, std::span<const int> labels,
                                            const SampleChoice& choice = {});
 
-// A card body: for each chosen cluster its typical and least sure images. `names` are titles of the
-// clusters; empty: "Cluster 3".
-std::string render_cluster_sheets(const ImageRows& images,
-                                  const std::vector<ClusterSamples>& samples,
-                                  const std::vector<std::string>& names = {});
+// One figure of a page of contact sheets: a title with a swatch, then strips of images.
+struct SheetStrip {
+  std::string caption;  // "most typical"
+  std::string alt;      // what the strip shows, for those who cannot see it
+  std::vector<int64_t> rows;
+};
+struct SheetFigure {
+  std::string title;
+  int color = 0;     // whose colour the swatch has: a cluster or a class
+  int64_t size = 0;  // samples that the figure stands for
+  std::vector<SheetStrip> strips;
+};
+
+// A card body: the figures side by side, as many as fit. Strips without images are left out.
+std::string render_sheets(const ImageRows& images, const std::vector<SheetFigure>& figures);
+
+// The figures of chosen samples. `names` are titles by cluster; where there is none: "Cluster 3".
+std::vector<SheetFigure> make_cluster_figures(const std::vector<ClusterSamples>& samples,
+                                              const std::vector<std::string>& names = {});
 
 }  // namespace milieu

@@ -167,7 +167,7 @@ TEST(ClusterSheets, AreValidAndEscapeNames) {
   const std::vector<int> labels = {0, 0, 0, 0, 1, 1, 1, 1};
   const ImageRows rows{images, 2, 2};
   const auto samples = choose_samples(images, labels, {.num_typical = 2});
-  const std::string sheets = render_cluster_sheets(rows, samples, {"<i>round</i>"});
+  const std::string sheets = render_sheets(rows, make_cluster_figures(samples, {"<i>round</i>"}));
   EXPECT_THAT(find_markup_faults(sheets), IsEmpty());
   EXPECT_THAT(sheets, HasSubstr("&lt;i&gt;round&lt;/i&gt;"));
   EXPECT_THAT(sheets, HasSubstr("Cluster 1"));

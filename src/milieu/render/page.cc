@@ -93,6 +93,11 @@ void add_footer(Markup& page, std::string_view note) {
   page.close("footer");
 }
 
+void add_section(Markup& page, std::string_view title, std::string_view text) {
+  page.open("div", {{"class", "section full"}}).element("h2", title);
+  page.element("p", {{"class", "lead"}}, text).close("div");
+}
+
 void open_card(Markup& page, CardWidth width, std::string_view title, std::string_view subtitle) {
   page.open("section", {{"class", class_of(width)}}).element("h2", title);
   if (!subtitle.empty()) page.element("p", {{"class", "small"}}, subtitle);

@@ -22,6 +22,9 @@ void add_masthead(Markup& page, std::string_view text);
 // The bottom of every page: which version made it, and `note` (may be empty).
 void add_footer(Markup& page, std::string_view note);
 
+// A heading between cards, with a paragraph below it.
+void add_section(Markup& page, std::string_view title, std::string_view text);
+
 // How many of the page's twelve columns a card takes on a wide screen.
 enum class CardWidth { Narrow, Half, Wide, Full };
 

@@ -70,6 +70,9 @@ h1 { overflow-wrap: anywhere; }
   grid-template-rows: max-content 1fr; }
 .stack > .card { grid-column: 1; }
 .card p + p { margin-top: 0.5rem; }
+.section { margin-top: 1.4rem; }
+.section h2 { font-size: 1.4rem; letter-spacing: -0.01em; }
+.section .lead { font-size: 1rem; margin-top: 0.3rem; }
 footer { margin-top: 1.6rem; color: var(--faint); font-size: 0.84rem; }
 @media (max-width: 860px) {
   .grid > .narrow, .grid > .half, .grid > .wide, .grid > .full { grid-column: span 12; }

@@ -60,8 +60,10 @@ void check_input(const ReportInput& input) {
   if (!input.truth.empty())
     check_lengths("labels", input.labels.size(), "truth", input.truth.size());
   if (input.image_width != 0 || input.image_height != 0)
-    check_lengths("an image", int64_t{input.image_width} * input.image_height, "a row of points",
-                  input.points.cols());
+    check_lengths("an image", int64_t{input.image_width} * input.image_height, "its row",
+                  input.images.empty() ? input.points.cols() : input.images.cols());
+  if (!input.images.empty())
+    check_lengths("images", input.images.rows(), "points", input.points.rows());
 }
 
 std::vector<Tile> make_tiles(const ReportInput& input) {

@@ -28,6 +28,8 @@ struct ReportInput {
   // With images the report shows contact sheets: the most typical samples of each cluster.
   int image_width = 0;
   int image_height = 0;
+  // Where the points are features of images: the images themselves, row for row. Empty: the points.
+  FloatView images;
   // Classes of the samples, in [-1, class_names.size()), and their names: with them the report
   // shows how clusters and classes meet. Empty: unknown; names may be empty too (then numbers are
   // shown).

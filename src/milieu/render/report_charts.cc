@@ -214,7 +214,9 @@ void add_samples_card(Markup& page, const ReportInput& input) {
   if (static_cast<int>(samples.size()) < input.summary->clusters)
     note += fmt::format(" The {} largest of {} clusters.", samples.size(), input.summary->clusters);
   open_card(page, CardWidth::Full, "Images of each cluster", note);
-  page.raw(render_cluster_sheets({input.points, input.image_width, input.image_height}, samples));
+  const FloatView images = input.images.empty() ? input.points : input.images;
+  page.raw(render_sheets({images, input.image_width, input.image_height},
+                         make_cluster_figures(samples)));
   close_card(page);
 }
 

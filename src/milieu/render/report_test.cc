@@ -230,6 +230,21 @@ TEST(Report, WrongLengthsAreRefused) {
   input.image_width = 3;
   input.image_height = 2;
   EXPECT_THROW(render_report(input), InvalidArgument);
+  const Matrix<float> images(9, 6);
+  input.images = images;
+  EXPECT_THROW(render_report(input), InvalidArgument);
+}
+
+TEST(Report, FeaturesOfImagesAreShownAsTheImages) {
+  FakeRun run(10, 4, 2);
+  const Matrix<float> images(10, 6);
+  ReportInput input = run.input();
+  input.images = images;
+  input.image_width = 3;
+  input.image_height = 2;
+  const std::string page = render_report(input);
+  EXPECT_THAT(find_markup_faults(page), IsEmpty());
+  EXPECT_THAT(page, HasSubstr("Images of each cluster"));
 }
 
 TEST(Report, MethodsHaveTheirWrittenNames) {
