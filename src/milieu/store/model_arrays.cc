@@ -173,7 +173,7 @@ void check_model_kind(const ModelFile& file, std::string_view kind, int newest_v
                       const std::string& source) {
   if (file.kind != kind)
     throw DataError(
-        fmt::format("{} holds a {} model, must be a {} model", source, printable(file.kind), kind));
+        fmt::format("{} holds a model of kind {}, must be {}", source, printable(file.kind), kind));
   if (file.format_version > newest_version)
     throw DataError(
         fmt::format("{} has format version {} of {} models (written by Milieu {}), this Milieu {} "

@@ -241,7 +241,7 @@ TEST(ModelFile, WrongKindIsRefused) {
   ModelFile file = to_model_file(sample_model());
   file.kind = "gmm";
   EXPECT_EQ(refusal([&] { from_model_file<TestModel>(file, "m.safetensors"); }),
-            "m.safetensors holds a gmm model, must be a test model");
+            "m.safetensors holds a model of kind gmm, must be test");
 }
 
 TEST(ModelFile, NewerVersionIsRefusedOlderIsRead) {

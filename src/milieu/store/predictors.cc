@@ -12,6 +12,8 @@
 #include "milieu/classic/kmodes.h"
 #include "milieu/classic/mean_shift.h"
 #include "milieu/data/printable.h"
+#include "milieu/exemplar/exemplar.h"
+#include "milieu/exemplar/kmedoids.h"
 #include "milieu/store/predictors_internal.h"
 
 namespace milieu {
@@ -21,8 +23,10 @@ namespace {
 // A kind that predicts has one line here.
 const std::vector<internal::Predictor>& predictors() {
   static const std::vector<internal::Predictor> table = {
+      internal::predictor<&ExemplarModel::exemplars>(),
       internal::predictor<&GmmModel::means>(),
       internal::predictor<&KMeansModel::centers>(),
+      internal::predictor<&KMedoidsModel::medoids>(),
       internal::predictor<&KModesModel::modes>(),
       internal::predictor<&MeanShiftModel::modes>(),
   };
@@ -35,9 +39,9 @@ std::vector<int> predict_with(const ModelFile& file, FloatView points, int num_t
                               const std::string& source) {
   for (const internal::Predictor& predictor : predictors())
     if (predictor.kind == file.kind) return predictor.predict(file, points, num_threads, source);
-  throw InvalidArgument(
-      fmt::format("{} holds a {} model, which does not predict for new samples; these kinds do: {}",
-                  source, printable(file.kind), fmt::join(predicting_kinds(), ", ")));
+  throw InvalidArgument(fmt::format(
+      "{} holds a model of kind {}, which does not predict for new samples; these do: {}", source,
+      printable(file.kind), fmt::join(predicting_kinds(), ", ")));
 }
 
 std::vector<std::string> predicting_kinds() {

@@ -32,7 +32,8 @@ struct ClassOfMember<Member Class::*> {
 // A file with the right checksum may still hold nonsense.
 template <class T>
 void check_centers(MatrixView<const T> centers, const std::string& source) {
-  if (centers.rows() == 0) throw DataError(source + " holds a model without clusters");
+  if (centers.rows() == 0)
+    throw DataError(source + " holds a model without clusters to compare new samples with");
   for (int64_t i = 0; i < centers.rows(); ++i)
     for (T value : centers.row_span(i))
       if (!std::isfinite(value))
