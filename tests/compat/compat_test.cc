@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of older releases stay readable: every kept file is read, predicts the labels that follow
+// from its numbers, and holds what today's writer writes as long as the format version is the same.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "milieu/store/model_file.h"
+#include "milieu/store/predictors.h"
+#include "models.h"
+
+namespace milieu {
+namespace {
+
+using compat::plane_points;
+using testing::ElementsAre;
+
+std::string path_of(const std::string& name) {
+  return std::string(MILIEU_COMPAT_DIR) + "/" + name + ".safetensors";
+}
+
+std::vector<int> predict_from(const std::string& name, const Matrix<float>& points) {
+  return predict_with(read_model_file(path_of(name)), points, 1, name);
+}
+
+TEST(Compat, KMeansV1) {
+  EXPECT_THAT(predict_from("kmeans_v1", plane_points()), ElementsAre(0, 1, 0, 1));
+  EXPECT_EQ(load_model<KMeansModel>(path_of("kmeans_v1")).centers, compat::kmeans_v1().centers);
+}
+
+TEST(Compat, KModesV1) {
+  EXPECT_THAT(predict_from("kmodes_v1", compat::bit_points()), ElementsAre(0, 1, 0));
+}
+
+TEST(Compat, GmmV1) {
+  for (const char* name : {"gmm_diagonal_v1", "gmm_full_v1"})
+    EXPECT_THAT(predict_from(name, plane_points()), ElementsAre(0, 1, 0, 0)) << name;
+}
+
+TEST(Compat, MeanShiftV1) {
+  EXPECT_THAT(predict_from("meanshift_v1", plane_points()), ElementsAre(0, 1, -1, -1));
+}
+
+TEST(Compat, ExemplarAndKMedoidsV1) {
+  EXPECT_THAT(predict_from("exemplar_v1", plane_points()), ElementsAre(0, 1, 0, 1));
+  EXPECT_THAT(predict_from("kmedoids_v1", plane_points()), ElementsAre(0, 1, 0, 1));
+  EXPECT_THAT(load_model<ExemplarModel>(path_of("exemplar_v1")).rows, ElementsAre(3, 17));
+  EXPECT_THAT(load_model<KMedoidsModel>(path_of("kmedoids_v1")).rows, ElementsAre(3, 17));
+}
+
+TEST(Compat, AgglomerativeV1) {
+  const auto model = load_model<AgglomerativeModel>(path_of("agglomerative_v1"));
+  EXPECT_EQ(model.tree, compat::agglomerative_v1().tree);
+  EXPECT_THAT(model.labels, ElementsAre(0, 0, 1));
+}
+
+TEST(Compat, NcutV1) {
+  const auto model = load_model<NcutModel>(path_of("ncut_v1"));
+  EXPECT_EQ(model.embedding, compat::ncut_v1().embedding);
+  EXPECT_THAT(model.labels, ElementsAre(0, 0, 1));
+}
+
+// An array that is renamed, dropped or stored in another type needs a new format version.
+template <class Model>
+void expect_written_the_same(const std::string& name, const Model& model) {
+  SCOPED_TRACE(name);
+  const ModelFile kept = read_model_file(path_of(name));
+  const ModelFile now = to_model_file(model, compat::kOptions);
+  if (kept.format_version != Model::kFormatVersion) return;  // of an older version
+  EXPECT_EQ(kept.kind, now.kind);
+  EXPECT_EQ(kept.options_json, now.options_json);
+  using Scalars = std::set<std::pair<std::string, std::string>>;
+  EXPECT_EQ(Scalars(kept.scalars.begin(), kept.scalars.end()),
+            Scalars(now.scalars.begin(), now.scalars.end()));
+  ASSERT_EQ(kept.arrays.size(), now.arrays.size());
+  for (const auto& [array_name, array] : now.arrays) {
+    const auto found = std::find_if(kept.arrays.begin(), kept.arrays.end(),
+                                    [&](const auto& other) { return other.first == array_name; });
+    ASSERT_NE(found, kept.arrays.end()) << array_name;
+    EXPECT_EQ(found->second.dtype, array.dtype) << array_name;
+    EXPECT_EQ(found->second.shape, array.shape) << array_name;
+    EXPECT_EQ(found->second.bytes, array.bytes) << array_name;
+  }
+}
+
+TEST(Compat, SameVersionIsWrittenTheSame) {
+  expect_written_the_same("agglomerative_v1", compat::agglomerative_v1());
+  expect_written_the_same("exemplar_v1", compat::exemplar_v1());
+  expect_written_the_same("gmm_diagonal_v1", compat::gmm_diagonal_v1());
+  expect_written_the_same("gmm_full_v1", compat::gmm_full_v1());
+  expect_written_the_same("kmeans_v1", compat::kmeans_v1());
+  expect_written_the_same("kmedoids_v1", compat::kmedoids_v1());
+  expect_written_the_same("kmodes_v1", compat::kmodes_v1());
+  expect_written_the_same("meanshift_v1", compat::meanshift_v1());
+  expect_written_the_same("ncut_v1", compat::ncut_v1());
+}
+
+TEST(Compat, EveryKindThatPredictsHasAFile) {
+  std::set<std::string> kept;
+  for (const auto& entry : std::filesystem::directory_iterator(MILIEU_COMPAT_DIR))
+    if (entry.path().extension() == ".safetensors") {
+      EXPECT_LT(entry.file_size(), 4096u) << entry.path();
+      kept.insert(read_model_file(entry.path().string()).kind);
+    }
+  for (const std::string& kind : predicting_kinds()) EXPECT_TRUE(kept.contains(kind)) << kind;
+}
+
+}  // namespace
+}  // namespace milieu

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The models whose files are kept here: small ones made by hand, so that what they predict follows
+// from their numbers and not from a fit. Add a kind, or a new format version of one, by a function
+// here, a line in write_models.cc and a test; never change what is there.
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "milieu/classic/agglomerative.h"
+#include "milieu/classic/gmm.h"
+#include "milieu/classic/kmeans.h"
+#include "milieu/classic/kmodes.h"
+#include "milieu/classic/mean_shift.h"
+#include "milieu/classic/ncut.h"
+#include "milieu/exemplar/exemplar.h"
+#include "milieu/exemplar/kmedoids.h"
+
+namespace milieu::compat {
+
+// The options that every file carries: text that needs escaping inside the header.
+inline constexpr const char* kOptions = "{\n  \"num_clusters\": 2,\n  \"note\": \"a \\\"b\\\"\"\n}";
+
+template <class T>
+Matrix<T> matrix(int64_t rows, int64_t cols, std::initializer_list<T> values) {
+  Matrix<T> m(rows, cols);
+  std::copy(values.begin(), values.end(), m.data());
+  return m;
+}
+
+// Places around (0, 0) and (10, 0); the middle one is nearer to the first.
+inline Matrix<float> plane_points() { return matrix<float>(4, 2, {1, 1, 9, -1, 4.9f, 0, 12, 3}); }
+
+inline KMeansModel kmeans_v1() { return {matrix<float>(2, 2, {0, 0, 10, 0})}; }
+
+inline KModesModel kmodes_v1() { return {matrix<float>(2, 4, {0, 0, 0, 0, 1, 1, 1, 1})}; }
+inline Matrix<float> bit_points() {
+  return matrix<float>(3, 4, {0, 1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 0});
+}
+
+// A narrow component at (10, 0) inside a wide one at (0, 0).
+inline GmmModel gmm_diagonal_v1() {
+  GmmModel m;
+  m.covariance = GmmCovariance::Diagonal;
+  m.weights = {0.5, 0.5};
+  m.means = matrix<double>(2, 2, {0, 0, 10, 0});
+  m.covariances = matrix<double>(2, 2, {100, 100, 1, 1});
+  return m;
+}
+inline GmmModel gmm_full_v1() {
+  GmmModel m = gmm_diagonal_v1();
+  m.covariance = GmmCovariance::Full;
+  m.covariances = matrix<double>(2, 4, {100, 0, 0, 100, 1, 0, 0, 1});
+  return m;
+}
+
+inline MeanShiftModel meanshift_v1() {
+  MeanShiftModel m;
+  m.modes = matrix<float>(2, 2, {0, 0, 10, 0});
+  m.bandwidth = 2.5;
+  m.cluster_all = 0;
+  return m;
+}
+
+inline ExemplarModel exemplar_v1() {
+  return {{3, 17}, matrix<float>(2, 2, {0, 0, 10, 0}), "euclidean"};
+}
+inline KMedoidsModel kmedoids_v1() {
+  return {{3, 17}, matrix<float>(2, 2, {0, 0, 10, 0}), "euclidean"};
+}
+
+inline AgglomerativeModel agglomerative_v1() {
+  return {matrix<double>(2, 4, {0, 1, 0.5, 2, 2, 3, 4, 3}), {0, 0, 1}};
+}
+
+inline NcutModel ncut_v1() { return {matrix<float>(3, 1, {1, 1, -1}), {0, 0, 1}}; }
+
+}  // namespace milieu::compat
