@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "fuzz_target.h"
+#include "milieu/data/npy.h"
+
+namespace milieu {
+namespace {
+
+// Every row, and the rows backwards, hold the file's elements rounded to float.
+void check_points(const RawArray& array, const Points& points, bool is_reversed) {
+  check_promise(points.rows() == array.rows() && points.cols() == array.cols(), "shape");
+  for (int64_t i = 0; i < points.rows(); ++i) {
+    for (int64_t j = 0; j < points.cols(); ++j) {
+      const int64_t row = is_reversed ? points.rows() - 1 - i : i;
+      const float expected = static_cast<float>(element_at(array, row, j));
+      const float found = points.view()(i, j);
+      check_promise(found == expected || (std::isnan(found) && std::isnan(expected)), "element");
+    }
+  }
+}
+
+const RegisterFuzzTarget kRegistered("npy", [](std::span<const std::byte> input) {
+  const RawArray array = parse_npy(input, "fuzz.npy");
+  if (array.is_text()) {
+    check_promise(static_cast<int64_t>(to_texts(array).size()) == array.rows(), "texts");
+    return;
+  }
+  if (array.data.empty()) return;
+  const Points points = to_points(array, 1);
+  check_points(array, points, false);
+  std::vector<int64_t> rows;
+  for (int64_t i = array.rows(); i-- > 0;) rows.push_back(i);
+  check_points(array, to_points(array, rows, 1), true);
+  const auto bad = find_non_finite(points.view(), 1);
+  check_promise(!bad || !std::isfinite(points.view()(bad->row, bad->col)), "non-finite");
+  check_promise(static_cast<int64_t>(to_integers(array).size()) == array.rows(), "integers");
+});
+
+}  // namespace
+}  // namespace milieu

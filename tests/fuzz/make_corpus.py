@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the seed corpora of the data readers' fuzzers: small files, valid ones and near misses.
+
+    tests/fuzz/make_corpus.py        writes corpus/<name>/*
+
+Needs nothing but Python. Seeds that a fuzzer found are added by hand beside these, named after the
+fault they showed.
+"""
+
+import gzip
+import pathlib
+import struct
+
+CORPUS = pathlib.Path(__file__).parent / "corpus"
+
+
+def write(target, name, content):
+    folder = CORPUS / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def npy(descr, shape, data, version=1, fortran=False):
+    header = f"{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}"
+    length = "<H" if version == 1 else "<I"
+    prefix = 8 + struct.calcsize(length)
+    header += " " * (-(prefix + len(header) + 1) % 16) + "\n"
+    return (
+        b"\x93NUMPY"
+        + bytes([version, 0])
+        + struct.pack(length, len(header))
+        + header.encode("utf-8" if version == 3 else "latin1")
+        + data
+    )
+
+
+def npy_seeds():
+    write("npy", "f4", npy("<f4", (3, 2), struct.pack("<6f", 0, 1, 2, 3, float("nan"), 5)))
+    write("npy", "f8_big_endian", npy(">f8", (2,), struct.pack(">2d", 1, 1e300)))
+    write("npy", "f2_fortran", npy("<f2", (2, 2, 2), struct.pack("<8e", *range(8)), fortran=True))
+    write("npy", "u1_images_v2", npy("|u1", (2, 2, 3), bytes(range(12)), version=2))
+    write("npy", "i8_v3", npy("<i8", (3, 1), struct.pack("<3q", -1, 0, 2**40), version=3))
+    write("npy", "bool", npy("|b1", (4,), bytes([0, 1, 0, 2])))
+    write("npy", "bytes_text", npy("|S3", (2,), b"catant"))
+    write("npy", "unicode_text", npy("<U2", (2,), "abé ".encode("utf-32-le")))
+    write("npy", "complex", npy("<c8", (1,), bytes(8)))
+    write("npy", "structured", npy("", (1,), b"").replace(b"''", b"[('a', '<f4')]"))
+    write("npy", "overflow", npy("|u1", (2**62, 4), b""))
+    write("npy", "no_rows", npy("<f4", (0, 7), b""))
+    write("npy", "truncated", npy("<i2", (5,), b"\x01\x02"))
+
+
+def idx(code, extents, data):
+    return bytes([0, 0, code, len(extents)]) + struct.pack(f">{len(extents)}I", *extents) + data
+
+
+def idx_seeds():
+    images = idx(8, [2, 1, 3], bytes([1, 2, 3, 255, 5, 6]))
+    write("idx", "images", images)
+    write("idx", "images.gz", gzip.compress(images, mtime=0))
+    write("idx", "two_members.gz", gzip.compress(images[:7], mtime=0) + gzip.compress(images[7:], mtime=0))
+    write("idx", "int16", idx(11, [2], struct.pack(">2h", -5, 300)))
+    write("idx", "float64", idx(14, [1, 2], struct.pack(">2d", 0.5, 1e300)))
+    write("idx", "bomb.gz", gzip.compress(idx(8, [1], bytes(3000)), mtime=0))
+    write("idx", "lie.gz", gzip.compress(idx(8, [2**32 - 1, 4], b"x"), mtime=0))
+
+
+def csv_seeds():
+    # The first byte chooses the options, see fuzz_csv.cc.
+    write("csv", "header", "\0a,b\n1,2\n3,4.5e-3\n")
+    write("csv", "labels", "\1x;kind\r\n1;cat\r\n2;\"dog; big\"\r\n\r\n")
+    write("csv", "label_by_number", "\2setosa 5.1 3.5\nvirginica  4.9 3\n")
+    write("csv", "label_last", "\3\ufeff5.1\t3.5\tx\n4.9\t3\ty\n")
+    write("csv", "row_names", '\0,a,label\n"r ""1""",1,0\nr2,2,1\n')
+    write("csv", "comments", "\0# one\n\n1 2\n  3\t4 \n")
+    write("csv", "non_finite", "\4nan,-inf\n1e39,+5\n")
+    write("csv", "ragged", "\0001,2\n3\n")
+    write("csv", "open_quote", '\0001,"2\n3",4\n')
+    write("csv", "decimal_comma", "\0001,5;2\n3;4\n")
+    write("csv", "blank_line", "\0001\n\n2\n")
+    write("csv", "tabs", "\x18a b\tc\n1\t2\n")
+    write("csv", "pandas", "\0,0,1\n0,5,6\n1,7,8\n")
+
+
+def label_seeds():
+    write("labels", "numbers", "3\n10\n-1\n3.0\n")
+    write("labels", "signs", "1\n-1\n1\n")
+    write("labels", "names", "dog\ncat\nliving room\n")
+    write("labels", "table", "sample,label\n0,2\na.png,0\n")
+    write("labels", "fraction", "1\n0.5\n")
+    write("labels", "mixed", "1\nx\n-1\n")
+    write("labels", "two_columns", "1,2\n")
+
+
+def group_seeds():
+    banner = "%%MatrixMarket matrix coordinate real general\n"
+    write("groups", "lines", "\x314 8\n15,16, 23\n\nx: 42 42\n")
+    write("groups", "unknown_samples", b"\xffbeach: 1 2\n\n# no group\n3\n\n")
+    write("groups", "out_of_range", "\x020 2\n")
+    write("groups", "mtx", "\x03" + banner + "% hello\n4 3 4\n3 2 0.5\n1 3 2\n3 1 1e0\n1 3 1\n")
+    write("groups", "mtx_pattern", "\x02" + banner.replace("real", "pattern") + "1 2 2\n1 2\n1 1\n")
+    write("groups", "mtx_lie", b"\xff" + (banner + "999999999999 1 0\n").encode())
+
+
+def selection_seeds():
+    write("selection", "numbers", "6,0\n0\n1\n6\n6\n")
+    write("selection", "ranges", "0-3,-5--2\n-5\n0\n9\n")
+    write("selection", "quoted", '"sand, wet",brick\nbrick\n"sand, wet"\nx\n')
+    write("selection", "unknown", "7\n1\n2\n")
+    write("selection", "written_differently", "03,1.0\n1\n3\n")
+
+
+if __name__ == "__main__":
+    npy_seeds()
+    idx_seeds()
+    csv_seeds()
+    label_seeds()
+    group_seeds()
+    selection_seeds()
