@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/testing/conformance.h"
+
+#include <cmath>
+#include <limits>
+
+namespace milieu::internal {
+
+bool set_field(const std::vector<Field>& fields, const std::string& name, const FieldValue& value) {
+  for (const Field& field : fields) {
+    if (field.name != name) continue;
+    field.set(value);
+    return true;
+  }
+  return false;
+}
+
+std::vector<FieldValue> values_out_of_range(const Field& field) {
+  std::vector<FieldValue> values;
+  const FieldRule& rule = field.rule;
+  if (field.kind == FieldKind::Integer) {
+    if (std::isfinite(rule.min)) values.push_back(static_cast<int64_t>(rule.min) - 1);
+    if (std::isfinite(rule.max)) values.push_back(static_cast<int64_t>(rule.max) + 1);
+  } else if (field.kind == FieldKind::Real) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (std::isfinite(rule.min))
+      values.push_back(rule.min_is_excluded ? rule.min : std::nextafter(rule.min, -kInfinity));
+    if (std::isfinite(rule.max)) values.push_back(std::nextafter(rule.max, kInfinity));
+    values.push_back(std::numeric_limits<double>::quiet_NaN());
+  }
+  return values;
+}
+
+}  // namespace milieu::internal

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods.h"
+
+#include "milieu/classic/agglomerative.h"
+#include "milieu/classic/gmm.h"
+#include "milieu/classic/kmeans.h"
+#include "milieu/classic/kmodes.h"
+#include "milieu/classic/mean_shift.h"
+#include "milieu/classic/ncut.h"
+
+namespace milieu {
+
+namespace {
+
+ConformanceMethod kmeans() {
+  ConformanceMethod m = conformance_method(
+      "kmeans", KMeansOptions{}, [](FloatView points, const KMeansOptions& options, Monitor& mon) {
+        return fit_kmeans({points, {}, {}}, options, mon);
+      });
+  add_given_start(m, KMeansOptions{}, [](FloatView points, FloatView start, const auto& options) {
+    return fit_kmeans({points, {}, start}, options);
+  });
+  m.direction = TraceDirection::Falls;
+  return m;
+}
+
+ConformanceMethod kmodes() {
+  ConformanceMethod m = conformance_method(
+      "kmodes", KModesOptions{}, [](FloatView points, const KModesOptions& options, Monitor& mon) {
+        return fit_kmodes({points, {}, {}}, options, mon);
+      });
+  add_given_start(m, KModesOptions{}, [](FloatView points, FloatView start, const auto& options) {
+    return fit_kmodes({points, {}, start}, options);
+  });
+  m.is_binary = true;
+  m.direction = TraceDirection::Falls;
+  return m;
+}
+
+ConformanceMethod gmm(std::string name, GmmCovariance covariance) {
+  GmmOptions defaults;
+  defaults.covariance = covariance;
+  ConformanceMethod m = conformance_method(
+      std::move(name), defaults, [](FloatView points, const GmmOptions& options, Monitor& mon) {
+        return fit_gmm({points, {}, {}}, options, mon);
+      });
+  add_given_start(m, defaults, [](FloatView points, FloatView start, const auto& options) {
+    return fit_gmm({points, {}, start}, options);
+  });
+  m.direction = TraceDirection::Rises;
+  return m;
+}
+
+ConformanceMethod ncut() {
+  return conformance_method("ncut", NcutOptions{},
+                            [](FloatView points, const NcutOptions& options, Monitor& monitor) {
+                              return fit_ncut({points}, options, monitor);
+                            });
+}
+
+ConformanceMethod mean_shift(std::string name, MeanShiftKernel kernel) {
+  MeanShiftOptions defaults;
+  defaults.kernel = kernel;
+  ConformanceMethod m =
+      conformance_method(std::move(name), defaults,
+                         [](FloatView points, const MeanShiftOptions& options, Monitor& monitor) {
+                           return fit_mean_shift({points}, options, monitor);
+                         });
+  m.direction = TraceDirection::Rises;
+  m.num_samples = 600;  // every sample climbs on its own: quadratic in each move
+  return m;
+}
+
+ConformanceMethod agglomerative(std::string name, Linkage linkage) {
+  AgglomerativeOptions defaults;
+  defaults.linkage = linkage;
+  ConformanceMethod m = conformance_method(
+      std::move(name), defaults,
+      [](FloatView points, const AgglomerativeOptions& options, Monitor& monitor) {
+        return fit_agglomerative({points}, options, monitor);
+      });
+  m.direction = TraceDirection::Rises;
+  return m;
+}
+
+}  // namespace
+
+std::vector<ConformanceMethod> all_methods() {
+  return {kmeans(),
+          kmodes(),
+          gmm("gmm", GmmCovariance::Diagonal),
+          gmm("gmm_spherical", GmmCovariance::Spherical),
+          gmm("gmm_full", GmmCovariance::Full),
+          gmm("gmm_tied", GmmCovariance::Tied),
+          ncut(),
+          mean_shift("meanshift", MeanShiftKernel::Flat),
+          mean_shift("meanshift_gaussian", MeanShiftKernel::Gaussian),
+          agglomerative("agglomerative", Linkage::Ward),
+          agglomerative("agglomerative_average", Linkage::Average),
+          agglomerative("agglomerative_complete", Linkage::Complete),
+          agglomerative("agglomerative_single", Linkage::Single)};
+}
+
+// The suites of the other files run on each method, named after it.
+INSTANTIATE_TEST_SUITE_P(Methods, Conformance, ::testing::ValuesIn(all_methods()),
+                         [](const auto& parameter) { return parameter.param.name; });
+
+}  // namespace milieu
