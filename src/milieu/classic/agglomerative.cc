@@ -65,6 +65,15 @@ void describe_cut(DoubleView tree, int64_t num_merges, RunSummary& summary) {
   if (num_merges < tree.rows()) summary.extra.emplace_back("next_height", tree(num_merges, 2));
 }
 
+// Equal samples are merged first, at height 0.
+void warn_of_split_duplicates(DoubleView tree, int64_t n, int64_t num_merges, RunSummary& summary) {
+  if (num_merges == tree.rows() || tree(num_merges, 2) > 0) return;
+  summary.warnings.push_back(
+      fmt::format("num_clusters is {}, there are only {} distinct samples: equal ones are in "
+                  "different clusters",
+                  n - num_merges, n - internal::merges_up_to(tree, 0)));
+}
+
 void describe_stop(int64_t num_merges, int64_t n, const Monitor& monitor, RunSummary& summary) {
   if (num_merges == n - 1) {
     summary.message = "all merges were made; another cut needs no new run";
@@ -106,6 +115,7 @@ AgglomerativeResult fit_agglomerative(const AgglomerativeInput& input,
   summary.d = input.points.cols();
   set_sizes(summary, result.labels, static_cast<int>(n - num_merges));
   describe_cut(tree, num_merges, summary);
+  warn_of_split_duplicates(tree, n, num_merges, summary);
   describe_stop(tree.rows(), n, monitor, summary);
   summary.seconds = stopwatch.seconds();
   return result;

@@ -5,6 +5,11 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <new>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "milieu/base/assert.h"
 #include "milieu/base/parallel.h"
@@ -12,6 +17,26 @@
 #include "milieu/neighbors/check_points.h"
 
 namespace milieu::internal {
+
+namespace {
+
+constexpr std::align_val_t kLargePage{2 << 20};
+
+}  // namespace
+
+PairDistances::PairDistances(int64_t n) : n_(n) {
+  const size_t bytes = static_cast<size_t>(num_pairs(n)) * sizeof(float);
+  values_.reset(static_cast<float*>(::operator new[](bytes, kLargePage)));
+#ifdef __linux__
+  // A walk along a column touches a new page at every step; large pages make it almost twice as
+  // fast. The system may decline, which changes nothing but time.
+  if (bytes >= static_cast<size_t>(kLargePage)) madvise(values_.get(), bytes, MADV_HUGEPAGE);
+#endif
+}
+
+void PairDistances::Free::operator()(float* values) const {
+  ::operator delete[](values, kLargePage);
+}
 
 double distance_unit(FloatView points) {
   const double widest = widest_range(points);

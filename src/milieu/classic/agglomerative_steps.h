@@ -17,8 +17,7 @@ namespace milieu::internal {
 // so that a row is contiguous and a column is not.
 class PairDistances {
  public:
-  explicit PairDistances(int64_t n)
-      : n_(n), values_(std::make_unique_for_overwrite<float[]>(num_pairs(n))) {}
+  explicit PairDistances(int64_t n);
 
   static int64_t num_pairs(int64_t n) { return n * (n - 1) / 2; }
   static double gigabytes(int64_t n) { return static_cast<double>(num_pairs(n)) * 4e-9; }
@@ -32,8 +31,12 @@ class PairDistances {
   float operator()(int64_t i, int64_t j) const { return i > j ? row(i)[j] : row(j)[i]; }
 
  private:
+  struct Free {
+    void operator()(float* values) const;
+  };
+
   int64_t n_;
-  std::unique_ptr<float[]> values_;  // never zeroed: every entry is written before it is read
+  std::unique_ptr<float[], Free> values_;  // never zeroed: every entry is written before it is read
 };
 
 // The power of two just below the widest range of a coordinate (1 when there is none): distances in

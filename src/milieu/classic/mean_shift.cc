@@ -93,6 +93,11 @@ int64_t num_moving(const Seeds& seeds) {
   return std::count(seeds.is_resting.begin(), seeds.is_resting.end(), 0);
 }
 
+double mean_density(const Seeds& seeds) {
+  return std::accumulate(seeds.density.begin(), seeds.density.end(), 0.0) /
+         static_cast<double>(seeds.density.size());
+}
+
 // Moves all seeds until they rest; fills in trace, iterations and termination.
 void climb(FloatView points, const MeanShiftOptions& options, double bandwidth, Monitor& monitor,
            Seeds& seeds, RunSummary& summary) {
@@ -104,13 +109,11 @@ void climb(FloatView points, const MeanShiftOptions& options, double bandwidth, 
     const bool is_complete =
         move_seeds(index, points, kernel, options.rel_tolerance * bandwidth,
                    t < options.max_iterations, options.num_threads, monitor, seeds);
-    const double objective = std::accumulate(seeds.density.begin(), seeds.density.end(), 0.0) /
-                             static_cast<double>(seeds.density.size());
     if (!is_complete) {
       summary.termination = termination_from(monitor.stop_reason());
-      if (summary.trace.empty()) summary.trace.push_back(objective);
       return;
     }
+    const double objective = mean_density(seeds);
     const double before = summary.trace.empty() ? 0 : summary.trace.back();
     summary.trace.push_back(objective);
     summary.iterations = t;
@@ -169,7 +172,7 @@ void describe(const Seeds& seeds, const MeanShiftResult& result, RunSummary& sum
         "stopped with {} of {} seeds at rest; modes of the others are "
         "missing",
         seeds.is_resting.size() - moving, seeds.is_resting.size());
-  summary.objective = summary.trace.back();
+  summary.objective = mean_density(seeds);
   summary.extra.emplace_back("bandwidth", result.model.bandwidth);
   summary.extra.emplace_back("seeds", static_cast<int64_t>(seeds.is_resting.size()));
   summary.extra.emplace_back(

@@ -134,7 +134,7 @@ void finish_without_kmeans(const AffinityGraph& graph, std::vector<int> labels,
   result.labels = std::move(labels);
   result.model.embedding = indicator_rows(result.labels);
   result.summary.objective = internal::normalized_cut(graph, result.labels);
-  result.summary.trace = {result.summary.objective};
+  result.summary.message = "no eigenvectors were needed";
 }
 
 // k-means from several starts; keeps the labels that cut least.
@@ -188,7 +188,6 @@ void cluster_embedding(const AffinityGraph& graph, const NcutOptions& options, M
 void finish_stopped(int64_t n, const Monitor& monitor, NcutResult& result) {
   result.labels.assign(n, 0);
   result.model.embedding = indicator_rows(result.labels);
-  result.summary.trace = {0};
   result.summary.termination = termination_from(monitor.stop_reason());
 }
 
@@ -289,7 +288,7 @@ NcutResult fit_ncut(const NcutInput& input, const NcutOptions& options, Monitor&
   find_labels(input.points, options, monitor, result);
   result.model.labels = result.labels;
   set_sizes(summary, result.labels, count_labels(result.labels));
-  summary.message = describe_stop(summary.termination);
+  if (summary.message.empty()) summary.message = describe_stop(summary.termination);
   summary.seconds = stopwatch.seconds();
   return result;
 }
