@@ -115,15 +115,19 @@ void report(Monitor& monitor, const KMeansOptions& options, const Run& run, int 
   monitor.on_iteration(report);
 }
 
+internal::Scaling scaling_of(const KMeansProblem& problem) {
+  const double size = std::sqrt(problem.scatter / problem.total_weight);
+  return {std::vector<float>(problem.mean.begin(), problem.mean.end()),
+          internal::scaling_factor(size)};
+}
+
 // Lloyd's iterations from run.centers on. Leaves labels that belong to the centres.
 void iterate(const KMeansProblem& problem, const KMeansOptions& options, int restart,
              Monitor& monitor, const Stopwatch& watch, Run& run) {
   ClusterSums sums(problem);
   Matrix<float> previous;  // the centres that gave sums.labels()
-  const auto assign = [&] {
-    return internal::assign_nearest(problem.points, run.centers, problem.num_threads, monitor,
-                                    run.labels);
-  };
+  internal::NearestCenters nearest(problem.points, scaling_of(problem), problem.num_threads);
+  const auto assign = [&] { return nearest.assign(run.centers, monitor, run.labels); };
   const auto stop_at_last_complete_pair = [&] {
     run.termination = termination_from(monitor.stop_reason());
     if (run.trace.empty()) return;
@@ -239,6 +243,24 @@ KMeansResult fit_kmeans(const KMeansInput& input, const KMeansOptions& options, 
   return result;
 }
 
+namespace {
+
+// Around the mean of the centres, in units of their spread.
+internal::Scaling scaling_of(FloatView centers) {
+  std::vector<double> mean(centers.cols());
+  for (int64_t j = 0; j < centers.rows(); ++j)
+    for (int64_t t = 0; t < centers.cols(); ++t)
+      mean[t] += centers(j, t) / static_cast<double>(centers.rows());
+  double squared = 0;
+  for (int64_t j = 0; j < centers.rows(); ++j)
+    for (int64_t t = 0; t < centers.cols(); ++t)
+      squared += (centers(j, t) - mean[t]) * (centers(j, t) - mean[t]);
+  const double size = std::sqrt(squared / static_cast<double>(centers.rows()));
+  return {std::vector<float>(mean.begin(), mean.end()), internal::scaling_factor(size)};
+}
+
+}  // namespace
+
 std::vector<int> predict(const KMeansModel& model, FloatView points, int num_threads) {
   require(points.cols() == model.centers.cols(), [&] {
     return fmt::format("points has {} columns, the model has {}: they must match", points.cols(),
@@ -246,7 +268,8 @@ std::vector<int> predict(const KMeansModel& model, FloatView points, int num_thr
   });
   require_finite(points, "points", num_threads);
   std::vector<int> labels(points.rows(), 0);
-  internal::assign_nearest(points, model.centers, num_threads, silent_monitor(), labels);
+  internal::NearestCenters nearest(points, scaling_of(model.centers), num_threads);
+  nearest.assign(model.centers, silent_monitor(), labels);
   return labels;
 }
 

@@ -20,9 +20,9 @@ struct TotalSums {
   double weight = 0;
 };
 
-std::vector<double> weighted_mean(const KMeansProblem& problem) {
+TotalSums sum_points(const KMeansProblem& problem) {
   const int64_t d = problem.points.cols();
-  TotalSums total = parallel_reduce(
+  return parallel_reduce(
       problem.points.rows(), kBlockRows, problem.num_threads, TotalSums{std::vector<double>(d), 0},
       [&](const Block& block, TotalSums& sums) {
         for (int64_t i = block.begin; i < block.end; ++i) {
@@ -36,8 +36,6 @@ std::vector<double> weighted_mean(const KMeansProblem& problem) {
         for (size_t t = 0; t < all.sum.size(); ++t) all.sum[t] += part.sum[t];
         all.weight += part.weight;
       });
-  for (double& value : total.sum) value /= total.weight;
-  return std::move(total.sum);
 }
 
 double weighted_scatter(const KMeansProblem& problem) {
@@ -65,7 +63,10 @@ KMeansProblem make_problem(const KMeansInput& input, const KMeansOptions& option
   problem.weights = input.weights;
   problem.num_clusters = options.num_clusters;
   problem.num_threads = options.num_threads;
-  problem.mean = weighted_mean(problem);
+  TotalSums total = sum_points(problem);
+  problem.total_weight = total.weight;
+  problem.mean = std::move(total.sum);
+  for (double& value : problem.mean) value /= total.weight;
   problem.scatter = weighted_scatter(problem);
   return problem;
 }

@@ -20,12 +20,13 @@ struct KMeansProblem {
   int num_clusters = 0;
   int num_threads = 0;
   std::vector<double> mean;  // d, weighted mean of the points
-  double scatter = 0;        // weighted sum of |x - mean|^2
+  double total_weight = 0;
+  double scatter = 0;  // weighted sum of |x - mean|^2
 
   double weight(int64_t i) const { return weights.empty() ? 1.0 : weights[i]; }
 };
 
-// Fills mean and scatter.
+// Fills mean, total_weight and scatter.
 KMeansProblem make_problem(const KMeansInput& input, const KMeansOptions& options);
 
 // Weighted sums of the points of each cluster, in double. Brought up to date by moving only the

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hot loops of the assignment step of k-means, compiled for each instruction set; see
+// kmeans_assign_internal.h for how they are put together. Rows are quantised to 16-bit integers, so
+// that one instruction multiplies and adds twice as many numbers as in float; sums of integers are
+// exact, so all instruction sets agree up to the rounding of a few floats, which the error margins
+// of kmeans_groups cover.
+#pragma once
+
+#include <cstdint>
+
+#include "milieu/linalg/isa.h"
+
+namespace milieu::internal {
+
+// Quantised rows are this many numbers long, or a multiple; the rest is 0.
+inline constexpr int64_t kQuantisedPadding = 32;
+// Centres are scored in tiles of this many.
+inline constexpr int64_t kCenterTile = 16;
+// The norm of a quantised row (before rounding): products of two rows stay below 2^31.
+inline constexpr float kQuantisedNorm = 32000.0f;
+
+// What quantise_row says about a row x: x is about scale * integers.
+struct QuantisedRow {
+  float scale = 0;
+  float squared_norm = 0;  // of the row before quantisation
+};
+
+// Scores of some points against the centres of one group. The score of point x and centre c is
+// |c|^2/2 - x.c: the smaller the nearer. Results go to [slot * result_stride] of the three arrays.
+struct ScoreJob {
+  const int16_t* points = nullptr;  // quantised rows
+  const float* point_scales = nullptr;
+  int64_t row_length = 0;           // of points and centres; a multiple of kQuantisedPadding
+  const uint16_t* slots = nullptr;  // the points to score, as row numbers
+  int64_t num_slots = 0;
+  const int16_t* centers = nullptr;  // quantised tiles, see below
+  float center_scale = 0;
+  const float* half_norms = nullptr;  // |c|^2/2; large for padding
+  int64_t num_centers = 0;            // a multiple of kCenterTile
+  float* best = nullptr;              // lowest score
+  float* second = nullptr;            // second lowest, equal to it on a tie
+  uint16_t* best_center = nullptr;    // position in the group of one centre with the lowest score
+  int64_t result_stride = 0;
+};
+
+// The score of a group that was not scored; scores of padding (1e38) stay below it.
+inline constexpr float kNotScored = 3e38f;
+
+// Turns the scores of one point into lower bounds of its distances to the groups.
+struct BoundJob {
+  const float* best = nullptr;    // by group, kNotScored where score_group was not called
+  const float* second = nullptr;  // by group
+  int best_group = -1;            // the group for which `second` counts instead of `best`
+  float limit = 0;                // no score below or equal to it may be overlooked
+  float norm = 0;                 // of the point, rounded up
+  float squared_norm = 0;         // of the point, rounded down
+  const float* slopes = nullptr;  // by group: the error of a score is norm * slope + offset
+  const float* offsets = nullptr;
+  // A bound of distance b is stored as floor(b * steps_per_unit + drifts[g] - base), cut to a byte.
+  const float* drifts = nullptr;  // by group
+  float steps_per_unit = 0;
+  float base = 0;
+  int rebase = 0;             // added to the bounds of groups that were not scored
+  uint8_t* bounds = nullptr;  // by group; may be null: then only the return value is found
+  int64_t count = 0;          // groups; the arrays of float are readable up to a multiple of 16
+};
+
+}  // namespace milieu::internal
+
+// quantise_row: out (padded to row_length with 0) from (x - shift) * factor, d numbers.
+//
+// scaled_squared_distance: sum of ((a - b) * factor)^2 in float, relative error below
+// (d/16 + 8) 2^-24.
+//
+// groups_not_excluded: bit g is set when bounds[g] <= thresholds[g] + slack, where the right side is
+// cut to [0, 255]. groups_within: bit g is set when distances[g] <= limit. For both count <= 64, and
+// the arrays are readable up to 64 entries.
+//
+// subtract_drifts: bounds[g] -= amounts[g], not below 0.
+//
+// lowest_group: the first g with the lowest best[g]; readable up to a multiple of 16.
+//
+// bound_groups: bit g is set when a score of group g (other than the best of best_group) may be at or
+// below the limit; writes the bounds.
+// clang-format off
+MILIEU_DECLARE_ISA(
+  internal::QuantisedRow quantise_row(const float* x, const float* shift, float factor, int64_t d,
+                                      int64_t row_length, int16_t* out);
+  float scaled_squared_distance(const float* a, const float* b, float factor, int64_t d);
+  void score_group(const internal::ScoreJob& job);
+  uint64_t groups_not_excluded(const uint8_t* bounds, const uint8_t* thresholds, int slack,
+                               int64_t count);
+  uint64_t groups_within(const uint16_t* distances, uint16_t limit, int64_t count);
+  void subtract_drifts(uint8_t* bounds, const uint8_t* amounts, int64_t count);
+  int lowest_group(const float* best, int64_t count);
+  uint64_t bound_groups(const internal::BoundJob& job);)
+// clang-format on
