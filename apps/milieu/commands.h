@@ -62,6 +62,8 @@ Command gmm_command();
 Command ncut_command();
 Command meanshift_command();
 Command agglomerative_command();
+Command exemplar_command();
+Command kmedoids_command();
 Command predict_command();
 Command score_command();
 Command info_command();

@@ -3,6 +3,7 @@
 
 #include "fuzz_target.h"
 #include "milieu/data/npy.h"
+#include "milieu/linalg/finite.h"
 
 namespace milieu {
 namespace {
@@ -33,7 +34,7 @@ const RegisterFuzzTarget kRegistered("npy", [](std::span<const std::byte> input)
   for (int64_t i = array.rows(); i-- > 0;) rows.push_back(i);
   check_points(array, to_points(array, rows, 1), true);
   const auto bad = find_non_finite(points.view(), 1);
-  check_promise(!bad || !std::isfinite(points.view()(bad->row, bad->col)), "non-finite");
+  check_promise(!bad || !std::isfinite(points.view()(bad->row, bad->column)), "non-finite");
   check_promise(static_cast<int64_t>(to_integers(array).size()) == array.rows(), "integers");
 });
 

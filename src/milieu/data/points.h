@@ -42,15 +42,4 @@ class Points {
 // True when `rows` is begin, begin + 1, ..., begin + size - 1.
 bool is_stretch(const std::vector<int64_t>& rows);
 
-// Where a matrix has its first NaN or infinity, in reading order.
-struct Position {
-  int64_t row = 0;
-  int64_t col = 0;
-  friend bool operator==(const Position&, const Position&) = default;
-};
-
-// The first element that is not finite, if any. One parallel pass at the speed of memory; the
-// answer does not depend on the number of threads.
-std::optional<Position> find_non_finite(FloatView points, int num_threads = 0);
-
 }  // namespace milieu

@@ -49,43 +49,5 @@ TEST(Points, ScatteredRowsAreCopiedInTheGivenOrder) {
   EXPECT_EQ(some.view()(2, 1), 1);
 }
 
-TEST(FindNonFinite, FindsNothingInFiniteNumbers) {
-  Matrix<float> matrix(2, 3);
-  matrix(0, 0) = std::numeric_limits<float>::max();
-  matrix(1, 1) = std::numeric_limits<float>::lowest();
-  matrix(1, 2) = std::numeric_limits<float>::denorm_min();
-  matrix(0, 1) = -0.0f;
-  EXPECT_EQ(find_non_finite(matrix), std::nullopt);
-  EXPECT_EQ(find_non_finite(FloatView()), std::nullopt);
-}
-
-TEST(FindNonFinite, FindsEveryKindOfBadNumber) {
-  for (const float bad : {std::numeric_limits<float>::infinity(),
-                          -std::numeric_limits<float>::infinity(), std::nanf(""), -std::nanf("")}) {
-    Matrix<float> matrix(3, 4);
-    matrix(2, 1) = bad;
-    EXPECT_EQ(find_non_finite(matrix), (Position{2, 1})) << bad;
-  }
-}
-
-// Against the plain loop, with bad numbers anywhere and views that have gaps between rows.
-TEST(FindNonFinite, FirstOneWinsForAnyNumberOfThreads) {
-  const Random root(1);
-  for (uint64_t trial = 0; trial < 20; ++trial) {
-    Random random = root.child(trial);
-    Matrix<float> matrix(20'000, 50);
-    for (int i = 0; i < 3; ++i)
-      matrix(static_cast<int64_t>(random.uniform_index(20'000)),
-             static_cast<int64_t>(random.uniform_index(50))) = NAN;
-    const FloatView view(matrix.data(), 20'000, trial % 2 == 0 ? 50 : 31, 50);
-    std::optional<Position> expected;
-    for (int64_t i = 0; i < view.rows() && !expected; ++i)
-      for (int64_t j = 0; j < view.cols() && !expected; ++j)
-        if (!std::isfinite(view(i, j))) expected = Position{i, j};
-    EXPECT_EQ(find_non_finite(view, 1), expected);
-    EXPECT_EQ(find_non_finite(view, 4), expected);
-  }
-}
-
 }  // namespace
 }  // namespace milieu

@@ -121,9 +121,12 @@ void fill_summary(const ExemplarInput& input, const ExemplarOptions& options,
 
 }  // namespace
 
-ExemplarResult fit_exemplar(const ExemplarInput& input, const ExemplarOptions& options,
+ExemplarResult fit_exemplar(const ExemplarInput& given, const ExemplarOptions& options,
                             Monitor& monitor) {
   const Stopwatch watch;
+  ExemplarInput input = given;
+  if (options.distance == Distance::Precomputed && input.costs.empty())
+    std::swap(input.points, input.costs);
   check_input(input, options);
   std::vector<std::string> warnings;
   ListSource source(input, options, warnings, monitor);

@@ -24,7 +24,7 @@ namespace milieu {
 enum class ExemplarStart { Greedy, Stabilities };
 
 struct ExemplarOptions {
-  Distance distance = Distance::Euclidean;  // between points; not used for a matrix or lists
+  Distance distance = Distance::Euclidean;  // between points; precomputed: points are the costs
   std::string penalty = "median";  // d_qq of every sample: a number, or "median" of all distances;
                                    // larger penalty, fewer exemplars
   int num_clusters = 0;            // wished number of exemplars; 0: the penalty decides
@@ -40,7 +40,8 @@ struct ExemplarOptions {
 
 template <class Visitor>
 void visit_fields(ExemplarOptions& o, Visitor&& v) {
-  v("distance", o.distance, distance_choices(), "distance between samples");
+  v("distance", o.distance, distance_choices(),
+    "distance between samples; precomputed: INPUT is a square matrix of costs");
   v("penalty", o.penalty, anything(),
     "cost of each exemplar: a number, or median (of all distances); larger gives fewer exemplars");
   v("num_clusters", o.num_clusters, at_least(0).alias("k"),

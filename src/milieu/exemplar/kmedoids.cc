@@ -96,9 +96,12 @@ void fill_summary(const KMedoidsInput& input, const KMedoidsOptions& options,
 
 }  // namespace
 
-KMedoidsResult fit_kmedoids(const KMedoidsInput& input, const KMedoidsOptions& options,
+KMedoidsResult fit_kmedoids(const KMedoidsInput& given, const KMedoidsOptions& options,
                             Monitor& monitor) {
   const Stopwatch watch;
+  KMedoidsInput input = given;
+  if (options.distance == Distance::Precomputed && input.costs.empty())
+    std::swap(input.points, input.costs);
   check_input(input, options);
   const MedoidProblem problem =
       internal::medoid_problem(input.points, options.distance, input.costs, options.max_memory_gb,

@@ -14,7 +14,7 @@ namespace milieu {
 
 struct KMedoidsOptions {
   int num_clusters = 8;                     // k; at most the number of samples
-  Distance distance = Distance::Euclidean;  // between points; not used for a matrix
+  Distance distance = Distance::Euclidean;  // between points; precomputed: points are the costs
   int num_restarts = 1;                     // the first starts greedily (BUILD), others at random
   int max_iterations = 100;                 // passes over all candidates
   double max_memory_gb = 4;                 // for the n x n distances; more is refused
@@ -25,7 +25,8 @@ struct KMedoidsOptions {
 template <class Visitor>
 void visit_fields(KMedoidsOptions& o, Visitor&& v) {
   v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many medoids");
-  v("distance", o.distance, distance_choices(), "distance between samples");
+  v("distance", o.distance, distance_choices(),
+    "distance between samples; precomputed: INPUT is a square matrix of costs");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
     "starts; the first is greedy, the others random; the best is kept");
   v("max_iterations", o.max_iterations, at_least(1), "limit of passes over all candidates");

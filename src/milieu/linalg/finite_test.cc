@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "milieu/base/error.h"
+#include "milieu/base/random.h"
 #include "milieu/linalg/isa.h"
 
 namespace milieu {
@@ -45,6 +46,28 @@ TEST(Finite, TheFirstOfManyIsNamedForAnyNumberOfThreads) {
   values(70001, 2) = std::nanf("");
   values(99999, 0) = std::nanf("");
   for (const int threads : {1, 2, 8}) EXPECT_EQ(find_non_finite(values, threads)->row, 70001);
+}
+
+// Against the plain loop, with bad numbers anywhere and views that have gaps between rows.
+TEST(Finite, ViewsWithGapsAreReadOnlyInsideTheirColumns) {
+  const Random root(1);
+  for (uint64_t trial = 0; trial < 20; ++trial) {
+    Random random = root.child(trial);
+    Matrix<float> matrix(2000, 50);
+    for (int i = 0; i < 3; ++i)
+      matrix(random.uniform_index(2000), random.uniform_index(50)) = std::nanf("");
+    const FloatView view(matrix.data(), 2000, 31, 50);
+    std::optional<MatrixPlace> expected;
+    for (int64_t i = 0; i < view.rows() && !expected; ++i)
+      for (int64_t j = 0; j < view.cols() && !expected; ++j)
+        if (!std::isfinite(view(i, j))) expected = MatrixPlace{i, j};
+    const auto found = find_non_finite(view, 4);
+    ASSERT_EQ(found.has_value(), expected.has_value());
+    if (expected) {
+      EXPECT_EQ(found->row, expected->row);
+      EXPECT_EQ(found->column, expected->column);
+    }
+  }
 }
 
 TEST(Finite, MessageNamesRowColumnAndValue) {

@@ -61,7 +61,8 @@ ChoiceRule<Distance> distance_choices() {
                            {"squared-euclidean", Distance::SquaredEuclidean},
                            {"l1", Distance::L1},
                            {"chi-squared", Distance::ChiSquared},
-                           {"cosine", Distance::Cosine}});
+                           {"cosine", Distance::Cosine},
+                           {"precomputed", Distance::Precomputed}});
 }
 
 void pair_distances(Distance distance, FloatView a, FloatView b, MatrixView<float> out) {
@@ -83,6 +84,8 @@ void pair_distances(Distance distance, FloatView a, FloatView b, MatrixView<floa
       return fill(a, b, out, [&](auto* x, auto* y) { return chi_squared(x, y, d); });
     case Distance::Cosine:
       return fill_cosine(a, b, out);
+    case Distance::Precomputed:
+      throw InvalidArgument("distance is precomputed: there are no features to compute it from");
   }
 }
 

@@ -17,9 +17,10 @@ enum class Distance {
   L1,                // sum |a - b|
   ChiSquared,        // sum (a - b)^2 / (a + b) over coordinates with a + b > 0; features >= 0
   Cosine,            // 1 - a.b / (|a| |b|); a zero row is at distance 1 from every other row
+  Precomputed,       // the input is itself a square matrix of distances
 };
 
-// The names users write: euclidean, squared-euclidean, l1, chi-squared, cosine.
+// The names users write: euclidean, squared-euclidean, l1, chi-squared, cosine, precomputed.
 ChoiceRule<Distance> distance_choices();
 
 // out(i, j) = distance of a_i and b_j; a is m x d, b is n x d, out is m x n. Single-threaded: call

@@ -16,6 +16,7 @@
 #include "milieu/data/npy.h"
 #include "milieu/data/printable.h"
 #include "milieu/data/raw_array.h"
+#include "milieu/linalg/finite.h"
 #include "milieu/store/describe_internal.h"
 
 namespace milieu::internal {
@@ -73,8 +74,8 @@ std::string describe_table(const CsvTable& table, const std::string& path) {
   if (!table.column_names.empty()) description.add("columns", names_text(table.column_names));
   if (!table.labels.empty()) add_classes(table.labels, description);
   if (const auto bad = find_non_finite(table.numbers.view()))
-    description.add("not finite",
-                    fmt::format("first in row {}, column {} (counted from 0)", bad->row, bad->col));
+    description.add("not finite", fmt::format("first in row {}, column {} (counted from 0)",
+                                              bad->row, bad->column));
   return description.text();
 }
 
