@@ -90,7 +90,7 @@ class ClusterCommand {
 void ClusterCommand::declare() {
   const std::vector<Field> inputs = input_fields();
   flags_.field_argument("INPUT", inputs[0],
-                        "what to cluster, samples as rows: .npy, .csv, .tsv or idx, also .gz");
+                        "what to cluster, samples as rows: .npy, .csv, .tsv or idx (.gz too)");
   for (size_t i = 1; i < inputs.size(); ++i)
     flags_.field(inputs[i], input_value_name(inputs[i]), kInput);
   for (const bool is_advanced : {false, true})
@@ -187,7 +187,7 @@ Dataset ClusterCommand::load() {
 }
 
 MethodResult ClusterCommand::fit(const Dataset& data, ProgressMonitor& monitor) {
-  monitor.announce("starting");
+  monitor.announce("running");
   if (output_.time_limit > 0) monitor.set_time_limit(output_.time_limit);
   MethodResult result = method_->fit(data, monitor);
   if (result.model) result.model->options_json = options_to_json(result_option_fields());

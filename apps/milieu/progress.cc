@@ -51,14 +51,32 @@ std::string bar_text(double share, int width, bool has_unicode) {
 }
 
 ProgressMonitor::ProgressMonitor(Console& console, std::stop_token stop, std::string title)
-    : Monitor(std::move(stop)), console_(console), title_(std::move(title)) {}
+    : Monitor(std::move(stop)), console_(console), title_(std::move(title)) {
+  if (is_live()) ticker_ = std::jthread([this](const std::stop_token& over) { tick(over); });
+}
 
-ProgressMonitor::~ProgressMonitor() { clear(); }
+ProgressMonitor::~ProgressMonitor() {
+  ticker_ = {};  // ends it
+  clear();
+}
 
 void ProgressMonitor::on_iteration(const IterationReport& report) {
   const std::lock_guard lock(mutex_);
   count_restart(report);
-  if (is_due()) show(describe_iteration(report));
+  std::string text;
+  double seconds_left = -1;
+  if (report.num_restarts > 1) {
+    const double share = share_of_restarts(report);
+    if (report.restart > 0) seconds_left = report.seconds * (1 - share) / share;
+    text = fmt::format("{}  restart {}/{}  ", bar_text(share, kBarWidth, console_.has_unicode()),
+                       report.restart + 1, report.num_restarts);
+  }
+  text += fmt::format("iteration {}", report.iteration);
+  // A single start may converge at any time: its limit is shown, and no estimate.
+  if (report.num_restarts <= 1 && report.max_iterations > 0)
+    text += fmt::format(" of at most {}", report.max_iterations);
+  text += fmt::format("  objective {:.6g}", report.objective);
+  this->report(std::move(text), seconds_left);
 }
 
 void ProgressMonitor::on_progress(std::string_view stage, int64_t done, int64_t total) {
@@ -67,47 +85,61 @@ void ProgressMonitor::on_progress(std::string_view stage, int64_t done, int64_t 
     stage_ = stage;
     stage_began_ = watch_.seconds();
   }
-  if (!is_due()) return;
-  const double elapsed = watch_.seconds();
-  if (total <= 0) return show(fmt::format("{}  {}", stage, clock_text(elapsed)));
+  if (total <= 0) return report(std::string(stage), -1);
   const double share = static_cast<double>(done) / static_cast<double>(total);
-  std::string text =
-      fmt::format("{}  {}  {:.0f} %  {}", stage, bar_text(share, kBarWidth, console_.has_unicode()),
-                  100 * share, clock_text(elapsed));
-  if (share > 0)
-    text +=
-        fmt::format(", about {} left", clock_text((elapsed - stage_began_) * (1 - share) / share));
-  show(text);
+  const double elapsed = watch_.seconds() - stage_began_;
+  report(fmt::format("{}  {}  {:.0f} %", stage, bar_text(share, kBarWidth, console_.has_unicode()),
+                     100 * share),
+         share > 0 ? elapsed * (1 - share) / share : -1);
 }
 
 void ProgressMonitor::announce(std::string_view text) {
   const std::lock_guard lock(mutex_);
-  if (console_.err_is_terminal() && !console_.is_quiet()) show(std::string(text));
+  if (!is_live()) return;
+  state_ = {.text = std::string(text), .seconds_left = -1, .at = watch_.seconds()};
+  draw();
 }
 
 void ProgressMonitor::clear() {
   const std::lock_guard lock(mutex_);
+  state_.text.clear();
   if (!is_line_shown_) return;
   std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);
   is_line_shown_ = false;
 }
 
-bool ProgressMonitor::is_due() {
-  if (console_.is_quiet() || stop_reason() == StopReason::Cancelled) return false;
+// A line that is drawn again and again, not plain lines.
+bool ProgressMonitor::is_live() const { return console_.err_is_terminal() && !console_.is_quiet(); }
+
+// Keeps the news, and shows it if the last one was shown long enough ago.
+void ProgressMonitor::report(std::string text, double seconds_left) {
   const double now = watch_.seconds();
-  if (now - last_shown_ < (console_.err_is_terminal() ? kTerminalPeriod : kPlainPeriod))
-    return false;
-  last_shown_ = now;
-  return true;
+  state_ = {.text = std::move(text), .seconds_left = seconds_left, .at = now};
+  if (now - last_drawn_ >= (is_live() ? kTerminalPeriod : kPlainPeriod)) draw();
 }
 
-void ProgressMonitor::show(const std::string& text) {
-  const std::string line = fmt::format("{}  {}", title_, text);
-  if (!console_.err_is_terminal()) return console_.note(line);
+void ProgressMonitor::draw() {
+  // After Ctrl-C the last word on the terminal is that we are stopping.
+  if (console_.is_quiet() || state_.text.empty() || stop_reason() == StopReason::Cancelled) return;
+  const double now = watch_.seconds();
+  last_drawn_ = now;
+  std::string line = fmt::format("{}  {}  {}", title_, state_.text, clock_text(now));
+  if (state_.seconds_left >= 0)
+    line += fmt::format(", about {} left",
+                        clock_text(std::max(0.0, state_.seconds_left - (now - state_.at))));
+  if (!is_live()) return console_.note(line);
   fmt::print(stderr, "\r{}\x1b[K", clip(line, terminal_width() - 1));
   std::fflush(stderr);
   is_line_shown_ = true;
+}
+
+void ProgressMonitor::tick(const std::stop_token& over) {
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, over, std::chrono::milliseconds(500), [] { return false; })) {
+    if (over.stop_requested()) return;
+    if (watch_.seconds() - last_drawn_ >= 0.5) draw();
+  }
 }
 
 // Keeps what the estimate needs: how many iterations the finished restarts took.
@@ -119,28 +151,14 @@ void ProgressMonitor::count_restart(const IterationReport& report) {
   last_iteration_ = report.iteration;
 }
 
-// Restarts take about equally long, so the finished ones tell how long the rest will take; a single
-// start may converge at any time, so there the limit is shown and no estimate.
-std::string ProgressMonitor::describe_iteration(const IterationReport& report) const {
-  std::string text;
-  double share = 0;
-  if (report.num_restarts > 1) {
-    double within = 0;
-    if (report.restart > 0 && iterations_before_ > 0) {
-      const double usual = static_cast<double>(iterations_before_) / report.restart;
-      within = std::min(report.iteration / usual, 0.95);
-    }
-    share = (report.restart + within) / report.num_restarts;
-    text = fmt::format("{}  restart {}/{}  ", bar_text(share, kBarWidth, console_.has_unicode()),
-                       report.restart + 1, report.num_restarts);
+// Restarts take about equally long, so the finished ones tell how far this one is.
+double ProgressMonitor::share_of_restarts(const IterationReport& report) const {
+  double within = 0;
+  if (report.restart > 0 && iterations_before_ > 0) {
+    const double usual = static_cast<double>(iterations_before_) / report.restart;
+    within = std::min(report.iteration / usual, 0.95);
   }
-  text += fmt::format("iteration {}", report.iteration);
-  if (report.num_restarts <= 1 && report.max_iterations > 0)
-    text += fmt::format(" of at most {}", report.max_iterations);
-  text += fmt::format("  objective {:.6g}  {}", report.objective, clock_text(report.seconds));
-  if (share > 0 && report.restart > 0)
-    text += fmt::format(", about {} left", clock_text(report.seconds * (1 - share) / share));
-  return text;
+  return (report.restart + within) / report.num_restarts;
 }
 
 }  // namespace milieu::cli

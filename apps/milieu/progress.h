@@ -3,10 +3,12 @@
 // seconds elsewhere, nothing with --quiet.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "console.h"
 #include "milieu/base/monitor.h"
@@ -28,22 +30,34 @@ class ProgressMonitor : public Monitor {
   void clear();
 
  private:
-  bool is_due();
-  void show(const std::string& text);
-  std::string describe_iteration(const IterationReport& report) const;
+  // What is known now; the clock goes on between two reports.
+  struct State {
+    std::string text;
+    double seconds_left = -1;  // estimated at `at`; below 0: unknown
+    double at = 0;             // seconds on watch_
+  };
+
+  bool is_live() const;
+  void report(std::string text, double seconds_left);
+  void draw();
+  void tick(const std::stop_token& over);
   void count_restart(const IterationReport& report);
+  double share_of_restarts(const IterationReport& report) const;
 
   Console& console_;
   std::string title_;
   Stopwatch watch_;
-  std::mutex mutex_;       // on_progress may come from any thread
-  double last_shown_ = 0;  // seconds on watch_
+  std::mutex mutex_;  // on_progress may come from any thread, and the ticker draws too
+  State state_;
+  double last_drawn_ = 0;  // seconds on watch_
   bool is_line_shown_ = false;
   std::string stage_;
   double stage_began_ = 0;     // seconds on watch_
   int restart_ = 0;            // the one that reports now
   int iterations_before_ = 0;  // of all finished restarts
   int last_iteration_ = 0;
+  std::condition_variable_any wake_;
+  std::jthread ticker_;  // keeps the clock going on a terminal; last, so that it ends first
 };
 
 // "0:07", "12:34", "1:02:03".
