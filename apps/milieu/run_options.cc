@@ -55,7 +55,8 @@ std::vector<Field> given_fields(const std::vector<Field>& fields) {
   return given;
 }
 
-// As a POSIX shell reads it back to `text`.
+}  // namespace
+
 std::string shell_quoted(const std::string& text) {
   constexpr const char* kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=+-@%";
@@ -64,8 +65,6 @@ std::string shell_quoted(const std::string& text) {
   for (char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
 }
-
-}  // namespace
 
 std::string run_options_to_json(const std::string& method, const std::vector<Field>& input_fields,
                                 const std::vector<Field>& option_fields) {

@@ -53,4 +53,7 @@ std::string command_text(const std::string& method, const std::vector<Field>& in
                          const std::vector<Field>& option_fields,
                          const std::vector<Field>& default_option_fields);
 
+// `text` as a POSIX shell reads it back: in quotes where it needs them.
+std::string shell_quoted(const std::string& text);
+
 }  // namespace milieu::cli
