@@ -56,21 +56,36 @@ std::vector<Wide> matching_weights(const Table& table) {
   return weights;
 }
 
+// How many labels from 0 on have a place in sizes and class_from_cluster.
+size_t num_places(const Parts& clusters) {
+  constexpr int kMaxPlaces = 100'000'000;
+  if (clusters.values.empty() || clusters.values.back() >= kMaxPlaces) return 0;
+  return static_cast<size_t>(clusters.values.back()) + 1;
+}
+
+void set_sizes(const Table& table, const Parts& clusters, Metrics& metrics) {
+  metrics.sizes.assign(num_places(clusters), 0);
+  for (int i = 0; i < table.num_clusters && !metrics.sizes.empty(); ++i)
+    metrics.sizes[clusters.values[i]] = table.row_sums[i];
+}
+
 // accuracy, error, balanced_error, class_from_cluster.
-void set_matched(const Table& table, const Parts& classes, Metrics& metrics) {
+void set_matched(const Table& table, const Parts& clusters, const Parts& classes,
+                 Metrics& metrics) {
   const size_t cells = static_cast<size_t>(table.num_clusters) * table.num_classes;
   const std::vector<int> match =
       internal::weighted_assignment(std::span(table.counts).first(cells), table.num_clusters,
                                     table.num_classes, matching_weights(table));
   int64_t num_matched = 0;
   double recall_sum = 0;
-  metrics.class_from_cluster.assign(table.num_clusters, -1);
+  metrics.class_from_cluster.assign(num_places(clusters), -1);
   for (int i = 0; i < table.num_clusters; ++i) {
     if (match[i] < 0 || table(i, match[i]) == 0) continue;
     const int64_t count = table(i, match[i]);
     num_matched += count;
     recall_sum += static_cast<double>(count) / static_cast<double>(table.col_sums[match[i]]);
-    metrics.class_from_cluster[i] = classes.values[match[i]];
+    if (!metrics.class_from_cluster.empty())
+      metrics.class_from_cluster[clusters.values[i]] = classes.values[match[i]];
   }
   const auto n = static_cast<double>(table.n);
   metrics.accuracy = static_cast<double>(num_matched) / n;
@@ -211,7 +226,7 @@ Metrics compute_metrics(std::span<const int> labels, std::span<const int> truth)
     return fmt::format("truth has {} entries, none of them a class: there is nothing to compare",
                        truth.size());
   });
-  Parts clusters = internal::compact(std::move(kept_labels));
+  const Parts clusters = internal::compact(std::move(kept_labels));
   const Parts classes = internal::compact(std::move(kept_truth));
   const Table table = internal::make_table(clusters, classes);
 
@@ -219,9 +234,8 @@ Metrics compute_metrics(std::span<const int> labels, std::span<const int> truth)
   metrics.n = table.n;
   metrics.num_clusters = table.num_clusters;
   metrics.num_classes = table.num_classes;
-  metrics.cluster_labels = std::move(clusters.values);
-  metrics.sizes.assign(table.row_sums.begin(), table.row_sums.end() - 1);
-  set_matched(table, classes, metrics);
+  set_sizes(table, clusters, metrics);
+  set_matched(table, clusters, classes, metrics);
   set_information(table, metrics);
   set_pairwise(table, metrics);
   metrics.ari = adjusted_rand_index(table);

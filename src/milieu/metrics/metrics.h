@@ -27,9 +27,8 @@ struct Metrics {
   double recall_pairwise = 0;
   double purity = 0;  // share of samples in the majority class of their cluster
 
-  // One entry a cluster, in ascending order of the labels in use; where labels are 0, 1, ..., k - 1
-  // without gaps the place is the label.
-  std::vector<int> cluster_labels;      // the label itself
+  // By label, from 0 to the highest one; a label that does not occur has size 0 and class -1. Both
+  // are empty when a label is 10^8 or more: it is a name then, not a place.
   std::vector<int64_t> sizes;           // samples that count
   std::vector<int> class_from_cluster;  // matched class, as in truth; -1: it shares none with it
 };
