@@ -1,15 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installed: headers (by milieu_add_module), static libraries, a CMake package, a pkg-config file.
+# All of them may be moved to another prefix. tests/install proves each by a small user project.
 include(CMakePackageConfigHelpers)
 get_property(modules GLOBAL PROPERTY MILIEU_MODULES)
 list(TRANSFORM modules PREPEND milieu_ OUTPUT_VARIABLE module_targets)
+
+# Outside libraries of the modules: what a user must link, and what only our sources include.
+set(MILIEU_HEADER_ONLY
+  Eigen3::Eigen nlohmann_json::nlohmann_json FastFloat::fast_float nanoflann::nanoflann
+  milieu_spectra)
+set(MILIEU_FLAG_TBB::tbb -ltbb)
+set(MILIEU_FLAG_fmt::fmt -lfmt)
+set(MILIEU_FLAG_ZLIB::ZLIB -lz)
+
+# Takes the header-only libraries out of what users of `target` link, so that they need not have
+# them, and appends the linker flags of the others to the list `flags`.
+function(milieu_collect_links target flags)
+  get_target_property(links ${target} INTERFACE_LINK_LIBRARIES)
+  set(kept)
+  set(found ${${flags}})
+  foreach(link IN LISTS links)
+    string(REGEX REPLACE "^\\$<LINK_ONLY:(.*)>$" "\\1" name "${link}")
+    if(name IN_LIST MILIEU_HEADER_ONLY)
+      continue()
+    endif()
+    list(APPEND kept "${link}")
+    if(DEFINED MILIEU_FLAG_${name})
+      list(APPEND found ${MILIEU_FLAG_${name}})
+    elseif(name MATCHES "::")
+      message(FATAL_ERROR "${target} links ${name}: give its flag as MILIEU_FLAG_${name} in "
+                          "cmake/MilieuInstall.cmake and find it in milieu-config.cmake.in")
+    elseif(NOT name MATCHES "^milieu_|BUILD_INTERFACE")
+      list(APPEND found -l${name})
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES INTERFACE_LINK_LIBRARIES "${kept}")
+  list(REMOVE_DUPLICATES found)
+  set(${flags} ${found} PARENT_SCOPE)
+endfunction()
+set(outside_flags)
+foreach(target IN LISTS module_targets)
+  milieu_collect_links(${target} outside_flags)
+endforeach()
 
 # milieu::milieu is everything.
 add_library(milieu INTERFACE)
 add_library(milieu::milieu ALIAS milieu)
 target_link_libraries(milieu INTERFACE ${module_targets})
 
-install(TARGETS milieu ${module_targets} milieu_spectra EXPORT milieu-targets
+install(TARGETS milieu ${module_targets} EXPORT milieu-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/milieu)
 install(EXPORT milieu-targets NAMESPACE milieu:: DESTINATION ${package_dir})
@@ -23,5 +62,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/milieu-config.cmake
 list(REVERSE module_targets)
 list(TRANSFORM module_targets PREPEND -l)
 list(JOIN module_targets " " MILIEU_PC_LIBS)
+list(JOIN outside_flags " " MILIEU_PC_OUTSIDE_LIBS)
+set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH MILIEU_PC_PREFIX /${pc_dir} /)
 configure_file(cmake/milieu.pc.in milieu.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/milieu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/milieu.pc DESTINATION ${pc_dir})

@@ -42,7 +42,7 @@ inline void require(bool holds, const char* message) {
   if (!holds) throw InvalidArgument(message);
 }
 template <class MakeMessage>
-  requires requires(MakeMessage m) { std::string(m()); }
+requires requires(MakeMessage m) { std::string(m()); }
 void require(bool holds, MakeMessage&& make_message) {
   if (!holds) throw InvalidArgument(make_message());
 }

@@ -28,21 +28,21 @@ using SummaryValue = std::variant<bool, int64_t, double, std::string, std::vecto
                                   std::vector<int64_t>, std::vector<std::string>>;
 
 struct RunSummary {
-  std::string method;             // "kmeans"
-  std::string version;            // Milieu's version
+  std::string method;   // "kmeans"
+  std::string version;  // Milieu's version
   uint64_t seed = 0;
   Termination termination = Termination::Converged;
-  std::string message;            // one sentence for people: why it stopped, what to do about it
-  double objective = 0;           // of the result that was kept
-  std::vector<double> trace;      // objective after each iteration of the chosen restart
-  int iterations = 0;             // of the chosen restart
-  int restart = 0;                // zero-based index of the chosen restart
-  int num_restarts = 1;           // restarts that were run
+  std::string message;        // one sentence for people: why it stopped, what to do about it
+  double objective = 0;       // of the result that was kept
+  std::vector<double> trace;  // objective after each iteration of the chosen restart
+  int iterations = 0;         // of the chosen restart
+  int restart = 0;            // zero-based index of the chosen restart
+  int num_restarts = 1;       // restarts that were run
   double seconds = 0;
-  int64_t n = 0;                  // samples
-  int64_t d = 0;                  // dimensions
-  int clusters = 0;               // clusters in use (non-empty)
-  std::vector<int64_t> sizes;     // samples per cluster; empty clusters that are kept show as 0
+  int64_t n = 0;               // samples
+  int64_t d = 0;               // dimensions
+  int clusters = 0;            // clusters in use (non-empty)
+  std::vector<int64_t> sizes;  // samples per cluster; empty clusters that are kept show as 0
   std::vector<std::string> warnings;
   std::vector<std::pair<std::string, SummaryValue>> extra;
 

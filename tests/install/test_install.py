@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Installs the build into an empty folder and uses it as others would: by find_package, by
+pkg-config, as a subdirectory, header by header, and by the program itself.
+
+Environment: MILIEU_BUILD_DIR (a complete build), MILIEU_SOURCE_DIR, MILIEU_CXX (the compiler)."""
+
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["MILIEU_BUILD_DIR"])
+SOURCE = pathlib.Path(os.environ["MILIEU_SOURCE_DIR"])
+CXX = os.environ["MILIEU_CXX"]
+HERE = SOURCE / "tests" / "install"
+
+
+def run(*command, **kwargs):
+    """Runs a command and returns its output; on failure the output is in the exception."""
+    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False, **kwargs)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))}\n{done.stdout}")
+    return done.stdout
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="milieu-install-"))
+        # Installed in one place and moved to another: the package must not remember the first.
+        run("cmake", "--install", BUILD, "--prefix", cls.folder / "first")
+        cls.prefix = cls.folder / "prefix"
+        (cls.folder / "first").rename(cls.prefix)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def configure(self, project, *definitions):
+        build = self.folder / project
+        run("cmake", "-S", HERE / project, "-B", build, "-G", "Ninja",
+            "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CXX_COMPILER={CXX}", *definitions)
+        return build
+
+    def test_find_package(self):
+        build = self.configure("find_package", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "--build", build)
+        for program in ("consumer", "consumer_of_all"):
+            self.assertIn("kmeans: 2 clusters of 6 x 2", run(build / program))
+
+    def test_unknown_component_is_refused(self):
+        project = self.folder / "unknown_component"
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.24)\nproject(x LANGUAGES CXX)\n"
+            "find_package(milieu REQUIRED COMPONENTS no_such_module)\n", encoding="utf-8")
+        with self.assertRaisesRegex(AssertionError, "no_such_module"):
+            run("cmake", "-S", project, "-B", project / "build", "-G", "Ninja",
+                f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_CXX_COMPILER={CXX}")
+
+    def test_pkg_config(self):
+        pc = next(self.prefix.rglob("milieu.pc"))
+        environment = {**os.environ, "PKG_CONFIG_PATH": str(pc.parent)}
+        version = run("pkg-config", "--modversion", "milieu", env=environment).strip()
+        self.assertEqual(version, (SOURCE / "VERSION").read_text(encoding="utf-8").strip())
+        flags = run("pkg-config", "--cflags", "--libs", "milieu", env=environment).split()
+        program = self.folder / "pkg_config_consumer"
+        run(CXX, HERE / "consumer.cc", *flags, "-o", program)
+        self.assertIn("kmeans: 2 clusters of 6 x 2", run(program))
+
+    def test_add_subdirectory(self):
+        build = self.configure("add_subdirectory", f"-DMILIEU_SOURCE_DIR={SOURCE}")
+        run("cmake", "--build", build, "--target", "consumer")
+        version = (SOURCE / "VERSION").read_text(encoding="utf-8").strip()
+        self.assertEqual(run(build / "consumer").strip(), version)
+
+    def test_every_header_compiles_alone(self):
+        include = self.prefix / "include"
+        headers = sorted(include.rglob("*.h"))
+        self.assertGreater(len(headers), 20)
+
+        def compile_header(header):
+            name = header.relative_to(include)
+            run(CXX, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", include,
+                "-x", "c++", "-", input=f"#include <{name}>\n#include <{name}>\n")
+
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(compile_header, headers))
+
+    def test_no_private_header_is_installed(self):
+        for header in (self.prefix / "include").rglob("*.h"):
+            self.assertNotRegex(header.name, r"_(internal|steps)\.h$")
+            text = header.read_text(encoding="utf-8")
+            self.assertNotRegex(text, r"#include <(Eigen|nlohmann|CLI|tbb|gtest|gmock)/", header)
+
+    def test_nothing_remembers_the_build(self):
+        for file in self.prefix.rglob("*"):
+            if file.suffix in (".cmake", ".pc"):
+                text = file.read_text(encoding="utf-8")
+                for place in (str(BUILD), str(SOURCE), str(self.folder)):
+                    self.assertNotIn(place, text, file)
+
+    def test_program_runs(self):
+        program = self.prefix / "bin" / "milieu"
+        if not program.exists():
+            self.skipTest("built without the command line")
+        self.assertIn((SOURCE / "VERSION").read_text(encoding="utf-8").strip(),
+                      run(program, "--version"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
