@@ -110,7 +110,8 @@ GmmProblem check(const GmmInput& input, const GmmOptions& options) {
 // EM rounds from the model in `run`. The first pass of the first restart is always completed, so
 // that there is a result; nothing is returned when another one is stopped before its first pass.
 std::optional<GmmRun> run_em(const GmmProblem& problem, const GmmOptions& options, GmmModel start,
-                             int restart, const Stopwatch& watch, Monitor& monitor) {
+                             int restart, int num_restarts, const Stopwatch& watch,
+                             Monitor& monitor) {
   GmmRun run;
   run.model = std::move(start);
   run.labels.resize(problem.points.rows());
@@ -132,8 +133,8 @@ std::optional<GmmRun> run_em(const GmmProblem& problem, const GmmOptions& option
     run.labels.swap(labels);
     run.objective = stats->log_likelihood;
     run.trace.push_back(run.objective);
-    monitor.on_iteration({restart, options.num_restarts, iteration, options.max_iterations,
-                          run.objective, change, watch.seconds()});
+    monitor.on_iteration({restart, num_restarts, iteration, options.max_iterations, run.objective,
+                          change, watch.seconds()});
     const double scale = std::max(std::abs(run.objective), problem.total_weight);
     if (options.rel_tolerance > 0 && change <= options.rel_tolerance * scale) {
       run.termination = Termination::Converged;
@@ -220,8 +221,8 @@ GmmCovariance gmm_covariance_from(std::string_view word) {
   for (const GmmCovariance covariance : {GmmCovariance::Spherical, GmmCovariance::Diagonal,
                                          GmmCovariance::Full, GmmCovariance::Tied})
     if (word == to_string(covariance)) return covariance;
-  throw DataError(
-      fmt::format("gmm model: covariance is '{}', must be spherical, diagonal, full or tied", word));
+  throw DataError(fmt::format(
+      "gmm model: covariance is '{}', must be spherical, diagonal, full or tied", word));
 }
 
 GmmResult fit_gmm(const GmmInput& input, const GmmOptions& options, Monitor& monitor) {
@@ -238,7 +239,7 @@ GmmResult fit_gmm(const GmmInput& input, const GmmOptions& options, Monitor& mon
   for (int restart = 0; restart < num_restarts && !is_stopped; ++restart) {
     std::optional<GmmRun> run =
         run_em(problem, options, first_model(input, problem, pooled, options, restart, monitor),
-               restart, watch, monitor);
+               restart, num_restarts, watch, monitor);
     is_stopped = !run || is_stop(run->termination);
     if (!run) break;
     result.summary.num_restarts = restart + 1;

@@ -203,6 +203,26 @@ TEST(GmmEdge, CancelInALaterRestartKeepsTheBest) {
   EXPECT_GE(result.summary.objective, fit_gmm({points}, options).summary.objective);
 }
 
+TEST(GmmEdge, GivenStartIsReportedAsTheOnlyOne) {
+  class Listener : public Monitor {
+   public:
+    void on_iteration(const IterationReport& report) override {
+      EXPECT_EQ(report.restart, 0);
+      EXPECT_EQ(report.num_restarts, 1);
+      EXPECT_EQ(report.iteration, ++num_reports);
+    }
+    int num_reports = 0;
+  };
+  const Matrix<float> points = make_points();
+  GmmOptions options = options_for(3);
+  options.num_restarts = 5;
+  Listener listener;
+  const GmmResult result =
+      fit_gmm({points, {}, points.view().rows_between(0, 3)}, options, listener);
+  EXPECT_EQ(result.summary.num_restarts, 1);
+  EXPECT_EQ(result.summary.iterations, listener.num_reports);
+}
+
 TEST(GmmEdge, DeadlineInThePastStillGivesAResult) {
   const Matrix<float> points = make_points();
   for (const GmmCovariance kind : kAllKinds) {

@@ -84,9 +84,10 @@ GmmModel pool_samples(const GmmProblem& problem) {
   pooled.weights = {1.0};
   pooled.means = Matrix<double>(1, d);
   pooled.covariances = Matrix<double>(1, d);
-  // The first round is about the first sample, which makes constant features exact; the second is
-  // about the mean, which keeps all digits of the variances.
-  for (int64_t j = 0; j < d; ++j) pooled.means(0, j) = problem.points(0, j);
+  // The first round is about a sample, which makes constant features exact; the second is about the
+  // mean, which keeps all digits of the variances.
+  const auto first = std::ranges::find_if(problem.weights, [](double w) { return w > 0; });
+  std::ranges::copy(problem.points.row_span(first - problem.weights.begin()), pooled.means.row(0));
   for (int round = 0; round < 2; ++round) {
     GmmModel unit = pooled;
     std::fill_n(unit.covariances.data(), d, 1.0);

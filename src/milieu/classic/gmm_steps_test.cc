@@ -277,6 +277,11 @@ TEST(GmmSteps, PooledGaussianIsExactForConstantFeatures) {
   EXPECT_EQ(pooled.covariances(0, 0), 0);
   EXPECT_EQ(pooled.means(0, 1), 1000001);
   EXPECT_NEAR(pooled.covariances(0, 1), 2.0 / 3, 1e-15);
+  points(0, 0) = 1e6f;  // without weight: the feature is constant where it counts
+  const std::vector<double> weights = {0, 1, 1};
+  problem.weights = weights;
+  problem.total_weight = 2;
+  EXPECT_EQ(pool_samples(problem).covariances(0, 0), 0);
 }
 
 // -log det(C) - trace(C^-1 S): what the M-step maximises over C.

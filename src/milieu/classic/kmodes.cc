@@ -87,8 +87,8 @@ BitMatrix first_modes(const KModesInput& input, const KModesProblem& problem,
 // Rounds from the given modes. The first assignment of the first restart is always completed, so
 // that there is a result; nothing is returned when another one is stopped before that.
 std::optional<KModesRun> run_rounds(const KModesProblem& problem, const KModesOptions& options,
-                                    BitMatrix modes, int restart, const Stopwatch& watch,
-                                    Monitor& monitor) {
+                                    BitMatrix modes, int restart, int num_restarts,
+                                    const Stopwatch& watch, Monitor& monitor) {
   std::optional<ModeAssignment> first =
       assign_modes(problem, modes, restart == 0 ? silent_monitor() : monitor);
   if (!first) return std::nullopt;
@@ -108,7 +108,7 @@ std::optional<KModesRun> run_rounds(const KModesProblem& problem, const KModesOp
     run.modes = std::move(next_modes);
     run.assignment = std::move(*next);
     run.trace.push_back(run.assignment.objective);
-    monitor.on_iteration({restart, options.num_restarts, iteration, options.max_iterations,
+    monitor.on_iteration({restart, num_restarts, iteration, options.max_iterations,
                           run.assignment.objective, change, watch.seconds()});
     if (-change <= options.rel_tolerance * previous) {
       run.termination = Termination::Converged;
@@ -167,7 +167,7 @@ KModesResult fit_kmodes(const KModesInput& input, const KModesOptions& options, 
   for (int restart = 0; restart < num_restarts && !is_stopped; ++restart) {
     std::optional<KModesRun> run =
         run_rounds(problem, options, first_modes(input, problem, options, restart, monitor),
-                   restart, watch, monitor);
+                   restart, num_restarts, watch, monitor);
     is_stopped = !run || is_stop(run->termination);
     if (!run) break;
     result.summary.num_restarts = restart + 1;
