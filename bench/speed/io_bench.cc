@@ -18,6 +18,7 @@
 #include "milieu/data/csv.h"
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/npy.h"
+#include "milieu/linalg/finite.h"
 
 namespace milieu {
 namespace {

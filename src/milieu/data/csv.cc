@@ -138,9 +138,10 @@ class LineParser {
     if (trim(line_).empty())
       throw DataError(fmt::format("{}, line {} is blank; blank lines may stand at the end only",
                                   source_, line_number()));
-    throw DataError(fmt::format(
-        "{}, line {} has {} cells, the lines before have {}: every line must have as many", source_,
-        line_number(), split_line(line_, layout_.delimiter).size(), layout_.num_columns()));
+    const auto cells = static_cast<int64_t>(split_line(line_, layout_.delimiter).size());
+    throw DataError(
+        fmt::format("{}, line {} has {}, the lines before have {}: every line must have as many",
+                    source_, line_number(), count_text(cells, "cell"), layout_.num_columns()));
   }
 
   void take_cell(const Cell& cell, ColumnRole role, int64_t column) {
@@ -154,6 +155,7 @@ class LineParser {
             cell.has_doubled ? block_.classes.intern(cell.str()) : block_.classes.intern(cell.text);
         return;
       case ColumnRole::RowName:
+        if (!is_utf8(cell.text)) fail(column, "the name of the row is no UTF-8 text");
         sink_.row_names[static_cast<size_t>(row_)] = cell.str();
         return;
       case ColumnRole::Ignored:

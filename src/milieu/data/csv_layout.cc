@@ -125,7 +125,12 @@ bool is_header(const FirstLines& lines, std::string_view label_column) {
 
 // Takes the first line of the body away as the names of the columns.
 void take_header(CsvLayout& layout, const std::vector<Cell>& cells, const std::string& source) {
-  for (const Cell& cell : cells) layout.names.push_back(cell.str());
+  for (const Cell& cell : cells) {
+    if (!is_utf8(cell.text))
+      throw DataError(fmt::format("{}, line {}, column {}: the name of the column is no UTF-8 text",
+                                  source, layout.first_line, layout.names.size() + 1));
+    layout.names.push_back(cell.str());
+  }
   take_line(layout.body);
   ++layout.first_line;
   if (layout.body.empty()) throw DataError(fmt::format("{} has a header and no rows", source));
@@ -228,7 +233,7 @@ CsvLayout find_label_layout(std::string_view text, const std::string& source) {
 std::string cell_place(const CsvLayout& layout, const std::string& source, int64_t line,
                        int64_t column) {
   std::string place = fmt::format("{}, line {}, column {}", source, line, column + 1);
-  if (!layout.names.empty())
+  if (!layout.names.empty() && !layout.names[static_cast<size_t>(column)].empty())
     place += fmt::format(" ({})", printable(layout.names[static_cast<size_t>(column)]));
   return place;
 }

@@ -145,7 +145,7 @@ TEST(Csv, EmptyTablesAreRefused) {
 
 TEST(Csv, RaggedLinesNameLineAndCounts) {
   expect_fault("a,b\n1,2\n3\n",
-               "t.csv, line 3 has 1 cells, the lines before have 2: every line must have as many");
+               "t.csv, line 3 has 1 cell, the lines before have 2: every line must have as many");
   expect_fault("1,2\n3,4\n5,6,7\n",
                "t.csv, line 3 has 3 cells, the lines before have 2: every line must have as many");
   expect_fault("1 2\n3 4 5\n",
@@ -221,6 +221,15 @@ TEST(Csv, OtherEncodingsAreRefused) {
       "t.csv, line 1: a carriage return without a line feed; lines must end in LF or CRLF");
 }
 
+TEST(Csv, NamesMustBeUtf8) {
+  expect_fault("a,b\xe9\n1,2\n",
+               "t.csv, line 1, column 2: the name of the column is no UTF-8 text");
+  expect_fault(",b\nr\xe9,2\n", "t.csv, line 2, column 1: the name of the row is no UTF-8 text");
+  expect_fault("a,label\n1,caf\xe9\n",
+               "t.csv, line 2, column 2 (label): label is \"caf\\xe9\", must be UTF-8 text");
+  EXPECT_THAT(parse("a,label\n1,caf\xc3\xa9\n").labels.names, ElementsAre("caf\xc3\xa9"));
+}
+
 TEST(Csv, LineNumbersCountEverythingAbove) {
   expect_fault("# one\n\na,b\r\n1,2\r\n3,x\r\n",
                "t.csv, line 5, column 2 (b): \"x\" is not a number; if this column holds the "
@@ -234,7 +243,7 @@ TEST(Csv, WideHeaderOverManyShortLinesTakesNoMemory) {
   text += "\n";
   for (int i = 0; i < 100'000; ++i) text += "1\n";  // 10^10 cells are promised
   EXPECT_THAT([&] { parse(text); },
-              ThrowsMessage<DataError>("t.csv, line 2 has 1 cells, the lines before have 100000: "
+              ThrowsMessage<DataError>("t.csv, line 2 has 1 cell, the lines before have 100000: "
                                        "every line must have as many"));
 }
 

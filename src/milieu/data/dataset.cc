@@ -16,6 +16,7 @@
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/npy.h"
 #include "milieu/data/selection.h"
+#include "milieu/linalg/finite.h"
 
 namespace milieu {
 namespace {
@@ -78,7 +79,7 @@ Dataset from_array(const RawArray& array, const LoadOptions& options) {
       kept ? to_points(array, *kept, options.num_threads) : to_points(array, options.num_threads);
   if (!options.allow_non_finite) {
     if (const auto bad = find_non_finite(dataset.points.view(), options.num_threads))
-      fail_non_finite(array, kept ? (*kept)[static_cast<size_t>(bad->row)] : bad->row, bad->col);
+      fail_non_finite(array, kept ? (*kept)[static_cast<size_t>(bad->row)] : bad->row, bad->column);
   }
   if (kept) dataset.rows = *kept;
   dataset.sample_shape.assign(array.shape.begin() + 1, array.shape.end());

@@ -38,6 +38,7 @@ class GroupReader {
     const size_t colon = line.find(':');
     if (colon != std::string_view::npos) {
       name = trim(line.substr(0, colon));
+      if (!is_utf8(name)) fail("the name of the group is no UTF-8 text");
       line = line.substr(colon + 1);
     }
     read_members(line);

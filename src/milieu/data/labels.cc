@@ -112,6 +112,10 @@ Labels labels_from_pool(std::vector<int> ids, const std::vector<std::string>& te
     labels.names = names_of(classes);
     for (size_t i = 0; i < texts.size(); ++i) class_from_id[i] = classes.index_of((*values)[i]);
   } else {
+    for (size_t i = 0; i < texts.size(); ++i)
+      if (!is_utf8(texts[i]))
+        throw DataError(fmt::format("{}: label is \"{}\", must be UTF-8 text", place_of_text(i),
+                                    printable(texts[i])));
     labels.names = texts;
     std::erase(labels.names, "-1");
     std::sort(labels.names.begin(), labels.names.end());

@@ -11,6 +11,7 @@
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/npy_header.h"
+#include "milieu/data/printable.h"
 
 namespace milieu {
 namespace {
@@ -70,9 +71,8 @@ void require_size(size_t has, int64_t needs, const NpyHeader& header, const std:
                     source, shape_text(header.shape), element_name(header.type), needs, has));
   if (has > needed)
     throw DataError(
-        fmt::format("{} has {} bytes after its array, must have none: was something "
-                    "appended?",
-                    source, has - needed));
+        fmt::format("{} has {} after its array, must have none: was something appended?", source,
+                    count_text(static_cast<int64_t>(has - needed), "byte")));
 }
 
 // A version 1.0 header whose data start at a multiple of 64 bytes, as numpy's own.

@@ -116,7 +116,7 @@ TEST(Npy, TruncatedDataAreRefused) {
 }
 
 TEST(Npy, TrailingBytesAreRefused) {
-  expect_fault(npy(1, dict_of("<f4", "(3, 2)"), kSixFloats + "x"), " has 1 bytes after its array");
+  expect_fault(npy(1, dict_of("<f4", "(3, 2)"), kSixFloats + "x"), " has 1 byte after its array");
 }
 
 TEST(Npy, ShapeThatOverflowsIsRefused) {

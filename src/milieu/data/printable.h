@@ -3,17 +3,24 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace milieu {
 
-// At most `max_length` characters of `text`, control characters as \xNN (they could steer a
-// terminal), "..." where something was left out.
+// True when all of `text` is well-formed UTF-8.
+bool is_utf8(std::string_view text);
+
+// About `max_length` bytes of `text`, "..." where something was left out. Control characters (they
+// could steer a terminal) and bytes that are no UTF-8 become \xNN: the result is always clean text.
 std::string printable(std::string_view text, size_t max_length = 40);
 
 // "0, 1, 2"; at most `max_items`, then "... (101 in all)".
 std::string printable_list(std::span<const std::string> items, size_t max_items = 20);
+
+// "1 cell", "3 cells".
+std::string count_text(int64_t count, std::string_view noun);
 
 }  // namespace milieu
