@@ -3,8 +3,7 @@
 //              until one is left.
 // Given        n samples x_i as rows, a linkage: the distance of two clusters (agglomerative.h).
 // Find         the n - 1 merges with their heights (distances), and the labels of one cut.
-// Conventions  Nearest-neighbour chains [Murtagh83; Muellner11, Fig. 3]: a chain runs from a
-// cluster
+// Conventions  Nearest-neighbour chains [Murtagh83; Muellner11]: a chain runs from a cluster
 //              to its nearest, from there to its nearest, and so on; two clusters that are each
 //              other's nearest are merged at once. For these four linkages the result is the tree
 //              of the greedy order, found in O(n^2) steps instead of O(n^3).

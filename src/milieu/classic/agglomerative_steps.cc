@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Distances of all pairs and merges by nearest-neighbour chains; agglomerative.cc has the problem
+// and the conventions.
 #include "milieu/classic/agglomerative_steps.h"
 
 #include <algorithm>
@@ -116,7 +118,7 @@ class ActiveClusters {
 
  private:
   // Distance of cluster k to the union of a and b, from ka, kb and ab: the formula of Lance and
-  // Williams [Muellner11, Fig. 2]; for Ward on squared distances. Never below the smaller of ka and
+  // Williams [Muellner11]; for Ward on squared distances. Never below the smaller of ka and
   // kb when ab is not above them, rounding included, which is what the chains rely on.
   float updated(float ka, float kb, float ab, int a, int b, int k) const {
     const double size_a = sizes_[a];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The steps of mean shift; mean_shift.cc has the problem, the symbols and the conventions.
 #include "milieu/classic/mean_shift_steps.h"
 
 #include <fmt/format.h>

@@ -3,10 +3,10 @@
 //              Eq. 2]; cut(A) is the affinity that leaves A, vol(A) the sum of the degrees in A.
 //              Finding the least is NP-hard; its relaxation is an eigenvalue problem.
 // Given        n samples x_i as rows; W_ij = exp(-|x_i - x_j|^2 / (2 sigma^2)) or, self-tuned,
-//              exp(-|x_i - x_j|^2 / (s_i s_j)) [ZelnikManor04, Eq. 1], for pairs that are joined.
+//              exp(-|x_i - x_j|^2 / (s_i s_j)) [ZelnikManor04, section 2], for pairs that are
+//              joined.
 // Find         the k eigenvectors of D^-1/2 W D^-1/2 with the largest eigenvalues, their rows
-// scaled
-//              to length 1 [Ng01, steps 2 to 4], and the k-means clusters of the rows.
+//              scaled to length 1 [Ng01, steps 2 to 4], and the k-means clusters of the rows.
 // Symbols      D the degrees (row sums of W); eigenvalues of the normalized Laplacian are 1 minus
 //              those of D^-1/2 W D^-1/2.
 // Conventions  W has no diagonal. Restarts of k-means: most clusters, then the lowest cut, then the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Affinities, components and cuts; ncut.cc has the problem, the symbols and the conventions.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -18,9 +19,9 @@ constexpr int64_t kRowsPerBlock = 512;
 // double cannot tell it from none, and a graph held together by such edges falls apart anyway.
 constexpr double kNegligibleEdge = 1e-12;
 
-// s_i of [ZelnikManor04, Eq. 2]: the distance of sample i to its K-th neighbour. Where that is 0
-// (duplicates), the first positive distance after it; where there is none in the list, the smallest
-// scale of all samples; 1 when all are 0.
+// s_i of [ZelnikManor04, section 2]: the distance of sample i to its K-th neighbour. Where that is
+// 0 (duplicates), the first positive distance after it; where there is none in the list, the
+// smallest scale of all samples; 1 when all are 0.
 std::vector<double> local_scales(const NeighborLists& lists, int scale_neighbor) {
   std::vector<double> scales(lists.indices.rows());
   double smallest = std::numeric_limits<double>::infinity();
@@ -95,7 +96,7 @@ void join_nearest(const NeighborLists& lists, int num_neighbors, AffinityGraph& 
 }
 
 // Squared distances become affinities: exp(-d^2 / (2 sigma^2)), or exp(-d^2 / (s_i s_j))
-// [ZelnikManor04, Eq. 1] when scales are given.
+// [ZelnikManor04, section 2] when scales are given.
 void weigh_edges(std::span<const double> scales, double bandwidth, int num_threads,
                  AffinityGraph& graph) {
   parallel_for(graph.size(), kRowsPerBlock, num_threads, [&](const Block& block) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One message for each thing that can be wrong with samples.
 #include "milieu/neighbors/check_points.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Equal rows by sorting: no hash order reaches a result.
 #include "milieu/neighbors/distinct_rows.h"
 
 #include <algorithm>

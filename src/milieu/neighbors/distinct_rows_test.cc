@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Groups of equal rows by hand and against a quadratic twin.
 #include "milieu/neighbors/distinct_rows.h"
 
 #include <gmock/gmock.h>
