@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The scripts that guard the tree find what they are for: each is copied into a small made tree with
+one fault at a time. Environment: MILIEU_SOURCE_DIR."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SCRIPTS = pathlib.Path(os.environ["MILIEU_SOURCE_DIR"]) / "scripts"
+SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="milieu-scripts-"))
+        self.addCleanup(shutil.rmtree, self.root)
+        self.write("src/milieu/CMakeLists.txt",
+                   "# SPDX-License-Identifier: Apache-2.0\nforeach(module base data testing)\n")
+        self.write("src/milieu/base/CMakeLists.txt",
+                   "# SPDX-License-Identifier: Apache-2.0\nmilieu_add_module(base SOURCES a.cc a.h)\n")
+        self.write("src/milieu/base/a.cc", SPDX + '#include "milieu/base/a.h"\n')
+        self.write("src/milieu/base/a.h", SPDX + "#pragma once\n")
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def run_script(self, name, *arguments, **environment):
+        target = self.root / "scripts" / name
+        target.parent.mkdir(exist_ok=True)
+        shutil.copy(SCRIPTS / name, target)
+        return subprocess.run([target, *arguments], env={**os.environ, **environment}, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+
+    def expect_finding(self, script, *parts):
+        done = self.run_script(script)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertTrue(any(all(part in line for part in parts)
+                            for line in done.stdout.splitlines()), f"{parts}\n{done.stdout}")
+
+
+class Audit(Tree):
+    def test_clean_tree_passes(self):
+        done = self.run_script("audit")
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_unlisted_sources_and_tests(self):
+        self.write("src/milieu/base/lost.cc", SPDX)
+        self.write("src/milieu/base/lost_test.cc", SPDX)
+        self.write("tests/cases/lost_case.cc", SPDX)
+        self.expect_finding("audit", "src/milieu/base/lost.cc", "in no CMakeLists.txt")
+        self.expect_finding("audit", "src/milieu/base/lost_test.cc", "in no CMakeLists.txt")
+        self.expect_finding("audit", "tests/cases/lost_case.cc", "in no CMakeLists.txt")
+
+    def test_names_made_by_a_macro_are_listed(self):
+        self.write("tests/CMakeLists.txt",
+                   "# SPDX-License-Identifier: Apache-2.0\nadd_x(one)\nlist(APPEND s x_${name}.cc)\n")
+        self.write("tests/x_one.cc", SPDX)
+        self.assertEqual(self.run_script("audit").returncode, 0)
+        self.write("tests/x_two.cc", SPDX)
+        self.expect_finding("audit", "tests/x_two.cc")
+
+    def test_lower_layers_do_not_include_higher_ones(self):
+        self.write("src/milieu/base/a.cc", SPDX + '#include "milieu/data/points.h"\n')
+        self.expect_finding("audit", "a.cc:2", "base may not include data")
+
+    def test_public_headers_hide_private_libraries(self):
+        self.write("src/milieu/base/a.h", SPDX + "#include <Eigen/Core>\n")
+        self.expect_finding("audit", "a.h:2", "Eigen")
+
+    def test_long_functions_and_files(self):
+        body = "".join(f"  f({i});\n" for i in range(80))
+        self.write("src/milieu/base/a.cc", SPDX + "namespace x {\n\nvoid g() {\n" + body + "}\n\n}\n")
+        self.expect_finding("audit", "a.cc:4", "function of 82 lines")
+        member = SPDX + "class A {\n public:\n  explicit A(int x) : x_{x} {\n" + body + "  }\n};\n"
+        self.write("src/milieu/base/a.cc", member)
+        self.expect_finding("audit", "a.cc", "function of")
+        self.write("src/milieu/base/a.cc", SPDX + "// line\n" * 500)
+        self.expect_finding("audit", "a.cc:1", "501 lines")
+
+    def test_long_types_and_tables_are_no_functions(self):
+        members = "".join(f"  int f{i}() {{ return {i}; }}\n" for i in range(90))
+        table = "".join(f"    {{{i}, ')'}},  // f() {{\n" for i in range(90))
+        self.write("src/milieu/base/a.cc", SPDX + "struct A : B {\n" + members + "};\n"
+                   + "constexpr int kTable[] = {\n" + table + "};\n")
+        self.assertEqual(self.run_script("audit").returncode, 0)
+
+    def test_small_rules(self):
+        for text, complaint in ((SPDX + "int x; \n", "ends with a blank"),
+                                (SPDX + "int x;", "newline"),
+                                ("int x;\n", "no SPDX line"),
+                                (SPDX + "// TO" + "DO: more\n", "without an issue"),
+                                (SPDX + 'auto p = "/ho' + 'me/me/x";\n', "path of one machine")):
+            self.write("src/milieu/base/a.cc", text)
+            self.expect_finding("audit", "a.cc", complaint)
+        self.write("src/milieu/base/a.cc", SPDX + "// TO" + "DO(#12): more\n")
+        self.assertEqual(self.run_script("audit").returncode, 0)
+
+
+class References(Tree):
+    def test_unknown_and_double_keys(self):
+        self.write("docs/references.bib", "@article{Yuan08,\n  title = {x}\n}\n")
+        self.write("src/milieu/base/a.cc", "// [Yuan08, Eq. 5], an [array] and [a link](Not99)\n")
+        self.assertEqual(self.run_script("check_references").returncode, 0)
+        self.write("src/milieu/base/a.cc", "// [Yuan08; Nobody99,\n// section 3]\n")
+        self.expect_finding("check_references", "a.cc:1", "[Nobody99]")
+        self.write("src/milieu/base/a.cc", "")
+        self.write("docs/references.bib", "@article{Yuan08,\n}\n@book{Yuan08,\n}\n")
+        self.expect_finding("check_references", "Yuan08 is defined 2 times")
+
+    def test_equations_that_no_source_cites_are_noted(self):
+        self.write("docs/references.bib", "@article{Yuan08,\n}\n")
+        self.write("docs/algorithms/cac.md", "[Yuan08, Eq. 5] and [Yuan08, Eq. 6]\n")
+        self.write("src/milieu/base/a.cc", "// [Yuan08, Eq. 5]\n")
+        done = self.run_script("check_references")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("[Yuan08, Eq. 6]", done.stdout)
+        self.assertNotIn("[Yuan08, Eq. 5]", done.stdout)
+
+
+class OptionTables(Tree):
+    def test_tables_are_filled_and_checked(self):
+        program = self.write("milieu", '#!/bin/sh\necho "table of $3"\n')
+        program.chmod(0o755)
+        page = self.write("docs/algorithms/foo.md",
+                          "a\n<!-- options:foo -->\nold\n<!-- /options -->\nb\n")
+        self.assertEqual(
+            self.run_script("update_docs", "--check", MILIEU_PROGRAM=str(program)).returncode, 1)
+        self.assertIn("old", page.read_text(encoding="utf-8"))
+        self.assertEqual(self.run_script("update_docs", MILIEU_PROGRAM=str(program)).returncode, 0)
+        self.assertEqual(page.read_text(encoding="utf-8"),
+                         "a\n<!-- options:foo -->\ntable of foo\n<!-- /options -->\nb\n")
+        self.assertEqual(
+            self.run_script("update_docs", "--check", MILIEU_PROGRAM=str(program)).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
