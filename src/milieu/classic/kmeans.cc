@@ -28,7 +28,7 @@
 #include "milieu/classic/kmeans_assign_internal.h"
 #include "milieu/classic/kmeans_seed_steps.h"
 #include "milieu/classic/kmeans_steps.h"
-#include "milieu/linalg/finite.h"
+#include "milieu/neighbors/check_points.h"
 
 namespace milieu {
 namespace {
@@ -56,12 +56,7 @@ void validate_weights(const KMeansInput& input) {
 void validate(const KMeansInput& input, const KMeansOptions& options) {
   validate_options(options);
   const int64_t n = input.points.rows(), d = input.points.cols();
-  require(n >= 1 && d >= 1, [&] {
-    return fmt::format("points is {} x {}, must have at least one row and one column", n, d);
-  });
-  require(n <= int64_t{0xffffffff}, [&] {
-    return fmt::format("points has {} rows, k-means takes at most 2^32 - 1: draw a sample", n);
-  });
+  check_points(input.points, "points", options.num_threads);
   require(options.num_clusters <= n, [&] {
     return fmt::format("num_clusters is {}, must be at most the number of samples, {}",
                        options.num_clusters, n);
@@ -73,9 +68,8 @@ void validate(const KMeansInput& input, const KMeansOptions& options) {
       return fmt::format("initial_centers is {} x {}, must be {} x {} (num_clusters x dimensions)",
                          start.rows(), start.cols(), options.num_clusters, d);
     });
-    require_finite(start, "initial_centers");
+    check_points(start, "initial_centers");
   }
-  require_finite(input.points, "points", options.num_threads);
 }
 
 // One start from beginning to end.
@@ -266,7 +260,7 @@ std::vector<int> predict(const KMeansModel& model, FloatView points, int num_thr
     return fmt::format("points has {} columns, the model has {}: they must match", points.cols(),
                        model.centers.cols());
   });
-  require_finite(points, "points", num_threads);
+  if (points.rows() > 0) check_points(points, "points", num_threads);
   std::vector<int> labels(points.rows(), 0);
   internal::NearestCenters nearest(points, scaling_of(model.centers), num_threads);
   nearest.assign(model.centers, silent_monitor(), labels);

@@ -90,6 +90,9 @@ void fill_summary(const KMedoidsInput& input, const KMedoidsOptions& options,
     summary.termination = termination_from(monitor.stop_reason());
   else if (!search.is_converged)
     summary.termination = Termination::IterationLimit;
+  summary.message = search.is_converged
+                        ? "no swap of a medoid for another sample lowers the sum of distances"
+                        : "stopped before every swap was tried: the medoids may still improve";
   set_sizes(summary, result.labels, options.num_clusters);
   summary.extra = {{"exemplars", result.model.rows}};
 }

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "milieu/linalg/finite.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/linalg/distance_kernels.h"
 #include "milieu/linalg/isa.h"
@@ -30,14 +27,6 @@ std::optional<MatrixPlace> find_non_finite(FloatView values, int num_threads) {
   for (int64_t i = (bad - is_finite.begin()) * block_rows;; ++i)
     for (int64_t j = 0; j < values.cols(); ++j)
       if (!std::isfinite(values(i, j))) return MatrixPlace{i, j};
-}
-
-void require_finite(FloatView values, std::string_view name, int num_threads) {
-  const std::optional<MatrixPlace> place = find_non_finite(values, num_threads);
-  require(!place, [&] {
-    return fmt::format("{}[{}, {}] is {}, must be finite: remove or fill such rows first", name,
-                       place->row, place->column, values(place->row, place->column));
-  });
 }
 
 }  // namespace milieu

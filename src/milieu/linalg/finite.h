@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refusing NaN and infinity before a method begins: one fast pass over the values.
+// Finding NaN and infinity before a method begins: one fast pass over the values.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "milieu/linalg/matrix.h"
 
@@ -17,9 +16,5 @@ struct MatrixPlace {
 
 // The first entry (in row-major order) that is NaN or infinite, if there is one.
 std::optional<MatrixPlace> find_non_finite(FloatView values, int num_threads = 1);
-
-// Throws InvalidArgument "points[3, 7] is nan, must be finite: ..." (`name` is "points"; rows and
-// columns count from 0) when an entry is NaN or infinite.
-void require_finite(FloatView values, std::string_view name, int num_threads = 1);
 
 }  // namespace milieu

@@ -15,7 +15,7 @@
 
 namespace milieu {
 
-void check_points(FloatView points, std::string_view name) {
+void check_points(FloatView points, std::string_view name, int num_threads) {
   require(points.rows() > 0 && points.cols() > 0, [&] {
     return fmt::format("{} is {} x {}, must have at least one row and one column", name,
                        points.rows(), points.cols());
@@ -24,7 +24,7 @@ void check_points(FloatView points, std::string_view name) {
     return fmt::format("{} has {} rows, must have at most {}: take a sub-sample", name,
                        points.rows(), std::numeric_limits<int>::max());
   });
-  if (const std::optional<MatrixPlace> place = find_non_finite(points)) {
+  if (const std::optional<MatrixPlace> place = find_non_finite(points, num_threads)) {
     const bool is_nan = std::isnan(points(place->row, place->column));
     throw DataError(
         fmt::format("{} has {} at row {}, column {} (counted from 0): every entry must be a finite "

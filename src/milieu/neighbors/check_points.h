@@ -11,7 +11,7 @@ namespace milieu {
 // Throws InvalidArgument when `points` has no rows, no columns or more rows than an int counts, and
 // DataError "points has NaN at row 3, column 0 (counted from 0): ..." when an entry is not finite.
 // `name` is how the message calls the matrix.
-void check_points(FloatView points, std::string_view name = "points");
+void check_points(FloatView points, std::string_view name = "points", int num_threads = 1);
 
 // The widest range of a coordinate, at least one row: 0 when all rows are equal.
 double widest_range(FloatView points);
