@@ -69,11 +69,10 @@ void write_folder(DemoFolder& folder, const DemoOptions& options,
 void print_demo(const DemoOptions& options, const std::vector<DemoFamily>& families,
                 const std::vector<DemoRun>& runs, Console& console) {
   console.print(demo_table_text(families, runs, console));
-  console.print(fmt::format("\nOpen {} in a browser. To try next:\n",
+  console.print(fmt::format("\nOpen {} in a browser. Three things to try next:\n",
                             console.paint(Style::Bold, options.out + "/report.html")));
   for (const NextCommand& next : next_commands(options.out))
-    console.print(fmt::format("\n  {}\n  {}\n", console.paint(Style::Dim, "# " + next.meaning),
-                              next.command));
+    console.print(fmt::format("\n{}\n  {}\n", next.meaning, next.command));
 }
 
 int run_demo(const DemoOptions& options, Session& session) {

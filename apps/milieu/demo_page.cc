@@ -162,7 +162,7 @@ void add_best_pictures(Markup& page, const DemoRun& best) {
 
 void add_next_card(Markup& page, const std::vector<NextCommand>& next) {
   open_card(page, CardWidth::Full, "What to try next",
-            "In the folder where you ran the demo; `milieu METHOD --help` lists all options.");
+            "In the folder where you ran the demo. The option --help lists what a command can do.");
   for (const NextCommand& command : next) {
     page.element("p", {{"class", "step"}}, command.meaning);
     add_command(page, command.command);

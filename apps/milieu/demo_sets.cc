@@ -46,7 +46,8 @@ DemoFamily make_shapes(uint64_t seed) {
   family.about = fmt::format(
       "{} pictures of {} x {} pixels, drawn on the spot: eight kinds of shape, each picture with "
       "its own position, size, rotation, contrast and noise. Compared pixel by pixel, a moved "
-      "shape is another picture, and bars lie in any direction: no method gets all of them.",
+      "shape is another picture, a disc is nearly a square, and bars lie in any direction: the "
+      "classes are there, but not for the taking.",
       pixels.rows(), kBuiltinImageSide, kBuiltinImageSide);
   family.labels_file = "labels.csv";
   family.numbers_file = "labels.npy";

@@ -69,13 +69,13 @@ std::vector<NextCommand> next_commands(const std::string& out) {
   return {
       {fmt::format("milieu kmeans {} -k 12 --labels {} --image-size {}x{} --out my-run",
                    file("shapes.npy"), file("labels.csv"), kBuiltinImageSide, kBuiltinImageSide),
-       "more clusters than shapes, with a report of your own in my-run/report.html"},
+       "More clusters than shapes, with a report of your own in my-run/report.html:"},
       {fmt::format("milieu ncut {} -k 4 --bandwidth 0.5 --labels {}", file("rings.npy"),
                    file("rings_labels.csv")),
-       "how far does a neighbour reach? Too far, and the rings flow together"},
+       "How far does a neighbour reach? When too far, the rings flow together:"},
       {fmt::format("milieu predict {} {} --labels {} --out predicted.csv",
                    file("runs/kmeans-shapes"), file("shapes.npy"), file("labels.csv")),
-       "labels by a saved model: any new pictures of the same size would do"},
+       "Labels by a saved model; any new pictures of the same size would do:"},
   };
 }
 
@@ -94,7 +94,7 @@ std::string demo_readme(const std::vector<DemoFamily>& families, const std::stri
   }
   text += "\nTo try:\n";
   for (const NextCommand& next : next_commands(out))
-    text += fmt::format("\n  {}\n    {}\n", next.command, next.meaning);
+    text += fmt::format("\n  {}\n    {}\n", next.meaning, next.command);
   return text;
 }
 

@@ -14,7 +14,7 @@ namespace milieu {
 namespace {
 
 constexpr int kMaxCellSide = 96;
-constexpr int kEnlargedSide = 72;  // small images are enlarged to about this
+constexpr int kEnlargedSide = 48;  // small images are enlarged to about this
 constexpr int kColumns = 6;
 
 // How images become cells: reduced by `reduce`, then enlarged by `enlarge`.

@@ -72,9 +72,11 @@ h1 { overflow-wrap: anywhere; }
 .card p + p { margin-top: 0.5rem; }
 .section { margin-top: 1.4rem; }
 .section h2 { font-size: 1.4rem; letter-spacing: -0.01em; }
+.step { margin-bottom: 0.35rem; }
+pre.command + .step { margin-top: 1rem; }
 .section .lead { font-size: 1rem; margin-top: 0.3rem; }
 footer { margin-top: 1.6rem; color: var(--faint); font-size: 0.84rem; }
-@media (max-width: 860px) {
+@media screen and (max-width: 860px) {
   .grid > .narrow, .grid > .half, .grid > .wide, .grid > .full { grid-column: span 12; }
   main { padding: 1.1rem 0.8rem 2rem; }
   .card { padding: 1rem; }
@@ -142,7 +144,7 @@ pre.command + pre.command { margin-top: 0.6rem; }
 constexpr const char* kPlots = R"css(
 figure { margin: 0; }
 figcaption { font-size: 0.84rem; line-height: 1.45; color: var(--faint); margin-top: 0.5rem; }
-.plot { display: block; width: 100%; height: auto; overflow: visible; }
+.plot { display: block; width: 100%; height: auto; overflow: visible; margin: 0 auto; }
 .plot text { font-size: 12px; fill: var(--soft); }
 .plot .axis-title { fill: var(--faint); }
 .plot .x-axis .axis-title { text-anchor: middle; }
@@ -166,7 +168,7 @@ figcaption { font-size: 0.84rem; line-height: 1.45; color: var(--faint); margin-
 .legend li { padding: 0.08rem 0.55rem; border-radius: 1rem; cursor: default;
   overflow-wrap: anywhere; }
 .legend li:hover { background: var(--track); color: var(--ink); }
-@media (max-width: 560px) {
+@media screen and (max-width: 560px) {
   .plot text { font-size: 15px; }
   .plot .label { font-size: 17px; }
 }
@@ -174,7 +176,8 @@ figcaption { font-size: 0.84rem; line-height: 1.45; color: var(--faint); margin-
 
 constexpr const char* kPrint = R"css(
 @media print {
-  body { font-size: 11pt; background: none; }
+  html { font-size: 12px; }
+  body { font-size: 1rem; background: none; }
   main { max-width: none; padding: 0; }
   .card, .tiles, .warnings, .sheets figure, tr { break-inside: avoid; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }

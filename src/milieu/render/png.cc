@@ -95,7 +95,7 @@ std::string deflate_all(std::string_view data) {
   uLongf size = compressBound(data.size());
   std::string out(size, '\0');
   const int status = compress2(reinterpret_cast<Bytef*>(out.data()), &size,
-                               reinterpret_cast<const Bytef*>(data.data()), data.size(), 9);
+                               reinterpret_cast<const Bytef*>(data.data()), data.size(), 6);
   if (status != Z_OK) throw Error(fmt::format("encode_png: zlib failed with status {}", status));
   out.resize(size);
   return out;

@@ -16,7 +16,7 @@ namespace milieu {
 // More samples than this are thinned out, by a random choice with a fixed seed.
 inline constexpr int64_t kMaxMapPoints = 5000;
 // The principal axes are fitted on at most so many of them: two axes need no more.
-inline constexpr int64_t kMaxAxisPoints = 500;
+inline constexpr int64_t kMaxAxisPoints = 300;
 
 struct PointMapInput {
   FloatView points;                // n x d; rows with NaN or infinities are left out

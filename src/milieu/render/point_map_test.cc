@@ -75,7 +75,7 @@ TEST(PointMap, ManyPointsAreThinnedOutAndTheCaptionSaysSo) {
   const std::string map = map_of(points, cyclic_labels(20000, 3));
   EXPECT_EQ(num_dots(map), kMaxMapPoints);
   EXPECT_THAT(map, HasSubstr("5,000 of 20,000 samples"));
-  EXPECT_THAT(map, HasSubstr("fitted on 500 of the samples"));
+  EXPECT_THAT(map, HasSubstr("fitted on 300 of the samples"));
   EXPECT_LT(map.size(), 150000u);
   EXPECT_EQ(map, map_of(points, cyclic_labels(20000, 3)));
 }

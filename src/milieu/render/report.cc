@@ -47,6 +47,14 @@ std::string termination_word(Termination termination) {
   return {};
 }
 
+// "the limit was reached" as a sentence of its own.
+std::string as_sentence(std::string text) {
+  if (text.empty()) return text;
+  if (text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  if (!text.ends_with('.') && !text.ends_with('!') && !text.ends_with('?')) text += '.';
+  return text;
+}
+
 void check_input(const ReportInput& input) {
   require(input.summary != nullptr, "render_report: summary is missing");
   const auto check_lengths = [](const char* a, int64_t size_a, const char* b, int64_t size_b) {
@@ -93,20 +101,24 @@ void add_header(Markup& page, const ReportInput& input) {
   page.open("h1").text(method_title(s.method));
   if (!input.source.empty()) page.element("span", {{"class", "of"}}, " on ").text(input.source);
   page.close("h1").element("p", {{"class", "lead"}}, describe_run(s));
-  if (!s.message.empty()) page.element("p", {{"class", "lead"}}, s.message);
+  // Why it converged is no news; what to do when it did not is.
+  if (s.termination != Termination::Converged && !s.message.empty())
+    page.element("p", {{"class", "lead"}}, as_sentence(s.message));
   page.close("header");
 }
 
 }  // namespace
 
 std::string method_title(const std::string& method) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTitles = {{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTitles = {{
       {"kmeans", "k-means"},
       {"kmodes", "k-modes"},
       {"gmm", "Gaussian mixture"},
       {"ncut", "Normalized cut"},
       {"meanshift", "Mean shift"},
       {"agglomerative", "Agglomerative clustering"},
+      {"exemplar", "Exemplar clustering"},
+      {"kmedoids", "k-medoids"},
   }};
   for (const auto& [name, title] : kTitles)
     if (name == method) return std::string(title);

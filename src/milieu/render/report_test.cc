@@ -106,6 +106,7 @@ TEST(Report, TextFromOutsideNeverBecomesMarkup) {
   FakeRun run(10, 4, 2);
   run.summary.method = evil;
   run.summary.message = evil;
+  run.summary.termination = Termination::IterationLimit;  // or the message is not shown
   run.summary.warnings = {evil};
   run.summary.extra = {{evil, evil}, {"list", std::vector<std::string>{evil}}};
   run.options.note = evil;
@@ -196,6 +197,14 @@ TEST(Report, EveryTerminationIsTold) {
   EXPECT_THAT(sentence_of(Termination::IterationLimit), HasSubstr("limit of 3 iterations"));
   EXPECT_THAT(sentence_of(Termination::TimeLimit), HasSubstr("time limit"));
   EXPECT_THAT(sentence_of(Termination::Cancelled), HasSubstr("cancelled"));
+}
+
+TEST(Report, MessageIsShownWhenThereIsSomethingToDo) {
+  FakeRun run(10, 4, 2);
+  run.summary.message = "raise max_iterations to let it finish";
+  EXPECT_THAT(render_report(run.input()), Not(HasSubstr("max_iterations")));
+  run.summary.termination = Termination::IterationLimit;
+  EXPECT_THAT(render_report(run.input()), HasSubstr("Raise max_iterations to let it finish."));
 }
 
 TEST(Report, SizeIsBoundedWhateverTheNumbers) {

@@ -67,6 +67,7 @@ Plot::Plot(PlotSpec spec) : spec_(std::move(spec)) {
   svg_.open("svg", {{"class", "plot"},
                     {"id", spec_.id},
                     {"viewBox", fmt::format("0 0 {} {}", spec_.width, spec_.height)},
+                    {"style", fmt::format("max-width:{}px", spec_.width * 5 / 4)},
                     {"role", "img"},
                     {"aria-labelledby", title_id + " " + description_id}});
   svg_.element("title", {{"id", title_id}}, spec_.title);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plots as inline SVG: axes with round ticks, lines, bars, dots. Colours of axes and text come from
 // the page's style sheet (page.h), so that a plot follows the light or dark theme. The view box is
-// fixed; the page scales it to its column.
+// fixed; the page scales it to its column, up to 5/4 of its size.
 #pragma once
 
 #include <span>
