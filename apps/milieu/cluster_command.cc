@@ -70,6 +70,7 @@ class ClusterCommand {
   int num_threads();
   void read_options();
   Dataset load();
+  Dataset load_input(const LoadOptions& options) const;
   MethodResult fit(const Dataset& data, ProgressMonitor& monitor);
   void write_run_folder(const MethodResult& result, const Dataset& data, const Metrics* metrics);
   std::string render(const MethodResult& result, const Dataset& data, const Metrics* metrics);
@@ -85,6 +86,7 @@ class ClusterCommand {
   OutputOptions output_;
   Labels truth_;  // of the kept rows; empty: unknown
   ImageSize image_size_;
+  bool path_is_recorded_ = false;  // INPUT was read from an options file
 };
 
 void ClusterCommand::declare() {
@@ -133,7 +135,9 @@ int ClusterCommand::num_threads() {
 void ClusterCommand::read_options() {
   if (!output_.options_path.empty())
     read_run_options(output_.options_path, name_, input_fields(), method_->option_fields());
+  const std::string recorded = input_.path;
   flags_.apply_given();
+  path_is_recorded_ = !recorded.empty() && input_.path == recorded;
   if (input_.path.empty())
     throw UsageError("INPUT is missing: name the file to cluster, or an earlier run by --options");
   validate_fields(method_->option_fields());
@@ -171,6 +175,16 @@ int ClusterCommand::run(Session& session) {
   return kInterrupted;
 }
 
+Dataset ClusterCommand::load_input(const LoadOptions& options) const {
+  try {
+    return load_dataset(input_.path, options);
+  } catch (const IoError& error) {
+    if (!path_is_recorded_) throw;
+    throw IoError(fmt::format("{} (so named in {}: give INPUT if it is elsewhere)", error.what(),
+                              output_.options_path));
+  }
+}
+
 // Everything is read before the fit, so that a wrong file is found before an hour of work.
 Dataset ClusterCommand::load() {
   LoadOptions options;
@@ -178,7 +192,7 @@ Dataset ClusterCommand::load() {
   options.label_column = input_.label_column;
   options.select = input_.select;
   options.num_threads = num_threads();
-  Dataset data = load_dataset(input_.path, options);
+  Dataset data = load_input(options);
   RowFiles rows(input_.path, options, data);
   truth_ = input_.truth.empty() ? data.labels : rows.labels(input_.truth);
   method_->load_files(rows);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // milieu predict MODEL INPUT: clusters of new samples under a saved model.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -58,7 +59,7 @@ void print_labels(Console& console, const std::vector<int>& labels) {
   console.print(text);
 }
 
-// The names of a run's summary, as far as a prediction has them.
+// The names of a run's summary, as far as a prediction has them; one a line.
 std::string prediction_json(const PredictOptions& options, const RunSummary& summary,
                             const Metrics* metrics) {
   nlohmann::ordered_json json;
@@ -70,7 +71,10 @@ std::string prediction_json(const PredictOptions& options, const RunSummary& sum
   json["clusters"] = summary.clusters;
   json["sizes"] = summary.sizes;
   if (metrics) json["metrics"] = nlohmann::ordered_json::parse(metrics_to_json(*metrics));
-  return json.dump(2) + "\n";
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : json.items())
+    lines.push_back(fmt::format("  \"{}\": {}", name, value.dump()));
+  return fmt::format("{{\n{}\n}}\n", fmt::join(lines, ",\n"));
 }
 
 RunSummary summarize(const std::string& kind, const Dataset& data, const std::vector<int>& labels) {

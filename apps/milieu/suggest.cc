@@ -36,9 +36,11 @@ std::string nearest_word(std::string_view word, const std::vector<std::string>& 
       nearest_distance = distance;
     }
   }
-  if (!nearest.empty() || word.size() < 3) return nearest;
+  if (!nearest.empty()) return nearest;
+  const std::string_view core = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  if (core.size() < 3) return {};
   for (const std::string& candidate : candidates)
-    if (candidate.starts_with(word)) return candidate;
+    if (candidate.find(core) != std::string::npos) return candidate;
   return {};
 }
 

@@ -11,8 +11,8 @@ namespace milieu::cli {
 // Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
 int edit_distance(std::string_view a, std::string_view b);
 
-// The candidate nearest to `word`, the first of equals; empty when none is close (more than a third
-// of the letters differ). A word that begins a candidate counts as close.
+// The candidate nearest to `word`, the first of equals; else the first that contains it (dashes
+// aside); empty when none is close (more than a third of the letters differ).
 std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace milieu::cli

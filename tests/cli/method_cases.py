@@ -110,6 +110,14 @@ class MethodCases:
         self.assertEqual(options["options"]["seed"], 6)
         self.assertEqual(options["input"]["select"], "2,0")
 
+    def test_input_of_an_options_file_may_have_moved(self):
+        self.fit("--out", "a")
+        (self.folder / "X.npy").rename(self.folder / "moved.npy")
+        self.assertIn("so named in a: give INPUT if it is elsewhere",
+                      self.fail_with(1, self.command, "--options", "a"))
+        self.succeed(self.command, "moved.npy", "--options", "a", "--out", "b")
+        np.testing.assert_array_equal(self.labels("a"), self.labels("b"))
+
     def test_options_file_of_another_kind_is_refused(self):
         self.write("other.json", '{"method": "tea", "input": {}, "options": {}}')
         self.assertIn("other.json is of method tea",

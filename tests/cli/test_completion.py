@@ -26,7 +26,7 @@ class CompletionTest(CliTest):
         return result.stdout.split()
 
     def test_commands(self):
-        self.assertEqual(self.complete("milieu", "km"), ["kmeans", "kmodes"])
+        self.assertEqual(self.complete("milieu", "kmo"), ["kmodes"])
         self.assertIn("score", self.complete("milieu", ""))
         self.assertEqual(self.complete("milieu", "--v"), ["--version"])
         self.assertEqual(self.complete("milieu", "help", "sc"), ["score"])
