@@ -51,6 +51,7 @@ target_link_libraries(milieu INTERFACE ${module_targets})
 install(TARGETS milieu ${module_targets} EXPORT milieu-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/milieu)
+list(JOIN modules " " MILIEU_COMPONENTS)
 install(EXPORT milieu-targets NAMESPACE milieu:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/milieu-config.cmake.in milieu-config.cmake
   INSTALL_DESTINATION ${package_dir})
