@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "milieu/base/error.h"
@@ -56,7 +57,12 @@ void validate_weights(const KMeansInput& input) {
 void validate(const KMeansInput& input, const KMeansOptions& options) {
   validate_options(options);
   const int64_t n = input.points.rows(), d = input.points.cols();
-  check_points(input.points, "points", options.num_threads);
+  // Whether all points are finite is found out later, for nothing, by make_problem.
+  check_points(input.points.rows_between(0, std::min<int64_t>(n, 1)), "points");
+  require(n <= std::numeric_limits<int>::max(), [&] {
+    return fmt::format("points has {} rows, k-means takes at most {}: take a sub-sample", n,
+                       std::numeric_limits<int>::max());
+  });
   require(options.num_clusters <= n, [&] {
     return fmt::format("num_clusters is {}, must be at most the number of samples, {}",
                        options.num_clusters, n);

@@ -51,6 +51,14 @@ struct AssignCost {
   void merge(const AssignCost& other);
 };
 
+// Relative error of a float sum of d squares as the kernels compute it, rounded up.
+float sum_error(int64_t d);
+
+// A scaled distance in steps, rounded up; 65535 stands for anything from there on.
+uint16_t steps_up(float distance, float steps_per_unit);
+
+BoundTable bound_table(const AssignJob& job);
+
 // Memory for one block; reused from block to block.
 class BlockScratch {
  public:
@@ -70,18 +78,14 @@ class BlockScratch {
     float squared_norm = 0;  // |x'|^2
     float own_squared = 0;   // scaled squared distance to the centre of its label, where known
   };
-  struct Decision;
 
   void scan(const AssignJob& job, const Block& block);
   bool is_settled(const AssignJob& job, int64_t point, Slot& slot);
   void add_slot(const AssignJob& job, const float* x, Slot slot);
   void score(const AssignJob& job, AssignCost& cost);
-  void decide(const AssignJob& job, int64_t s, AssignCost& cost);
-  Decision find_nearest(const AssignJob& job, int64_t s) const;
-  uint64_t write_bounds(const AssignJob& job, int64_t s, const Decision& decision);
-  void resolve(const AssignJob& job, int64_t s, uint64_t groups, Decision& decision);
-
-  float error_of(const AssignJob& job, const Slot& slot, int g) const;
+  void decide(const AssignJob& job, const BoundTable& table, int64_t s, AssignCost& cost);
+  void lower_bound_of_old_center(const AssignJob& job, const Slot& slot) const;
+  void resolve(const AssignJob& job, const Slot& slot, const BoundResult& found, int label);
 
   int64_t block_size_ = 0;
   int64_t row_length_ = 0;

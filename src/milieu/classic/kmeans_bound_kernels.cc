@@ -12,6 +12,8 @@ namespace milieu::MILIEU_ISA {
 namespace {
 
 using internal::BoundJob;
+using internal::BoundResult;
+using internal::BoundTable;
 using internal::kNotScored;
 
 constexpr int kLanes = 16;
@@ -67,33 +69,72 @@ void subtract_drifts(uint8_t* bounds, const uint8_t* amounts, int64_t count) {
     bounds[g] = bounds[g] > amounts[g] ? static_cast<uint8_t>(bounds[g] - amounts[g]) : uint8_t{0};
 }
 
-int lowest_group(const float* best, int64_t count) {
+namespace {
+
+uint64_t bits_of(const int32_t* flags, int32_t padded) {
+  uint8_t bytes[kMaxCount] = {};
+  for (int32_t g = 0; g < padded; ++g) bytes[g] = static_cast<uint8_t>(flags[g]);
+  return top_bits(bytes);
+}
+
+// The first of the lowest scores; 0 when a NaN is among them.
+int lowest_group(const float* best, int32_t padded, int64_t count) {
   float lanes[kLanes];
   for (int l = 0; l < kLanes; ++l) lanes[l] = best[l];
-  for (int64_t g = kLanes; g < count; g += kLanes)
+  for (int32_t g = kLanes; g < padded; g += kLanes)
     for (int l = 0; l < kLanes; ++l) lanes[l] = best[g + l] < lanes[l] ? best[g + l] : lanes[l];
   for (int width = kLanes / 2; width > 0; width /= 2)
     for (int l = 0; l < width; ++l)
       lanes[l] = lanes[l + width] < lanes[l] ? lanes[l + width] : lanes[l];
-  for (int64_t g = 0; g < count; ++g)
-    if (best[g] == lanes[0]) return static_cast<int>(g);
-  return 0;  // a NaN among them
+  int32_t is_lowest[kMaxCount];
+  const float lowest = lanes[0];
+  for (int32_t g = 0; g < padded; ++g) is_lowest[g] = best[g] == lowest ? -1 : 0;
+  const uint64_t bits = bits_of(is_lowest, padded) & low_bits(count);
+  return bits == 0 ? 0 : __builtin_ctzll(bits);
 }
 
-uint64_t bound_groups(const BoundJob& job) {
+// The nearest of the scored centres and the one outside: no other with a score above `limit`
+// counts.
+float decide_nearest(const BoundTable& table, const BoundJob& job, BoundResult& result) {
+  const float lowest = job.best[result.group];
+  float limit = lowest + (job.norm * table.slopes[result.group] + table.offsets[result.group]);
+  if (job.own_squared != kNotScored) {
+    const float error = table.sum_error * (job.own_squared + job.squared_norm);
+    const float score = 0.5f * (job.own_squared - job.squared_norm);
+    if (lowest < score) {
+      result.outside_is_open = !(score - error > limit);
+    } else {
+      result.group = -1;
+      limit = score + error;
+    }
+  }
+  const float squared = (1 + table.sum_error) * job.squared_norm + 2 * limit;
+  result.upper = __builtin_sqrtf(squared > 0 ? squared : 0.0f) + 1e-6f * job.norm;
+  const float steps = result.upper * table.steps_per_unit * 1.000001f + 1.0f;
+  result.base = steps < 65535.0f ? static_cast<int>(steps) : 65535;
+  return limit;
+}
+
+}  // namespace
+
+BoundResult bound_groups(const BoundTable& table, const BoundJob& job) {
   alignas(64) float scores[kMaxCount];
   alignas(64) int32_t values[kMaxCount];
-  alignas(64) int32_t is_open[kMaxCount] = {};
-  const int32_t count = static_cast<int32_t>(job.count);
+  alignas(64) int32_t is_open[kMaxCount];
+  const int32_t count = static_cast<int32_t>(table.count);
   const int32_t padded = (count + kLanes - 1) / kLanes * kLanes;
+  BoundResult result;
+  result.group = lowest_group(job.best, padded, count);
+  const float limit = decide_nearest(table, job, result);
   for (int32_t g = 0; g < padded; ++g) scores[g] = job.best[g];
-  if (job.best_group >= 0) scores[job.best_group] = job.second[job.best_group];
-  const float norm = job.norm, squared_norm = job.squared_norm, limit = job.limit;
-  const float steps = 0.999999f * job.steps_per_unit;
-  const float slack = 1e-6f * norm * job.steps_per_unit + job.base + 0.02f;
-  const float* slopes = job.slopes;
-  const float* offsets = job.offsets;
-  const float* drifts = job.drifts;
+  if (result.group >= 0) scores[result.group] = job.second[result.group];
+  const float norm = job.norm;
+  const float squared_norm = (1 - table.sum_error) * job.squared_norm;
+  const float steps = 0.999999f * table.steps_per_unit;
+  const float slack = 1e-6f * norm * table.steps_per_unit + static_cast<float>(result.base) + 0.02f;
+  const float* slopes = table.slopes;
+  const float* offsets = table.offsets;
+  const float* drifts = table.drifts;
   for (int32_t g = 0; g < padded; ++g) {
     const float low = scores[g] - (norm * slopes[g] + offsets[g]);
     is_open[g] = low > limit ? 0 : -1;
@@ -102,19 +143,18 @@ uint64_t bound_groups(const BoundJob& job) {
     const float positive = value > 0 ? value : 0.0f;
     values[g] = static_cast<int32_t>(positive < 255 ? positive : 255.0f);
   }
-  uint8_t flags[kMaxCount] = {};
-  for (int32_t g = 0; g < padded; ++g) flags[g] = static_cast<uint8_t>(is_open[g]);
+  result.open_groups = bits_of(is_open, padded) & low_bits(count);
   if (job.bounds) {
     uint8_t* bounds = job.bounds;
     const float* best = job.best;
-    const int32_t rebase = job.rebase;
+    const int32_t rebase = job.base - result.base;
     for (int32_t g = 0; g < count; ++g) {
       const int32_t moved = bounds[g] + rebase;
       const int32_t kept = moved < 0 ? 0 : moved > 255 ? 255 : moved;
       bounds[g] = static_cast<uint8_t>(best[g] < kNotScored ? values[g] : kept);
     }
   }
-  return top_bits(flags) & low_bits(count);
+  return result;
 }
 
 }  // namespace milieu::MILIEU_ISA

@@ -137,7 +137,9 @@ double quantise_center(std::span<const double> row, float scale, int64_t place,
 //   |q_x| |c' - q_c|   measured here in double; |q_x| is below 1.01 X for any d < 2^16 and below
 //                  X + |x' - q_x| in general;
 //   5 u X C + 4 u C^2   float arithmetic on the product of scales, the integer, |c'|^2/2 and the
-//                  difference.
+//                  difference;
+//   32 u |s|       the last bits of a score, which score_group gives to the place of the centre;
+//                  |s| <= X C + C^2/2.
 // Every term is rounded up by a few parts in a thousand, which covers the rounding of X.
 void load_centers(CenterGroups& groups, FloatView centers, const Scaling& scaling) {
   const int64_t d = centers.cols();
@@ -153,8 +155,8 @@ void load_centers(CenterGroups& groups, FloatView centers, const Scaling& scalin
   groups.half_norms.assign(num_places, kNoCenter);
   groups.scales.assign(num_groups, 0);
   groups.largest_norms.assign(num_groups, 0);
-  groups.slopes.assign(num_groups, 0);
-  groups.offsets.assign(num_groups, 0);
+  groups.slopes.assign(kMaxGroups, 0);
+  groups.offsets.assign(kMaxGroups, 0);
   const double point_rest = (0.5 * std::sqrt(static_cast<double>(d)) + 0.05) / kQuantisedNorm;
   for (int g = 0; g < num_groups; ++g) {
     const ScaledGroup scaled = scale_group(groups, g, centers, scaling);
@@ -169,8 +171,8 @@ void load_centers(CenterGroups& groups, FloatView centers, const Scaling& scalin
     const double norm = scaled.largest_norm;
     groups.largest_norms[g] = static_cast<float>(1.001 * norm);
     groups.slopes[g] = static_cast<float>(
-        1.004 * (point_rest * norm + (1 + point_rest) * largest_rest + 3e-7 * norm));
-    groups.offsets[g] = static_cast<float>(3e-7 * norm * norm);
+        1.004 * (point_rest * norm + (1 + point_rest) * largest_rest + 2.4e-6 * norm));
+    groups.offsets[g] = static_cast<float>(1.3e-6 * norm * norm);
   }
 }
 

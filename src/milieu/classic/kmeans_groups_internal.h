@@ -20,6 +20,9 @@ namespace milieu::internal {
 
 inline constexpr int kMaxGroups = 64;  // groups of a point are kept as bits of a word
 
+// One bit for each of `count` groups.
+inline uint64_t all_groups(int count) { return ~uint64_t{0} >> (kMaxGroups - count); }
+
 // The scaled coordinates. A good shift is near the middle of the data, a good factor brings them to
 // a size of about 1; results do not depend on either, only speed does.
 struct Scaling {
@@ -43,8 +46,8 @@ struct CenterGroups {
   std::vector<float> half_norms;     // by place; large for padding
   std::vector<float> scales;         // by group
   std::vector<float> largest_norms;  // by group: largest |c'|
-  std::vector<float> slopes;         // by group, see above
-  std::vector<float> offsets;        // by group
+  std::vector<float> slopes;         // by group, see above; padded to kMaxGroups
+  std::vector<float> offsets;        // by group; padded to kMaxGroups
 
   int size(int g) const { return first[g + 1] - first[g]; }
 };

@@ -65,70 +65,71 @@ inline Ints spread_pair(const int16_t* from) {
   return Ints{} + pair;
 }
 
-// The lowest and second lowest score seen so far in each lane, and the centre of the lowest.
-struct Lowest {
-  Floats best = Floats{} + 3e38f;
-  Floats second = Floats{} + 3e38f;
-  Ints center = {};
+typedef float Float8 __attribute__((vector_size(32)));
+typedef int32_t Int8 __attribute__((vector_size(32)));
 
-  inline void add(Floats score, Ints index) {
-    const Ints is_lower = score < best;
-    const Floats loser = is_lower ? best : score;
-    second = loser < second ? loser : second;
-    center = is_lower ? index : center;
-    best = is_lower ? score : best;
-  }
+inline Float8 lower(Float8 a, Float8 b) { return a < b ? a : b; }
+inline Float8 higher(Float8 a, Float8 b) { return a < b ? b : a; }
+
+// Two lowest values in each lane, best <= second.
+struct TwoLowest {
+  Float8 best, second;
 };
 
-typedef float Float4 __attribute__((vector_size(16)));
-
-inline Float4 lower(Float4 a, Float4 b) { return a < b ? a : b; }
-
-// The lowest of all lanes.
-inline float lowest_lane(Floats v) {
-  Float4 parts[kWidth / 4];
-  __builtin_memcpy(parts, &v, sizeof(v));
-  for (int width = kWidth / 8; width > 0; width /= 2)
-    for (int l = 0; l < width; ++l) parts[l] = lower(parts[l], parts[l + width]);
-  const Float4 pairs = lower(parts[0], __builtin_shufflevector(parts[0], parts[0], 2, 3, 0, 1));
-  return lower(pairs, __builtin_shufflevector(pairs, pairs, 1, 0, 3, 2))[0];
+inline TwoLowest merge(const TwoLowest& a, const TwoLowest& b) {
+  return {lower(a.best, b.best), lower(higher(a.best, b.best), lower(a.second, b.second))};
 }
 
-inline int first_lane(Ints mask) {
-#if defined(__AVX512BW__)
-  return __builtin_ctz(_mm512_movepi32_mask(reinterpret_cast<__m512i>(mask)));
-#elif defined(__AVX2__)
-  return __builtin_ctz(_mm256_movemask_ps(reinterpret_cast<__m256>(mask)));
-#elif defined(__SSE2__)
-  return __builtin_ctz(_mm_movemask_ps(reinterpret_cast<__m128>(mask)));
-#else
-  int lane = 0;
-  while (!mask[lane]) ++lane;
-  return lane;
-#endif
+// The scores of one point for a tile. The last four bits of a score are replaced by the place of
+// its centre in the tile: where the lowest score is need then not be kept apart.
+inline TwoLowest scores_of(const Ints* sums, float scale, const float* half_norms) {
+  constexpr Int8 kPlaces{0, 1, 2, 3, 4, 5, 6, 7};
+  Floats scores[kParts];
+#pragma GCC unroll 4
+  for (int q = 0; q < kParts; ++q)
+    scores[q] =
+        load<Floats>(half_norms + q * kWidth) - scale * __builtin_convertvector(sums[q], Floats);
+  Int8 halves[2];
+  __builtin_memcpy(halves, scores, sizeof(halves));
+  const Float8 first = reinterpret_cast<Float8>((halves[0] & ~15) | kPlaces);
+  const Float8 last = reinterpret_cast<Float8>((halves[1] & ~15) | (kPlaces + 8));
+  return {lower(first, last), higher(first, last)};
 }
 
-inline Ints lane_numbers() {
-  Ints lanes;
-  for (int l = 0; l < kWidth; ++l) lanes[l] = l;
-  return lanes;
+// Lane p of the result is the two lowest of all lanes of points[p], p < 6.
+inline TwoLowest merge_points(const TwoLowest* points) {
+  const auto merge_singles = [](const TwoLowest& a, const TwoLowest& b) {  // a b a b | a b a b
+    return merge({__builtin_shufflevector(a.best, b.best, 0, 8, 1, 9, 4, 12, 5, 13),
+                  __builtin_shufflevector(a.second, b.second, 0, 8, 1, 9, 4, 12, 5, 13)},
+                 {__builtin_shufflevector(a.best, b.best, 2, 10, 3, 11, 6, 14, 7, 15),
+                  __builtin_shufflevector(a.second, b.second, 2, 10, 3, 11, 6, 14, 7, 15)});
+  };
+  const auto merge_pairs = [](const TwoLowest& a, const TwoLowest& b) {  // a a b b | a a b b
+    return merge({__builtin_shufflevector(a.best, b.best, 0, 1, 8, 9, 4, 5, 12, 13),
+                  __builtin_shufflevector(a.second, b.second, 0, 1, 8, 9, 4, 5, 12, 13)},
+                 {__builtin_shufflevector(a.best, b.best, 2, 3, 10, 11, 6, 7, 14, 15),
+                  __builtin_shufflevector(a.second, b.second, 2, 3, 10, 11, 6, 7, 14, 15)});
+  };
+  const auto merge_halves = [](const TwoLowest& a, const TwoLowest& b) {  // a a a a | b b b b
+    return merge({__builtin_shufflevector(a.best, b.best, 0, 1, 2, 3, 8, 9, 10, 11),
+                  __builtin_shufflevector(a.second, b.second, 0, 1, 2, 3, 8, 9, 10, 11)},
+                 {__builtin_shufflevector(a.best, b.best, 4, 5, 6, 7, 12, 13, 14, 15),
+                  __builtin_shufflevector(a.second, b.second, 4, 5, 6, 7, 12, 13, 14, 15)});
+  };
+  const TwoLowest p01 = merge_singles(points[0], points[1]);
+  const TwoLowest p23 = merge_singles(points[2], points[3]);
+  const TwoLowest p45 = merge_singles(points[4], points[5]);
+  return merge_halves(merge_pairs(p01, p23), merge_pairs(p45, p45));
 }
 
-inline void write_lowest(const Lowest& lowest, const ScoreJob& job, int64_t slot) {
-  const int64_t at = slot * job.result_stride;
-  const float best = lowest_lane(lowest.best);
-  const int lane = first_lane(lowest.best == best);
-  job.best[at] = best;
-  job.second[at] = lowest_lane(lane_numbers() == lane ? lowest.second : lowest.best);
-  job.best_center[at] = static_cast<uint16_t>(lowest.center[lane]);
-}
-
-// `count` points against all centres of the group.
+// `count` points (at most 6) against all centres of the group.
 template <int count>
 inline void score_points(const ScoreJob& job, const uint16_t* slots) {
   const int16_t* rows[count];
   for (int p = 0; p < count; ++p) rows[p] = job.points + slots[p] * job.row_length;
-  Lowest lowest[count];
+  constexpr float kNone = internal::kNotScored;
+  TwoLowest lowest{Float8{} + kNone, Float8{} + kNone};
+  Int8 tile = {};
   for (int64_t c = 0; c < job.num_centers; c += kCenterTile) {
     const int16_t* centers = job.centers + c * job.row_length;
     Ints sums[count][kParts] = {};
@@ -145,20 +146,23 @@ inline void score_points(const ScoreJob& job, const uint16_t* slots) {
           sums[p][q] = add_products(sums[p][q], pairs[q], point_pair);
       }
     }
+    TwoLowest points[6] = {};
 #pragma GCC unroll 8
-    for (int p = 0; p < count; ++p) {
-      const float scale = job.point_scales[slots[p]] * job.center_scale;
-#pragma GCC unroll 4
-      for (int q = 0; q < kParts; ++q) {
-        const int32_t first = static_cast<int32_t>(c) + q * kWidth;
-        lowest[p].add(load<Floats>(job.half_norms + first) -
-                          scale * __builtin_convertvector(sums[p][q], Floats),
-                      lane_numbers() + first);
-      }
-    }
+    for (int p = 0; p < count; ++p)
+      points[p] =
+          scores_of(sums[p], job.point_scales[slots[p]] * job.center_scale, job.half_norms + c);
+    const TwoLowest found = merge_points(points);
+    tile = found.best < lowest.best ? Int8{} + static_cast<int32_t>(c) : tile;
+    lowest = merge(lowest, found);
   }
+  const Int8 center = tile + (reinterpret_cast<Int8>(lowest.best) & 15);
 #pragma GCC unroll 8
-  for (int p = 0; p < count; ++p) write_lowest(lowest[p], job, slots[p]);
+  for (int p = 0; p < count; ++p) {
+    const int64_t at = slots[p] * job.result_stride;
+    job.best[at] = lowest.best[p];
+    job.second[at] = lowest.second[p];
+    job.best_center[at] = static_cast<uint16_t>(center[p]);
+  }
 }
 
 inline float sum_lanes(const float* lanes) {

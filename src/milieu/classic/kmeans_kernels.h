@@ -46,23 +46,37 @@ struct ScoreJob {
 // The score of a group that was not scored; scores of padding (1e38) stay below it.
 inline constexpr float kNotScored = 3e38f;
 
-// Turns the scores of one point into lower bounds of its distances to the groups.
-struct BoundJob {
-  const float* best = nullptr;    // by group, kNotScored where score_group was not called
-  const float* second = nullptr;  // by group
-  int best_group = -1;            // the group for which `second` counts instead of `best`
-  float limit = 0;                // no score below or equal to it may be overlooked
-  float norm = 0;                 // of the point, rounded up
-  float squared_norm = 0;         // of the point, rounded down
-  const float* slopes = nullptr;  // by group: the error of a score is norm * slope + offset
-  const float* offsets = nullptr;
+// What the bounds of all points have in common during a pass. Arrays by group are readable up to a
+// multiple of 16.
+struct BoundTable {
+  const float* slopes = nullptr;   // by group: a score is wrong by at most norm * slope + offset
+  const float* offsets = nullptr;  // by group
+  float sum_error = 0;             // relative error of squared norms and distances
   // A bound of distance b is stored as floor(b * steps_per_unit + drifts[g] - base), cut to a byte.
   const float* drifts = nullptr;  // by group
   float steps_per_unit = 0;
-  float base = 0;
-  int rebase = 0;             // added to the bounds of groups that were not scored
-  uint8_t* bounds = nullptr;  // by group; may be null: then only the return value is found
-  int64_t count = 0;          // groups; the arrays of float are readable up to a multiple of 16
+  int64_t count = 0;  // groups, at most 64
+};
+
+// The scores of one point.
+struct BoundJob {
+  const float* best = nullptr;    // by group, kNotScored where score_group was not called
+  const float* second = nullptr;  // by group
+  float norm = 0;                 // of the point, rounded up
+  float squared_norm = 0;
+  float own_squared = 0;      // squared distance to a centre outside the scored groups (may be
+                              // infinite: not known), or kNotScored: there is none
+  uint8_t* bounds = nullptr;  // by group; may be null: then no bounds are written
+  int base = 0;               // of the bounds given
+};
+
+// What they say. `group` holds the lowest score; -1: the centre outside is nearer.
+struct BoundResult {
+  int group = -1;
+  uint64_t open_groups = 0;      // those that may hold another centre as near as the nearest
+  bool outside_is_open = false;  // the centre outside may be as near as the nearest
+  float upper = 0;               // upper bound of the distance to the nearest
+  int base = 0;  // of the bounds written: `upper` in steps, rounded up, at most 65535
 };
 
 }  // namespace milieu::internal
@@ -72,26 +86,30 @@ struct BoundJob {
 // scaled_squared_distance: sum of ((a - b) * factor)^2 in float, relative error below
 // (d/16 + 8) 2^-24.
 //
-// groups_not_excluded: bit g is set when bounds[g] <= thresholds[g] + slack, where the right side is
-// cut to [0, 255]. groups_within: bit g is set when distances[g] <= limit. For both count <= 64, and
-// the arrays are readable up to 64 entries.
+// add_row: sum += weight * x. add_centered_row: sum += weight * (x - center); returns |x -
+// center|^2. Both in double, d numbers, with the same bits on every instruction set.
+//
+// groups_not_excluded: bit g is set when bounds[g] <= thresholds[g] + slack, where the right side
+// is cut to [0, 255]. groups_within: bit g is set when distances[g] <= limit. For both count <= 64,
+// and the arrays are readable up to 64 entries.
 //
 // subtract_drifts: bounds[g] -= amounts[g], not below 0.
 //
-// lowest_group: the first g with the lowest best[g]; readable up to a multiple of 16.
-//
-// bound_groups: bit g is set when a score of group g (other than the best of best_group) may be at or
-// below the limit; writes the bounds.
+// bound_groups: finds the nearest group of a point, and turns the scores of the others into lower
+// bounds of distances. Bounds of groups that were not scored are moved to the new base.
 // clang-format off
 MILIEU_DECLARE_ISA(
   internal::QuantisedRow quantise_row(const float* x, const float* shift, float factor, int64_t d,
                                       int64_t row_length, int16_t* out);
   float scaled_squared_distance(const float* a, const float* b, float factor, int64_t d);
+  void add_row(double weight, const float* x, int64_t d, double* sum);
+  double add_centered_row(double weight, const float* x, const double* center, int64_t d,
+                          double* sum);
   void score_group(const internal::ScoreJob& job);
   uint64_t groups_not_excluded(const uint8_t* bounds, const uint8_t* thresholds, int slack,
                                int64_t count);
   uint64_t groups_within(const uint16_t* distances, uint16_t limit, int64_t count);
   void subtract_drifts(uint8_t* bounds, const uint8_t* amounts, int64_t count);
-  int lowest_group(const float* best, int64_t count);
-  uint64_t bound_groups(const internal::BoundJob& job);)
+  internal::BoundResult bound_groups(const internal::BoundTable& table,
+                                     const internal::BoundJob& job);)
 // clang-format on

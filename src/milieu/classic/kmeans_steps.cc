@@ -5,8 +5,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
+#include "milieu/classic/kmeans_kernels.h"
 #include "milieu/linalg/distance.h"
+#include "milieu/neighbors/check_points.h"
 
 namespace milieu::internal {
 namespace {
@@ -14,45 +17,43 @@ namespace {
 constexpr int64_t kBlockRows = 1024;
 constexpr int kClusterParts = 16;  // of the work of ClusterSums::update; independent of threads
 
-// Weighted sums over all points, for the mean.
+// Weighted sums over all points, about a center near their mean.
 struct TotalSums {
-  std::vector<double> sum;
+  std::vector<double> sum;  // of w (x - center)
+  double squared = 0;       // of w |x - center|^2
   double weight = 0;
 };
 
-TotalSums sum_points(const KMeansProblem& problem) {
+// The mean of a few points.
+std::vector<double> rough_center(FloatView points) {
+  constexpr int64_t kSample = 64;
+  const int64_t count = std::min(kSample, points.rows());
+  std::vector<double> center(points.cols());
+  for (int64_t s = 0; s < count; ++s) MILIEU_SELECT_ISA(add_row)
+  (1.0 / static_cast<double>(count), points.row(s * points.rows() / count), points.cols(),
+   center.data());
+  return center;
+}
+
+TotalSums sum_points(const KMeansProblem& problem, const std::vector<double>& center) {
   const int64_t d = problem.points.cols();
+  const auto add_centered_row = MILIEU_SELECT_ISA(add_centered_row);
   return parallel_reduce(
-      problem.points.rows(), kBlockRows, problem.num_threads, TotalSums{std::vector<double>(d), 0},
+      problem.points.rows(), kBlockRows, problem.num_threads,
+      TotalSums{std::vector<double>(d), 0, 0},
       [&](const Block& block, TotalSums& sums) {
         for (int64_t i = block.begin; i < block.end; ++i) {
-          const float* x = problem.points.row(i);
           const double w = problem.weight(i);
-          for (int64_t t = 0; t < d; ++t) sums.sum[t] += w * static_cast<double>(x[t]);
+          sums.squared +=
+              w * add_centered_row(w, problem.points.row(i), center.data(), d, sums.sum.data());
           sums.weight += w;
         }
       },
       [](TotalSums& all, const TotalSums& part) {
         for (size_t t = 0; t < all.sum.size(); ++t) all.sum[t] += part.sum[t];
+        all.squared += part.squared;
         all.weight += part.weight;
       });
-}
-
-double weighted_scatter(const KMeansProblem& problem) {
-  return parallel_reduce(
-      problem.points.rows(), kBlockRows, problem.num_threads, 0.0,
-      [&](const Block& block, double& sum) {
-        for (int64_t i = block.begin; i < block.end; ++i) {
-          const float* x = problem.points.row(i);
-          double squared = 0;
-          for (int64_t t = 0; t < problem.points.cols(); ++t) {
-            const double difference = static_cast<double>(x[t]) - problem.mean[t];
-            squared += difference * difference;
-          }
-          sum += problem.weight(i) * squared;
-        }
-      },
-      [](double& all, double part) { all += part; });
 }
 
 }  // namespace
@@ -63,11 +64,22 @@ KMeansProblem make_problem(const KMeansInput& input, const KMeansOptions& option
   problem.weights = input.weights;
   problem.num_clusters = options.num_clusters;
   problem.num_threads = options.num_threads;
-  TotalSums total = sum_points(problem);
+  const std::vector<double> center = rough_center(problem.points);
+  const TotalSums total = sum_points(problem, center);
+  // Sums of finite floats are finite in double: NaN and infinity show here without a pass of their
+  // own.
+  if (!std::isfinite(total.squared)) {
+    check_points(problem.points, "points", problem.num_threads);
+    throw InvalidArgument("weights are too large for double precision: divide them by their sum");
+  }
   problem.total_weight = total.weight;
-  problem.mean = std::move(total.sum);
-  for (double& value : problem.mean) value /= total.weight;
-  problem.scatter = weighted_scatter(problem);
+  problem.scatter = total.squared;
+  for (size_t t = 0; t < center.size(); ++t) {
+    const double offset = total.sum[t] / total.weight;
+    problem.mean.push_back(center[t] + offset);
+    problem.scatter -= total.weight * offset * offset;
+  }
+  problem.scatter = std::max(0.0, problem.scatter);
   return problem;
 }
 
@@ -94,12 +106,11 @@ int64_t ClusterSums::update(std::span<const int> labels) {
 void ClusterSums::move_points(std::span<const uint32_t> moved, std::span<const int> labels,
                               int first, int last) {
   const int64_t d = problem_.points.cols();
+  const auto add_row = MILIEU_SELECT_ISA(add_row);
   const auto add = [&](int j, int64_t i, double sign) {
     if (j < first || j >= last) return;
     const double w = sign * problem_.weight(i);
-    const float* x = problem_.points.row(i);
-    double* sum = sums_.row(j);
-    for (int64_t t = 0; t < d; ++t) sum[t] += w * static_cast<double>(x[t]);
+    add_row(w, problem_.points.row(i), d, sums_.row(j));
     weights_[j] += w;
     counts_[j] += w > 0 ? 1 : w < 0 ? -1 : 0;
   };

@@ -26,7 +26,7 @@ struct KMeansProblem {
   double weight(int64_t i) const { return weights.empty() ? 1.0 : weights[i]; }
 };
 
-// Fills mean, total_weight and scatter.
+// Fills mean, total_weight and scatter. Throws DataError when a point is not finite.
 KMeansProblem make_problem(const KMeansInput& input, const KMeansOptions& options);
 
 // Weighted sums of the points of each cluster, in double. Brought up to date by moving only the
