@@ -7,6 +7,8 @@
 #include "milieu/classic/kmodes.h"
 #include "milieu/classic/mean_shift.h"
 #include "milieu/classic/ncut.h"
+#include "milieu/exemplar/exemplar.h"
+#include "milieu/exemplar/kmedoids.h"
 
 namespace milieu {
 
@@ -83,6 +85,28 @@ ConformanceMethod agglomerative(std::string name, Linkage linkage) {
   return m;
 }
 
+ConformanceMethod kmedoids() {
+  ConformanceMethod m =
+      conformance_method("kmedoids", KMedoidsOptions{},
+                         [](FloatView points, const KMedoidsOptions& options, Monitor& monitor) {
+                           return fit_kmedoids({points, {}, {}}, options, monitor);
+                         });
+  m.direction = TraceDirection::Falls;
+  return m;
+}
+
+ConformanceMethod exemplar() {
+  ConformanceMethod m =
+      conformance_method("exemplar", ExemplarOptions{},
+                         [](FloatView points, const ExemplarOptions& options, Monitor& monitor) {
+                           ExemplarInput input;
+                           input.points = points;
+                           return fit_exemplar(input, options, monitor);
+                         });
+  m.num_samples = 600;
+  return m;
+}
+
 }  // namespace
 
 std::vector<ConformanceMethod> all_methods() {
@@ -98,7 +122,9 @@ std::vector<ConformanceMethod> all_methods() {
           agglomerative("agglomerative", Linkage::Ward),
           agglomerative("agglomerative_average", Linkage::Average),
           agglomerative("agglomerative_complete", Linkage::Complete),
-          agglomerative("agglomerative_single", Linkage::Single)};
+          agglomerative("agglomerative_single", Linkage::Single),
+          kmedoids(),
+          exemplar()};
 }
 
 // The suites of the other files run on each method, named after it.
