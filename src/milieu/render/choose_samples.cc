@@ -16,8 +16,11 @@ namespace {
 
 // The means of this many clusters, the largest ones, compete in "least sure".
 constexpr size_t kMaxRivals = 64;
-// ... and of each cluster so many members are compared with them: bounds the time.
-constexpr size_t kMaxCompared = 400;
+// ... and of each cluster so many members are compared with them, fewer where rows are long.
+constexpr int64_t kMaxCompared = 400, kMinCompared = 50;
+// Numbers read of one cluster for its mean, and for the comparison: both bound the time.
+constexpr int64_t kMaxMeanValues = 4000000, kMaxComparedValues = 20000000;
+constexpr int64_t kMinMembers = 100;
 
 struct Cluster {
   int label = 0;
@@ -86,12 +89,15 @@ std::vector<Scored> rank_by_distance(FloatView points, const Cluster& cluster) {
 // The members beyond the typical ones, by (distance to the nearest rival mean) - (own distance).
 std::vector<Scored> rank_by_margin(FloatView points, const std::vector<Cluster>& clusters,
                                    size_t own, std::span<const Scored> candidates) {
+  const auto num_rivals = static_cast<int64_t>(std::min(clusters.size(), kMaxRivals));
+  const int64_t values = num_rivals * std::max<int64_t>(1, points.cols());
+  const int64_t limit = std::clamp(kMaxComparedValues / values, kMinCompared, kMaxCompared);
   const std::vector<Scored> compared =
-      evenly_spaced(std::vector<Scored>(candidates.begin(), candidates.end()), kMaxCompared);
+      evenly_spaced(std::vector<Scored>(candidates.begin(), candidates.end()), limit);
   std::vector<Scored> ranked;
   for (const Scored& candidate : compared) {
     double nearest = INFINITY;
-    for (size_t c = 0; c < std::min(clusters.size(), kMaxRivals); ++c)
+    for (size_t c = 0; c < static_cast<size_t>(num_rivals); ++c)
       if (c != own)
         nearest =
             std::min(nearest, squared_distance(points.row_span(candidate.row), clusters[c].mean));
@@ -120,9 +126,12 @@ std::vector<ClusterSamples> choose_samples(FloatView points, std::span<const int
   std::vector<Cluster> clusters = collect_clusters(labels);
   const size_t num_shown = std::min<size_t>(clusters.size(), choice.max_clusters);
   const size_t num_means = std::min(clusters.size(), std::max(num_shown, kMaxRivals));
+  const int64_t max_members =
+      std::min(choice.max_members,
+               std::max(kMinMembers, kMaxMeanValues / std::max<int64_t>(1, points.cols())));
   parallel_for(num_means, 1, 0, [&](const Block& block) {
     Cluster& cluster = clusters[block.index];
-    cluster.members = evenly_spaced(cluster.rows, choice.max_members);
+    cluster.members = evenly_spaced(cluster.rows, max_members);
     cluster.mean = mean_of(points, cluster.members);
   });
 

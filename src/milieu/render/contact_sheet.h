@@ -51,7 +51,8 @@ struct SampleChoice {
   int max_clusters = 24;  // the largest ones are taken
   int num_typical = 12;
   int num_least_sure = 6;
-  // Of larger clusters only so many members are looked at, evenly spaced: bounds the time.
+  // Of larger clusters only so many members are looked at, evenly spaced, and fewer where rows are
+  // long: bounds the time.
   int64_t max_members = 2000;
 };
 

@@ -161,6 +161,15 @@ TEST(ChooseSamples, OneClusterHasNoRivalAndNanComesLast) {
   EXPECT_THAT(choose_samples(points, std::vector<int>{-1, -1, -1, -1}), IsEmpty());
 }
 
+TEST(ChooseSamples, RowsWithoutColumnsAreDefined) {
+  const Matrix<float> points(40, 0);
+  std::vector<int> labels(40);
+  for (int i = 0; i < 40; ++i) labels[i] = i % 2;
+  const auto samples = choose_samples(FloatView(points.data(), 40, 0), labels);
+  ASSERT_EQ(samples.size(), 2u);
+  EXPECT_EQ(samples[0].typical.size(), 12u);
+}
+
 TEST(ClusterSheets, AreValidAndEscapeNames) {
   Matrix<float> images(8, 4);
   for (int64_t i = 0; i < images.size(); ++i) images.data()[i] = static_cast<float>(i % 5);

@@ -25,8 +25,9 @@ constexpr int kWidth = 560;
 constexpr double kInnerWidth = 488;  // of the plot, between its margins
 constexpr double kMinInnerHeight = 220, kMaxInnerHeight = 420;
 constexpr int kMarginsHeight = 80;
-constexpr int kNumRounds = 6;               // see add_all_dots
-constexpr int64_t kMaxFitValues = 4000000;  // numbers that the PCA copies
+constexpr int kNumRounds = 6;                // see add_all_dots
+constexpr int64_t kMaxMapValues = 40000000;  // numbers that are copied for the map
+constexpr int64_t kMaxFitValues = 4000000;   // numbers that the PCA copies
 
 // Where the samples lie on the map, and what the axes mean.
 struct Coordinates {
@@ -271,7 +272,9 @@ std::string render_point_map(const PointMapInput& input) {
     return fmt::format("labels has {} entries, points has {} rows: they must match",
                        input.labels.size(), input.points.rows());
   });
-  std::vector<int64_t> rows = representative_rows(input.points.rows(), kMaxMapPoints);
+  const int64_t max_rows = std::clamp<int64_t>(
+      kMaxMapValues / std::max<int64_t>(1, input.points.cols()), 500, kMaxMapPoints);
+  std::vector<int64_t> rows = representative_rows(input.points.rows(), max_rows);
   const auto num_chosen = static_cast<int64_t>(rows.size());
   std::erase_if(rows, [&](int64_t row) { return !is_finite_row(input.points, row); });
   if (rows.empty() || input.points.cols() == 0) return {};
