@@ -80,10 +80,11 @@ std::string names_of(const std::vector<Field>& fields) {
 }  // namespace
 
 std::string summary_to_json(const RunSummary& s, const Metrics* metrics) {
+  const std::string termination = to_string(s.termination);
   OrderedJson json = {{"method", s.method},
                       {"version", s.version},
                       {"seed", s.seed},
-                      {"termination", to_string(s.termination)},
+                      {"termination", termination},
                       {"message", s.message},
                       {"objective", s.objective},
                       {"iterations", s.iterations},

@@ -33,6 +33,8 @@ struct Entry {
   int64_t end = 0;
 };
 
+std::string bytes_text(uint64_t count) { return count_text(static_cast<int64_t>(count), "byte"); }
+
 class Reader {
  public:
   Reader(std::span<const std::byte> bytes, const std::string& source)
@@ -65,7 +67,7 @@ class Reader {
   // Finds header and data by the length that stands first.
   void split() {
     if (bytes_.size() < internal::kLengthBytes)
-      fail(" is {} bytes long, too short for a model file", bytes_.size());
+      fail(" is {} long, too short for a model file", bytes_text(bytes_.size()));
     uint64_t length = 0;
     std::memcpy(&length, bytes_.data(), sizeof(length));
     const auto rest = bytes_.subspan(internal::kLengthBytes);
@@ -75,7 +77,8 @@ class Reader {
           "one",
           length, internal::kMaxHeaderBytes);
     if (length > rest.size())
-      fail(" is truncated: its header has {} bytes, only {} are there", length, rest.size());
+      fail(" is truncated: its header takes {}, the file holds {}", bytes_text(length),
+           rest.size());
     header_ = {reinterpret_cast<const char*>(rest.data()), static_cast<size_t>(length)};
     data_ = rest.subspan(length);
   }
@@ -173,8 +176,9 @@ class Reader {
       fail(": array '{}' of shape {} is too large for any memory", printable(entry.name),
            internal::shape_text(entry.shape));
     if (needed != entry.end - entry.begin)
-      fail(": array '{}' has {} bytes, but {} of shape {} needs {}", printable(entry.name),
-           entry.end - entry.begin, entry.dtype, internal::shape_text(entry.shape), needed);
+      fail(": array '{}' has {}, but {} of shape {} needs {}", printable(entry.name),
+           bytes_text(entry.end - entry.begin), entry.dtype, internal::shape_text(entry.shape),
+           needed);
   }
 
   // Arrays lie one behind the other, without holes, and fill the data section.
@@ -187,14 +191,14 @@ class Reader {
       if (entry.begin < expected)
         fail(": array '{}' overlaps the one before it", printable(entry.name));
       if (entry.begin > expected)
-        fail(": there is a hole of {} bytes before array '{}'", entry.begin - expected,
+        fail(": there is a hole of {} before array '{}'", bytes_text(entry.begin - expected),
              printable(entry.name));
       expected = entry.end;
     }
     const auto present = static_cast<int64_t>(data_.size());
     if (expected > present)
-      fail(" is truncated: its arrays take {} bytes, only {} are there", expected, present);
-    if (expected < present) fail(" has {} bytes after its last array", present - expected);
+      fail(" is truncated: its arrays take {}, the file holds {}", bytes_text(expected), present);
+    if (expected < present) fail(" has {} after its last array", bytes_text(present - expected));
   }
 
   void check_checksum() const {

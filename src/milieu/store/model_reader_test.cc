@@ -107,7 +107,7 @@ TEST(ModelReader, HeaderLongerThanTheFile) {
   const std::string length = std::to_string(static_cast<unsigned char>(kGood[0]) +
                                             256 * static_cast<unsigned char>(kGood[1]));
   EXPECT_EQ(refusal(bytes),
-            "m is truncated: its header has " + length + " bytes, only 32 are there");
+            "m is truncated: its header takes " + length + " bytes, the file holds 32");
 }
 
 TEST(ModelReader, HeaderThatIsNoObject) {
@@ -241,7 +241,7 @@ TEST(ModelReader, HoleBetweenArrays) {
 
 TEST(ModelReader, OffsetsBeyondTheFile) {
   EXPECT_EQ(refusal(with_arrays(R"("a":{"dtype":"U8","shape":[100],"data_offsets":[0,100]})", "x")),
-            "m is truncated: its arrays take 100 bytes, only 1 are there");
+            "m is truncated: its arrays take 100 bytes, the file holds 1");
 }
 
 // A file of a few bytes that claims an exabyte must be refused, not allocated.
@@ -249,7 +249,7 @@ TEST(ModelReader, HugeArrayIsRefusedBeforeAllocation) {
   EXPECT_EQ(refusal(with_arrays(R"("a":{"dtype":"U8","shape":[1152921504606846976],)"
                                 R"("data_offsets":[0,1152921504606846976]})",
                                 "x")),
-            "m is truncated: its arrays take 1152921504606846976 bytes, only 1 are there");
+            "m is truncated: its arrays take 1152921504606846976 bytes, the file holds 1");
 }
 
 TEST(ModelReader, BytesAfterTheLastArray) {
@@ -308,7 +308,7 @@ TEST(ModelReader, MessagesNameTheFile) {
     read_model_file(path);
     FAIL() << "a file with a byte too many was read";
   } catch (const DataError& error) {
-    EXPECT_EQ(std::string(error.what()), path + " has 1 bytes after its last array");
+    EXPECT_EQ(std::string(error.what()), path + " has 1 byte after its last array");
   }
 }
 
