@@ -34,7 +34,7 @@ struct ExemplarOptions {
   double rel_gap = 1e-4;      // stop when energy and bound are this close
   int max_iterations = 1000;  // dual steps in all
   double max_memory_gb = 2;   // for distances; more is refused, or lists are cut
-  uint64_t seed = 1;          // for the sample of pairs behind "median" on large sets
+  uint64_t seed = 1;          // for shaken starts, and the pairs behind "median" on large sets
   int num_threads = 0;
 };
 

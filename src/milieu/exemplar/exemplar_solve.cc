@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/random.h"
 #include "milieu/exemplar/exemplar_search_internal.h"
 #include "milieu/exemplar/exemplar_solve_internal.h"
 
@@ -12,6 +13,8 @@ namespace {
 constexpr int kStepsPerRound = 100;
 constexpr int kPatience = 4;  // rounds that close less than kUsefulShare of the gap
 constexpr double kUsefulShare = 0.02;
+constexpr int kMaxShakes = 600;
+constexpr int64_t kShakeWork = 4'000'000;  // list entries that all shakes together may look at
 
 std::vector<int> servers_of(const SearchState& state, int64_t n) {
   std::vector<int> server(n);
@@ -48,6 +51,33 @@ std::vector<int> round_usage(const std::vector<double>& usage) {
   for (int q = 0; q < static_cast<int>(usage.size()); ++q)
     if (most > 0 && usage[q] >= 0.5 * most) open.push_back(q);
   return open;
+}
+
+// The best set with a few exemplars closed and a few others opened: a start that the search from
+// the best set cannot reach by single moves.
+std::vector<int> shaken(const ExemplarSolution& best, Random& random) {
+  std::vector<int> open = best.exemplars();
+  const int64_t n = static_cast<int64_t>(best.server.size());
+  const int64_t toggles = 2 + random.uniform_index(4);
+  for (int64_t t = 0; t < toggles; ++t) {
+    const int q = static_cast<int>(random.uniform_index(n));
+    if (random.bernoulli(0.5) && open.size() > 1)
+      open.erase(open.begin() + random.uniform_index(static_cast<int64_t>(open.size())));
+    else if (std::find(open.begin(), open.end(), q) == open.end())
+      open.push_back(q);
+  }
+  return open;
+}
+
+// Small problems whose gap stays open: many cheap searches from shaken sets. The number of shakes
+// depends on the size of the problem only.
+void shake(const ServiceLists& lists, const SolveOptions& options, ExemplarSolution& best,
+           Monitor& monitor) {
+  const int64_t work = std::max<int64_t>(1, lists.num_entries() + lists.n);
+  const int64_t shakes = std::min<int64_t>(kMaxShakes, kShakeWork / work);
+  Random random = Random(options.seed).child(1);
+  for (int64_t i = 0; i < shakes && !monitor.should_stop(); ++i)
+    try_open(lists, shaken(best, random), best, monitor);
 }
 
 double gap_of(const ExemplarSolution& solution) { return solution.energy - solution.dual.bound; }
@@ -93,6 +123,10 @@ ExemplarSolution solve_exemplars(const ServiceLists& lists, const SolveOptions& 
     best.trace.push_back(best.energy);
     monitor.on_iteration({0, 1, best.iterations, options.max_iterations, best.energy,
                           best.energy - best.trace[best.trace.size() - 2], watch.seconds()});
+  }
+  if (!is_solved(best, options.rel_gap)) {
+    shake(lists, options, best, monitor);
+    best.trace.push_back(best.energy);
   }
   if (monitor.should_stop())
     best.termination = termination_from(monitor.stop_reason());

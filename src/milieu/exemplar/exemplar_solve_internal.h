@@ -27,6 +27,7 @@ struct SolveOptions {
   ExemplarStart start = ExemplarStart::Greedy;
   double rel_gap = 1e-4;
   int max_iterations = 1000;
+  uint64_t seed = 1;
   int num_threads = 0;
 };
 

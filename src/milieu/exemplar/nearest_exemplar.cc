@@ -114,6 +114,7 @@ SolveOptions solve_options(const ExemplarOptions& options) {
   solve.start = options.start;
   solve.rel_gap = options.rel_gap;
   solve.max_iterations = options.max_iterations;
+  solve.seed = options.seed;
   solve.num_threads = options.num_threads;
   return solve;
 }
