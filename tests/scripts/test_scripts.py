@@ -19,7 +19,8 @@ class Tree(unittest.TestCase):
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="milieu-scripts-"))
         self.addCleanup(shutil.rmtree, self.root)
         self.write("src/milieu/CMakeLists.txt",
-                   "# SPDX-License-Identifier: Apache-2.0\nforeach(module base data testing)\n")
+                   "# SPDX-License-Identifier: Apache-2.0\nadd_subdirectory(base)\n"
+                   "add_subdirectory(data)\nadd_subdirectory(testing)\n")
         self.write("src/milieu/base/CMakeLists.txt",
                    "# SPDX-License-Identifier: Apache-2.0\nmilieu_add_module(base SOURCES a.cc a.h)\n")
         self.write("src/milieu/base/a.cc", SPDX + '#include "milieu/base/a.h"\n')
@@ -108,8 +109,8 @@ class References(Tree):
         self.write("docs/references.bib", "@article{Yuan08,\n  title = {x}\n}\n")
         self.write("src/milieu/base/a.cc", "// [Yuan08, Eq. 5], an [array] and [a link](Not99)\n")
         self.assertEqual(self.run_script("check_references").returncode, 0)
-        self.write("src/milieu/base/a.cc", "// [Yuan08; Nobody99,\n// section 3]\n")
-        self.expect_finding("check_references", "a.cc:1", "[Nobody99]")
+        self.write("src/milieu/base/a.cc", "// [Yuan08; " + "Nobody99,\n// section 3]\n")
+        self.expect_finding("check_references", "a.cc:1", "Nobody99")
         self.write("src/milieu/base/a.cc", "")
         self.write("docs/references.bib", "@article{Yuan08,\n}\n@book{Yuan08,\n}\n")
         self.expect_finding("check_references", "Yuan08 is defined 2 times")
