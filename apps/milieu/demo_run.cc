@@ -34,7 +34,7 @@ const std::vector<DemoJob>& demo_jobs() {
       {"meanshift", "shapes_pca", {{"quantile", "0.02"}}},
       {"agglomerative", "shapes", {{"num_clusters", "8"}}},
       {"kmedoids", "shapes", {{"num_clusters", "8"}}},
-      {"exemplar", "shapes", {{"num_clusters", "8"}}},
+      {"exemplar", "shapes_pca", {{"num_clusters", "8"}}},
       {"kmeans", "rings", {{"num_clusters", "4"}}},
       {"gmm", "rings", {{"num_clusters", "4"}, {"covariance", "full"}, {"num_restarts", "5"}}},
       {"ncut", "rings", {{"num_clusters", "4"}}},
