@@ -16,6 +16,7 @@ class MethodCases:
     command = ""
     arguments = []       # what finds the three balls
     takes_k = True
+    one_cluster = ["-k", "1"]  # what makes one cluster of equal points
     slow_arguments = []  # with slow_points(): a run of many seconds
 
     def points(self):
@@ -201,12 +202,11 @@ class MethodCases:
         self.assertRegex(message, rf"num_clusters is {n + 1}\b.*{n}")
 
     def test_one_sample_and_equal_points_have_a_defined_result(self):
-        arguments = ["-k", "1"] if self.takes_k else []
         self.save("one.npy", self.samples[:1])
-        summary = self.succeed(self.command, "one.npy", *arguments, "--json").json()
+        summary = self.succeed(self.command, "one.npy", *self.one_cluster, "--json").json()
         self.assertEqual((summary["clusters"], summary["sizes"]), (1, [1]))
         self.save("same.npy", np.repeat(self.samples[:1], 9, axis=0))
-        summary = self.succeed(self.command, "same.npy", *arguments, "--json").json()
+        summary = self.succeed(self.command, "same.npy", *self.one_cluster, "--json").json()
         self.assertEqual((summary["clusters"], summary["sizes"]), (1, [9]))
 
     def test_empty_input_is_refused(self):

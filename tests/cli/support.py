@@ -8,9 +8,7 @@ import pathlib
 import re
 import signal
 import subprocess
-import sys
 import tempfile
-import time
 import unittest
 
 import numpy as np

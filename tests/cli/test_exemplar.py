@@ -13,7 +13,8 @@ class ExemplarTest(MethodCases, CliTest):
     command = "exemplar"
     arguments = ["--penalty", "20"]
     takes_k = False  # -k is a wish here, and 0 means none
-    slow_arguments = ["--penalty", "0.5", "--rel-gap", "0", "--max-iterations", "1000000"]
+    one_cluster = ["--penalty", "1"]
+    slow_arguments = ["--penalty", "2", "--rel-gap", "0", "--max-iterations", "1000000"]
 
     def slow_points(self):
         return np.random.RandomState(0).rand(3000, 16).astype(np.float32)

@@ -11,6 +11,7 @@ class MeanShiftTest(MethodCases, CliTest):
     command = "meanshift"
     arguments = ["--bandwidth", "4"]
     takes_k = False
+    one_cluster = []
     slow_arguments = ["--bandwidth", "1", "--kernel", "gaussian"]
 
     def test_bandwidth_decides_the_number_of_clusters(self):

@@ -194,13 +194,13 @@ class InterruptTest(CliTest):
         self.assertEqual([path.name for path in self.folder.iterdir()], ["X.csv"])
 
     def test_plain_lines_every_few_seconds(self):
-        self.save("X.npy", np.random.RandomState(0).rand(20000, 32).astype(np.float32))
-        process = self.start("kmeans", "X.npy", "-k", "200", "--restarts", "1000", "--time-limit",
-                             "6.5", "--json")
+        self.save("X.npy", np.random.RandomState(0).rand(1000, 4).astype(np.float32))
+        process = self.start("kmeans", "X.npy", "-k", "10", "--restarts", "100000000",
+                             "--time-limit", "8", "--json")
         _, err = process.communicate(timeout=60)
         lines = err.splitlines()
         self.assertEqual(len(lines), 1, err)
-        self.assertRegex(lines[0], r"^kmeans  .*restart \d+/1000  iteration \d+  objective ")
+        self.assertRegex(lines[0], r"^kmeans  .*restart \d+/100000000  iteration \d+  objective ")
 
 
 if __name__ == "__main__":
