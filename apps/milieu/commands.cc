@@ -9,14 +9,12 @@
 namespace milieu::cli {
 
 const std::vector<Command>& commands() {
-  // clang-format off: one a line
   static const std::vector<Command> table = {
       kmeans_command(),     kmodes_command(),        gmm_command(),      ncut_command(),
       meanshift_command(),  agglomerative_command(), exemplar_command(), kmedoids_command(),
       predict_command(),    score_command(),         info_command(),     demo_command(),
       completion_command(),
   };
-  // clang-format on
   return table;
 }
 
