@@ -79,17 +79,26 @@ class BlockScratch {
     float own_squared = 0;   // scaled squared distance to the centre of its label, where known
   };
 
+  // A centre that may be the nearest of the point at hand.
+  struct Rival {
+    float squared = 0;  // scaled squared distance, by differences in float
+    int center = 0;
+  };
+
   void scan(const AssignJob& job, const Block& block);
   bool is_settled(const AssignJob& job, int64_t point, Slot& slot);
   void add_slot(const AssignJob& job, const float* x, Slot slot);
   void score(const AssignJob& job, AssignCost& cost);
   void decide(const AssignJob& job, const BoundTable& table, int64_t s, AssignCost& cost);
-  void lower_bound_of_old_center(const AssignJob& job, const Slot& slot) const;
+  void lower_bound_of_old_center(const AssignJob& job, int64_t i, int old_label, float squared);
   void resolve(const AssignJob& job, const Slot& slot, const BoundResult& found, int label);
+  void add_rival(const AssignJob& job, int64_t i, int center);
+  Rival nearest_rival(const AssignJob& job, int64_t i) const;
 
   int64_t block_size_ = 0;
   int64_t row_length_ = 0;
   std::vector<Slot> slots_;
+  std::vector<Rival> rivals_;
   std::vector<float> scales_;
   Matrix<int16_t> rows_;
   Matrix<float> best_, second_;        // slot x 64

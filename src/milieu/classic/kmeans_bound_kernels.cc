@@ -3,10 +3,7 @@
 // written so that the compiler vectorises them, with errno and traps of mathematics switched off
 // for this file (CMakeLists.txt).
 #include "milieu/classic/kmeans_kernels.h"
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
+#include "milieu/classic/kmeans_vectors_internal.h"
 
 namespace milieu::MILIEU_ISA {
 namespace {
@@ -16,7 +13,6 @@ using internal::BoundResult;
 using internal::BoundTable;
 using internal::kNotScored;
 
-constexpr int kLanes = 16;
 constexpr int kMaxCount = 64;
 
 uint64_t low_bits(int64_t count) {
@@ -71,30 +67,21 @@ void subtract_drifts(uint8_t* bounds, const uint8_t* amounts, int64_t count) {
 
 namespace {
 
-uint64_t bits_of(const int32_t* flags, int32_t padded) {
-  uint8_t bytes[kMaxCount] = {};
-  for (int32_t g = 0; g < padded; ++g) bytes[g] = static_cast<uint8_t>(flags[g]);
-  return top_bits(bytes);
-}
-
 // The first of the lowest scores; 0 when a NaN is among them.
-int lowest_group(const float* best, int32_t padded, int64_t count) {
-  float lanes[kLanes];
-  for (int l = 0; l < kLanes; ++l) lanes[l] = best[l];
-  for (int32_t g = kLanes; g < padded; g += kLanes)
-    for (int l = 0; l < kLanes; ++l) lanes[l] = best[g + l] < lanes[l] ? best[g + l] : lanes[l];
-  for (int width = kLanes / 2; width > 0; width /= 2)
-    for (int l = 0; l < width; ++l)
-      lanes[l] = lanes[l + width] < lanes[l] ? lanes[l + width] : lanes[l];
-  int32_t is_lowest[kMaxCount];
-  const float lowest = lanes[0];
-  for (int32_t g = 0; g < padded; ++g) is_lowest[g] = best[g] == lowest ? -1 : 0;
-  const uint64_t bits = bits_of(is_lowest, padded) & low_bits(count);
-  return bits == 0 ? 0 : __builtin_ctzll(bits);
+int lowest_group(const float* best, int64_t count) {
+  Float8 lanes = load<Float8>(best);
+  for (int64_t g = 8; g < count; g += 8) lanes = lower(load<Float8>(best + g), lanes);
+  const Float8 fours = lower(lanes, __builtin_shufflevector(lanes, lanes, 4, 5, 6, 7, 0, 1, 2, 3));
+  const Float8 pairs = lower(fours, __builtin_shufflevector(fours, fours, 2, 3, 0, 1, 6, 7, 4, 5));
+  const Float8 lowest = lower(pairs, __builtin_shufflevector(pairs, pairs, 1, 0, 3, 2, 5, 4, 7, 6));
+  for (int64_t g = 0; g < count; g += 8)
+    if (const uint32_t bits = bits_of(load<Float8>(best + g) == lowest))
+      return static_cast<int>(g) + __builtin_ctz(bits);
+  return 0;
 }
 
-// The nearest of the scored centres and the one outside: no other with a score above `limit`
-// counts.
+// The nearest of the scored centres and the one outside: none with a score above the returned limit
+// is as near.
 float decide_nearest(const BoundTable& table, const BoundJob& job, BoundResult& result) {
   const float lowest = job.best[result.group];
   float limit = lowest + (job.norm * table.slopes[result.group] + table.offsets[result.group]);
@@ -115,45 +102,51 @@ float decide_nearest(const BoundTable& table, const BoundJob& job, BoundResult& 
   return limit;
 }
 
+typedef uint8_t Byte8 __attribute__((vector_size(8)));
+
+inline Int8 cut_to_byte(Int8 values) {
+  values = values < 0 ? Int8{} : values;
+  return values > 255 ? Int8{} + 255 : values;
+}
+
+// The first `left` of them.
+inline void store_bytes(Byte8 bytes, uint8_t* to, int64_t left) {
+  if (left >= 8) return store(bytes, to);
+  for (int64_t l = 0; l < left; ++l) to[l] = bytes[l];
+}
+
 }  // namespace
 
 BoundResult bound_groups(const BoundTable& table, const BoundJob& job) {
-  alignas(64) float scores[kMaxCount];
-  alignas(64) int32_t values[kMaxCount];
-  alignas(64) int32_t is_open[kMaxCount];
-  const int32_t count = static_cast<int32_t>(table.count);
-  const int32_t padded = (count + kLanes - 1) / kLanes * kLanes;
+  constexpr Int8 kPlaces{0, 1, 2, 3, 4, 5, 6, 7};
   BoundResult result;
-  result.group = lowest_group(job.best, padded, count);
+  result.group = lowest_group(job.best, table.count);
   const float limit = decide_nearest(table, job, result);
-  for (int32_t g = 0; g < padded; ++g) scores[g] = job.best[g];
-  if (result.group >= 0) scores[result.group] = job.second[result.group];
-  const float norm = job.norm;
+  const float second = result.group >= 0 ? job.second[result.group] : 0.0f;
   const float squared_norm = (1 - table.sum_error) * job.squared_norm;
   const float steps = 0.999999f * table.steps_per_unit;
-  const float slack = 1e-6f * norm * table.steps_per_unit + static_cast<float>(result.base) + 0.02f;
-  const float* slopes = table.slopes;
-  const float* offsets = table.offsets;
-  const float* drifts = table.drifts;
-  for (int32_t g = 0; g < padded; ++g) {
-    const float low = scores[g] - (norm * slopes[g] + offsets[g]);
-    is_open[g] = low > limit ? 0 : -1;
-    const float squared = squared_norm + 2 * low;
-    const float value = __builtin_sqrtf(squared > 0 ? squared : 0.0f) * steps + (drifts[g] - slack);
-    const float positive = value > 0 ? value : 0.0f;
-    values[g] = static_cast<int32_t>(positive < 255 ? positive : 255.0f);
+  const float slack =
+      1e-6f * job.norm * table.steps_per_unit + static_cast<float>(result.base) + 0.02f;
+  const int32_t rebase = job.base - result.base;
+  for (int64_t g = 0; g < table.count; g += 8) {
+    const Float8 best = load<Float8>(job.best + g);
+    const Int8 is_nearest = kPlaces + static_cast<int32_t>(g) == result.group;
+    const Float8 error =
+        job.norm * load<Float8>(table.slopes + g) + load<Float8>(table.offsets + g);
+    const Float8 low = (is_nearest ? Float8{} + second : best) - error;
+    // Not "low <= limit": what is not a number must stay open.
+    result.open_groups |= static_cast<uint64_t>(bits_of(~(low > limit))) << g;
+    if (!job.bounds) continue;
+    const Float8 squared = squared_norm + 2 * low;
+    const Float8 distance = square_roots(squared > 0 ? squared : Float8{});
+    const Float8 value = distance * steps + (load<Float8>(table.drifts + g) - slack);
+    const Float8 cut = lower(value > 0 ? value : Float8{}, Float8{} + 255.0f);
+    const Int8 kept =
+        cut_to_byte(__builtin_convertvector(load<Byte8>(job.bounds + g), Int8) + rebase);
+    const Int8 bound = best < kNotScored ? __builtin_convertvector(cut, Int8) : kept;
+    store_bytes(__builtin_convertvector(bound, Byte8), job.bounds + g, table.count - g);
   }
-  result.open_groups = bits_of(is_open, padded) & low_bits(count);
-  if (job.bounds) {
-    uint8_t* bounds = job.bounds;
-    const float* best = job.best;
-    const int32_t rebase = job.base - result.base;
-    for (int32_t g = 0; g < count; ++g) {
-      const int32_t moved = bounds[g] + rebase;
-      const int32_t kept = moved < 0 ? 0 : moved > 255 ? 255 : moved;
-      bounds[g] = static_cast<uint8_t>(best[g] < kNotScored ? values[g] : kept);
-    }
-  }
+  result.open_groups &= low_bits(table.count);
   return result;
 }
 

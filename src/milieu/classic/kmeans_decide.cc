@@ -11,6 +11,8 @@
 namespace milieu::internal {
 namespace {
 
+constexpr float kLargestSquare = 1e30f;  // what overflowed is at least that large
+
 uint8_t byte_from(float value) {
   return static_cast<uint8_t>(value > 0 ? std::min(value, 255.0f) : 0.0f);
 }
@@ -20,35 +22,6 @@ uint8_t stored_bound(const PointBounds& bounds, int64_t i, int g, float distance
   return byte_from(distance * bounds.steps_per_unit * 0.999999f + bounds.group_drifts[g] -
                    static_cast<float>(bounds.base[i]) - 0.02f);
 }
-
-// The nearest of the centres it is shown; ties to the lowest index.
-class ExactNearest {
- public:
-  ExactNearest(const AssignJob& job, int64_t point) : job_(job), x_(job.points.row(point)) {}
-
-  double squared_to(int j) const {
-    return squared_distance(x_, job_.centers.row(j), job_.points.cols());
-  }
-  void add(int j) {
-    const double squared = squared_to(j);
-    if (squared > squared_ || (squared == squared_ && j > center_)) return;
-    squared_ = squared;
-    center_ = j;
-  }
-  template <class Visitor>
-  void visit_group(int g, Visitor&& visit) const {
-    const CenterGroups& groups = *job_.groups;
-    for (int i = groups.first[g]; i < groups.first[g + 1]; ++i) visit(groups.centers[i]);
-  }
-  int center() const { return center_; }
-  double squared() const { return squared_; }
-
- private:
-  const AssignJob& job_;
-  const float* x_;
-  double squared_ = std::numeric_limits<double>::infinity();
-  int center_ = -1;
-};
 
 template <class Visitor>
 void visit_bits(uint64_t bits, Visitor&& visit) {
@@ -109,51 +82,84 @@ void BlockScratch::decide(const AssignJob& job, const BoundTable& table, int64_t
     ++cost.num_resolved;
     return resolve(job, slot, found, label);
   }
-  if (is_outside && label != old_label) lower_bound_of_old_center(job, slot);
+  if (is_outside && label != old_label)
+    lower_bound_of_old_center(job, i, old_label, slot.own_squared);
   job.labels[i] = label;
 }
 
 // The centre of the old label has become one of the others of its group, which was not scored.
-void BlockScratch::lower_bound_of_old_center(const AssignJob& job, const Slot& slot) const {
+void BlockScratch::lower_bound_of_old_center(const AssignJob& job, int64_t i, int old_label,
+                                             float squared) {
   PointBounds& bounds = *job.bounds;
-  const int g = job.groups->group_from_center[job.labels[slot.point]];
-  const float own = std::sqrt(slot.own_squared * (1 - sum_error(job.points.cols())));
-  uint8_t& lower = bounds.lower[slot.point * bounds.num_groups + g];
-  lower = std::min(lower, stored_bound(bounds, slot.point, g, own));
+  const int g = job.groups->group_from_center[old_label];
+  const float own = std::sqrt(squared * (1 - sum_error(job.points.cols())));
+  uint8_t& lower = bounds.lower[i * bounds.num_groups + g];
+  lower = std::min(lower, stored_bound(bounds, i, g, own));
 }
 
-// Decides by exact distances between the label found, the old one and all centres of the open
-// groups; brings their bounds up to date.
+// Decides between the label found, the old one and all centres of the open groups, by differences
+// in float and, where these are too close to call, by exact distances; brings the bounds up to
+// date.
 void BlockScratch::resolve(const AssignJob& job, const Slot& slot, const BoundResult& found,
                            int label) {
   const int64_t i = slot.point;
   const int old_label = job.bounds ? job.labels[i] : label;
-  ExactNearest nearest(job, i);
-  nearest.add(label);
-  if (found.outside_is_open) nearest.add(old_label);
-  visit_bits(found.open_groups,
-             [&](int g) { nearest.visit_group(g, [&](int j) { nearest.add(j); }); });
-  job.labels[i] = nearest.center();
+  rivals_.clear();
+  add_rival(job, i, label);
+  if (old_label != label && found.outside_is_open) add_rival(job, i, old_label);
+  visit_bits(found.open_groups, [&](int g) {
+    for (int c = job.groups->first[g]; c < job.groups->first[g + 1]; ++c)
+      if (job.groups->centers[c] != label) add_rival(job, i, job.groups->centers[c]);
+  });
+  const Rival nearest = nearest_rival(job, i);
+  job.labels[i] = nearest.center;
   if (!job.bounds) return;
 
   PointBounds& bounds = *job.bounds;
-  const auto scaled = [&](double squared) {
-    return static_cast<float>(std::sqrt(squared)) * job.scaling->factor;
-  };
-  bounds.upper[i] = steps_up(scaled(nearest.squared()), bounds.steps_per_unit);
+  const float error = sum_error(job.points.cols());
+  bounds.upper[i] =
+      steps_up(std::sqrt(nearest.squared * (1 + error) + 1e-37f), bounds.steps_per_unit);
   uint8_t* lower = bounds.lower.data() + i * bounds.num_groups;
-  visit_bits(found.open_groups, [&](int g) {
-    ExactNearest other(job, i);
-    nearest.visit_group(g, [&](int j) {
-      if (j != nearest.center()) other.add(j);
-    });
-    lower[g] = stored_bound(bounds, i, g, scaled(other.squared()));
-  });
-  for (const int loser : {label, old_label}) {
-    const int g = job.groups->group_from_center[loser];
-    if (loser == nearest.center() || (found.open_groups >> g & 1)) continue;
-    lower[g] = std::min(lower[g], stored_bound(bounds, i, g, scaled(nearest.squared_to(loser))));
+  visit_bits(found.open_groups, [&](int g) { lower[g] = 255; });
+  for (const Rival& rival : rivals_) {
+    if (rival.center == nearest.center) continue;
+    const int g = job.groups->group_from_center[rival.center];
+    const float distance = std::sqrt(std::min(rival.squared, kLargestSquare) * (1 - error));
+    lower[g] = std::min(lower[g], stored_bound(bounds, i, g, distance));
   }
+  if (old_label != nearest.center && !found.outside_is_open &&
+      !(slot.groups >> job.groups->group_from_center[old_label] & 1))
+    lower_bound_of_old_center(job, i, old_label, slot.own_squared);
+}
+
+void BlockScratch::add_rival(const AssignJob& job, int64_t i, int center) {
+  rivals_.push_back(
+      {MILIEU_SELECT_ISA(scaled_squared_distance)(job.points.row(i), job.centers.row(center),
+                                                  job.scaling->factor, job.points.cols()),
+       center});
+}
+
+// The rival nearest to point i; exactly, with ties to the lowest index.
+BlockScratch::Rival BlockScratch::nearest_rival(const AssignJob& job, int64_t i) const {
+  const float error = sum_error(job.points.cols());
+  Rival nearest = rivals_[0];
+  for (const Rival& rival : rivals_)
+    if (rival.squared < nearest.squared) nearest = rival;
+  const float limit = nearest.squared * (1 + error) + 1e-37f;
+  const auto exact = [&](int center) {
+    return squared_distance(job.points.row(i), job.centers.row(center), job.points.cols());
+  };
+  double squared = -1;  // exact, of `nearest`, once it is needed
+  for (const Rival& rival : rivals_) {
+    if (rival.squared * (1 - error) > limit || rival.center == nearest.center) continue;
+    if (squared < 0) squared = exact(nearest.center);
+    const double other = exact(rival.center);
+    if (other < squared || (other == squared && rival.center < nearest.center)) {
+      nearest = rival;
+      squared = other;
+    }
+  }
+  return nearest;
 }
 
 void BlockScratch::separate(const AssignJob& job, const Block& block, std::span<uint16_t> out) {

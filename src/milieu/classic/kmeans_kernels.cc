@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ISA source (cmake/MilieuModule.cmake). The products use intrinsics; the rest are loops over
-// fixed lanes that the compiler vectorises.
+// An ISA source (cmake/MilieuModule.cmake): the scores of points against a group of centres.
 #include "milieu/classic/kmeans_kernels.h"
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
+#include "milieu/classic/kmeans_vectors_internal.h"
 
 namespace milieu::MILIEU_ISA {
 namespace {
 
 using internal::kCenterTile;
-using internal::kQuantisedNorm;
-using internal::QuantisedRow;
 using internal::ScoreJob;
-
-constexpr int kLanes = 16;
-constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
 
 // A tile of centres is kParts vectors of kWidth lanes; as many points are scored together as there
 // are registers for.
@@ -52,24 +43,12 @@ inline Ints add_products(Ints sum, Ints a, Ints b) {
 #endif
 }
 
-template <class Vector, class T>
-inline Vector load(const T* from) {
-  Vector values;
-  __builtin_memcpy(&values, from, sizeof(values));
-  return values;
-}
-
 inline Ints spread_pair(const int16_t* from) {
   int32_t pair;
   __builtin_memcpy(&pair, from, sizeof(pair));
   return Ints{} + pair;
 }
 
-typedef float Float8 __attribute__((vector_size(32)));
-typedef int32_t Int8 __attribute__((vector_size(32)));
-
-inline Float8 lower(Float8 a, Float8 b) { return a < b ? a : b; }
-inline Float8 higher(Float8 a, Float8 b) { return a < b ? b : a; }
 
 // Two lowest values in each lane, best <= second.
 struct TwoLowest {
@@ -165,14 +144,6 @@ inline void score_points(const ScoreJob& job, const uint16_t* slots) {
   }
 }
 
-inline float sum_lanes(const float* lanes) {
-  float sums[kLanes];
-  for (int l = 0; l < kLanes; ++l) sums[l] = lanes[l];
-  for (int width = kLanes / 2; width > 0; width /= 2)
-    for (int l = 0; l < width; ++l) sums[l] += sums[l + width];
-  return sums[0];
-}
-
 }  // namespace
 
 void score_group(const ScoreJob& job) {
@@ -180,47 +151,6 @@ void score_group(const ScoreJob& job) {
   for (; s + kPoints <= job.num_slots; s += kPoints) score_points<kPoints>(job, job.slots + s);
   for (; s + 3 <= job.num_slots; s += 3) score_points<3>(job, job.slots + s);
   for (; s < job.num_slots; ++s) score_points<1>(job, job.slots + s);
-}
-
-QuantisedRow quantise_row(const float* x, const float* shift, float factor, int64_t d,
-                          int64_t row_length, int16_t* out) {
-  float lanes[kLanes] = {};
-  int64_t t = 0;
-  for (; t + kLanes <= d; t += kLanes)
-    for (int l = 0; l < kLanes; ++l) {
-      const float value = (x[t + l] - shift[t + l]) * factor;
-      lanes[l] += value * value;
-    }
-  for (int l = 0; t < d; ++t, ++l) {
-    const float value = (x[t] - shift[t]) * factor;
-    lanes[l] += value * value;
-  }
-  QuantisedRow row;
-  row.squared_norm = sum_lanes(lanes);
-  const float norm = __builtin_sqrtf(row.squared_norm);
-  row.scale = norm / kQuantisedNorm;
-  const float multiplier = norm > 0 ? factor * (kQuantisedNorm / norm) : 0.0f;
-  for (t = 0; t < d; ++t) {
-    const float rounded = (((x[t] - shift[t]) * multiplier) + kRound) - kRound;
-    out[t] = static_cast<int16_t>(static_cast<int32_t>(rounded));
-  }
-  for (; t < row_length; ++t) out[t] = 0;
-  return row;
-}
-
-float scaled_squared_distance(const float* a, const float* b, float factor, int64_t d) {
-  float lanes[kLanes] = {};
-  int64_t t = 0;
-  for (; t + kLanes <= d; t += kLanes)
-    for (int l = 0; l < kLanes; ++l) {
-      const float difference = (a[t + l] - b[t + l]) * factor;
-      lanes[l] += difference * difference;
-    }
-  for (int l = 0; t < d; ++t, ++l) {
-    const float difference = (a[t] - b[t]) * factor;
-    lanes[l] += difference * difference;
-  }
-  return sum_lanes(lanes);
 }
 
 }  // namespace milieu::MILIEU_ISA

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors of eight numbers for the kernels of k-means, by the vector extension that GCC and Clang
+// share: one register with AVX2, two of four lanes without. Included by ISA sources only, each with
+// its own namespace.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace milieu::MILIEU_ISA {
+namespace {
+
+typedef float Float8 __attribute__((vector_size(32)));
+typedef int32_t Int8 __attribute__((vector_size(32)));
+
+template <class Vector, class T>
+inline Vector load(const T* from) {
+  Vector values;
+  __builtin_memcpy(&values, from, sizeof(values));
+  return values;
+}
+
+template <class Vector, class T>
+inline void store(const Vector& values, T* to) {
+  __builtin_memcpy(to, &values, sizeof(values));
+}
+
+inline Float8 lower(Float8 a, Float8 b) { return a < b ? a : b; }
+inline Float8 higher(Float8 a, Float8 b) { return a < b ? b : a; }
+
+inline Float8 square_roots(Float8 v) {
+#if defined(__AVX2__)
+  return reinterpret_cast<Float8>(_mm256_sqrt_ps(reinterpret_cast<__m256>(v)));
+#else
+  for (int l = 0; l < 8; ++l) v[l] = __builtin_sqrtf(v[l]);
+  return v;
+#endif
+}
+
+// Lanes added in a fixed order.
+inline float sum_of(Float8 v) {
+  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
+
+// Bit l is set when lane l of a comparison holds.
+inline uint32_t bits_of(Int8 mask) {
+#if defined(__AVX2__)
+  return static_cast<uint32_t>(_mm256_movemask_ps(reinterpret_cast<__m256>(mask)));
+#elif defined(__SSE2__)
+  __m128 halves[2];
+  __builtin_memcpy(halves, &mask, sizeof(mask));
+  return static_cast<uint32_t>(_mm_movemask_ps(halves[0]) | _mm_movemask_ps(halves[1]) << 4);
+#else
+  uint32_t bits = 0;
+  for (int l = 0; l < 8; ++l) bits |= (static_cast<uint32_t>(mask[l]) & 1) << l;
+  return bits;
+#endif
+}
+
+}  // namespace
+}  // namespace milieu::MILIEU_ISA
