@@ -230,7 +230,6 @@ struct Counted {
   Counted(const Counted& other) : rows(other.rows), alive_(other.alive_), most_(other.most_) {
     rise();
   }
-  Counted(Counted&& other) noexcept : Counted(static_cast<const Counted&>(other)) {}
   Counted& operator=(const Counted&) = default;
   ~Counted() { --*alive_; }
   void rise() {

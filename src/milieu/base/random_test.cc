@@ -35,8 +35,8 @@ TEST(Random, FirstNumbersAreFrozen) {
 
 TEST(Random, FirstSamplesAreFrozen) {
   Random index(1);
-  std::vector<int64_t> drawn;
-  for (int i = 0; i < 4; ++i) drawn.push_back(index.uniform_index(1000));
+  std::vector<int64_t> drawn(4);
+  for (int64_t& i : drawn) i = index.uniform_index(1000);
   EXPECT_EQ(drawn, (std::vector<int64_t>{387, 965, 744, 470}));
   EXPECT_EQ(Random(1).sample_without_replacement(10, 4), (std::vector<int64_t>{7, 9, 2, 3}));
   EXPECT_EQ(Random(1).sample_without_replacement(100, 4), (std::vector<int64_t>{87, 65, 44, 70}));
