@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
@@ -76,11 +77,13 @@ void count_fixed(const ExemplarSolution& solution, ExemplarResult& result) {
 }
 
 double relative_gap(double energy, double bound) {
+  if (!std::isfinite(bound)) return std::numeric_limits<double>::infinity();  // stopped too early
   const double gap = std::max(0.0, energy - bound);
   return gap == 0 ? 0.0 : gap / std::max(std::abs(bound), 1e-300);
 }
 
 std::string describe_end(const ExemplarResult& result, Termination termination) {
+  if (!std::isfinite(result.gap)) return "stopped before a lower bound was found";
   if (termination == Termination::Converged && result.gap <= 1e-9)
     return "the result is optimal: energy and lower bound meet";
   return fmt::format("no choice of exemplars has an energy more than {:.3g} % lower",
@@ -153,6 +156,7 @@ ExemplarResult fit_exemplar(const ExemplarInput& given, const ExemplarOptions& o
     result.lower_bound = std::min(solution.dual.bound, solution.energy);
     count_fixed(solution, result);
   }
+  if (monitor.should_stop()) solution.termination = termination_from(monitor.stop_reason());
   result.gap = relative_gap(result.energy, result.lower_bound);
   fill_summary(input, options, solution, penalty, result);
   result.summary.warnings = std::move(warnings);

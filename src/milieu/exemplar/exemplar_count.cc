@@ -122,6 +122,8 @@ CountSearch solve_for_count(ListSource& source, const ExemplarInput& input,
     found.lower_bound = std::max(found.lower_bound, trial.lower_bound - trial.penalty * count);
   found.lower_bound = std::min(found.lower_bound, found.total_cost);
   found.solution.energy = found.total_cost;
+  found.solution.trace = {found.total_cost};
+  found.solution.termination = Termination::Converged;
   return found;
 }
 

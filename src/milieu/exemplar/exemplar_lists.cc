@@ -25,7 +25,7 @@ void row_costs(Distance distance, FloatView points, int64_t p, MatrixView<float>
   pair_distances(distance, points.rows_between(p, p + 1), points, out);
 }
 
-double median_of(std::vector<float> values) {
+double median_of(std::vector<float>& values) {
   const size_t middle = values.size() / 2;
   std::nth_element(values.begin(), values.begin() + middle, values.end());
   if (values.size() % 2 == 1) return values[middle];
@@ -90,7 +90,12 @@ double ListSource::asked_penalty() const {
   }
   std::erase_if(values, [](float value) { return !std::isfinite(value); });
   require(!values.empty(), "penalty is median, but no distance is finite: give a number");
-  return median_of(std::move(values));
+  // Mostly duplicates: a penalty of 0 would make every sample an exemplar.
+  const double median = median_of(values);
+  if (median > 0) return median;
+  double sum = 0;
+  for (float value : values) sum += value;
+  return sum > 0 ? sum / static_cast<double>(values.size()) : 1.0;
 }
 
 const ServiceLists& ListSource::lists_for(double penalty) {

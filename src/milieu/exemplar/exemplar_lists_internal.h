@@ -16,7 +16,8 @@ class ListSource {
              std::vector<std::string>& warnings, Monitor& monitor);
 
   int64_t num_samples() const;
-  // The penalty that options.penalty asks for: its number, or the median of the distances.
+  // The penalty that options.penalty asks for: its number, or the median of the distances (their
+  // mean where the median is not positive, 1 where that is not either).
   double asked_penalty() const;
   // Lists for one penalty for all samples, or for the caller's own penalties and lists.
   const ServiceLists& lists_for(double penalty);

@@ -161,7 +161,10 @@ std::vector<int> greedy_exemplars(const ServiceLists& lists, Monitor& monitor) {
     }
   };
   std::priority_queue<Saving> queue;
-  for (int q = 0; q < static_cast<int>(lists.n); ++q) queue.push({state.add_change(q), q});
+  for (int q = 0; q < static_cast<int>(lists.n); ++q) {
+    if (q % 256 == 0 && monitor.should_stop()) break;
+    queue.push({state.add_change(q), q});
+  }
   std::vector<int> open;
   while (!queue.empty() && !monitor.should_stop()) {
     const Saving top = queue.top();

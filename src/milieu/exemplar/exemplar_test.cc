@@ -291,6 +291,7 @@ TEST(Exemplar, EdgeCasesHaveDefinedResults) {
   const ExemplarResult same = fit_exemplar(input, with_penalty_text(1));
   EXPECT_EQ(same.model.rows.size(), 1u);
   EXPECT_NEAR(same.energy, 1, 1e-9);
+  EXPECT_EQ(fit_exemplar(input, {}).model.rows.size(), 1u);  // the median of the distances is 0
 
   Matrix<float> line(5, 1);
   for (int i = 0; i < 5; ++i) line(i, 0) = static_cast<float>(i);

@@ -7,6 +7,7 @@
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/exemplar/nearest_exemplar_internal.h"
+#include "milieu/neighbors/check_points.h"
 
 namespace milieu::internal {
 
@@ -66,6 +67,7 @@ std::vector<int> nearest_exemplars(Distance distance, FloatView exemplars, Float
     return fmt::format("points have {} columns, the model was fitted on {}", points.cols(),
                        exemplars.cols());
   });
+  if (points.rows() > 0) check_points(points, "points", num_threads);
   std::vector<int> nearest(points.rows());
   if (costs) costs->resize(points.rows());
   parallel_for(points.rows(), kRowsPerBlock, num_threads, [&](const Block& block) {
