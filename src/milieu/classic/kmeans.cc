@@ -125,14 +125,13 @@ internal::Scaling scaling_of(const KMeansProblem& problem) {
 void iterate(const KMeansProblem& problem, const KMeansOptions& options, int restart,
              Monitor& monitor, const Stopwatch& watch, Run& run) {
   ClusterSums sums(problem);
-  Matrix<float> previous;  // the centres that gave sums.labels()
   internal::NearestCenters nearest(problem.points, scaling_of(problem), problem.num_threads);
   const auto assign = [&] { return nearest.assign(run.centers, monitor, run.labels); };
   const auto stop_at_last_complete_pair = [&] {
     run.termination = termination_from(monitor.stop_reason());
     if (run.trace.empty()) return;
     run.labels = sums.labels();
-    run.centers = std::move(previous);
+    run.centers = Matrix<float>(nearest.centers());
   };
   run.labels.assign(problem.points.rows(), -1);
   while (true) {
@@ -146,7 +145,6 @@ void iterate(const KMeansProblem& problem, const KMeansOptions& options, int res
       run.termination = Termination::Converged;
       return;
     }
-    previous = run.centers;
     const std::vector<int> empty_clusters = internal::update_centers(sums, run.centers);
     internal::reseed_empty_clusters(problem, run.labels, empty_clusters, run.centers);
     if (has_converged(run.trace, options.rel_tolerance)) {

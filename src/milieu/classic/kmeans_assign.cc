@@ -11,16 +11,22 @@
 namespace milieu::internal {
 namespace {
 
-// Bounds take at most this share of the memory of the points (but at least kMinGroups bytes).
-constexpr double kBoundsShare = 0.1;
+// All memory of a run, as a share of the memory of the points. What labels, sums and centres leave
+// of it goes to the lower bounds, one byte for each point and group.
+constexpr double kMemoryShare = 0.13;
+constexpr double kOtherBytesPerPoint = 14;
+constexpr double kOtherBytesPerNumber = 24;  // of the centres
 constexpr int kMinGroups = 8;
 constexpr float kStepsPerDistance = 400;  // steps in a typical distance to the nearest centre
 constexpr float kFoldAt = 40;             // drifts above it are taken from the bounds themselves
 constexpr int64_t kPointsPerCenter = 16;  // fewer, and distances between centres do not pay
 
-int max_groups(int64_t d) {
-  const double bytes = kBoundsShare * sizeof(float) * static_cast<double>(d);
-  return std::clamp(static_cast<int>(bytes), kMinGroups, kMaxGroups);
+int max_groups(FloatView points, FloatView centers) {
+  const double d = static_cast<double>(points.cols());
+  const double per_point = static_cast<double>(centers.rows()) / static_cast<double>(points.rows());
+  const double bytes =
+      kMemoryShare * sizeof(float) * d - kOtherBytesPerPoint - kOtherBytesPerNumber * d * per_point;
+  return static_cast<int>(std::clamp<double>(bytes, kMinGroups, kMaxGroups));
 }
 
 int64_t choose_block_size(int64_t row_length) {
@@ -46,7 +52,6 @@ bool NearestCenters::assign(FloatView centers, const Monitor& monitor, std::span
   if (num_calls_ == 1) begin_bounds(centers);
   if (num_calls_ > 1) move_centers(centers);
   ++num_calls_;
-  centers_ = Matrix<float>(centers);
   load_centers(groups_, centers, scaling_);
   const AssignJob job{points_, centers, &scaling_, &groups_, has_bounds ? &bounds_ : nullptr,
                       labels};
@@ -63,14 +68,16 @@ bool NearestCenters::assign(FloatView centers, const Monitor& monitor, std::span
     costs[block.index] = scratch->assign(job, block);
     give_scratch(std::move(scratch));
   });
+  if (is_stopped) return false;
   cost_ = {};
   for (const AssignCost& cost : costs) cost_.merge(cost);
-  return !is_stopped;
+  centers_ = Matrix<float>(centers);
+  return true;
 }
 
 // Groups the centres anew and begins with bounds that exclude nothing.
 void NearestCenters::begin_bounds(FloatView centers) {
-  groups_ = group_centers(centers, max_groups(points_.cols()));
+  groups_ = group_centers(centers, max_groups(points_, centers));
   const int64_t n = points_.rows();
   const double typical = std::sqrt(cost_.sum_squared_upper / static_cast<double>(n));
   bounds_.steps_per_unit =

@@ -36,7 +36,8 @@ class NearestCenters {
   // and the object must not be used again.
   bool assign(FloatView centers, const Monitor& monitor, std::span<int> labels);
 
-  // Of the last call.
+  // The centres of the last call that was not stopped, and what it cost.
+  FloatView centers() const { return centers_; }
   const AssignCost& cost() const { return cost_; }
 
  private:
@@ -53,7 +54,7 @@ class NearestCenters {
   int num_calls_ = 0;
   CenterGroups groups_;
   PointBounds bounds_;
-  Matrix<float> centers_;  // of the last call
+  Matrix<float> centers_;
   AssignCost cost_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<BlockScratch>> free_scratch_;

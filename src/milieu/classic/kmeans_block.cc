@@ -93,6 +93,7 @@ void BlockScratch::add_slot(const AssignJob& job, const float* x, Slot slot) {
   slot.squared_norm =
       row.squared_norm < kLargest ? row.squared_norm : std::numeric_limits<float>::quiet_NaN();
   slot.norm = 1.002f * std::sqrt(slot.squared_norm) + 1e-18f;
+  slot.rest = row.rest;
   scales_[s] = row.scale;
   slots_.push_back(slot);
 }

@@ -76,6 +76,7 @@ class BlockScratch {
     uint64_t groups = 0;     // to be scored
     float norm = 0;          // |x'| rounded up
     float squared_norm = 0;  // |x'|^2
+    float rest = 0;          // what quantisation left of x', at most
     float own_squared = 0;   // scaled squared distance to the centre of its label, where known
   };
 

@@ -67,24 +67,37 @@ void subtract_drifts(uint8_t* bounds, const uint8_t* amounts, int64_t count) {
 
 namespace {
 
-// The first of the lowest scores; 0 when a NaN is among them.
-int lowest_group(const float* best, int64_t count) {
-  Float8 lanes = load<Float8>(best);
-  for (int64_t g = 8; g < count; g += 8) lanes = lower(load<Float8>(best + g), lanes);
+// Calls visit(g) for every g = 0, 8, ... such that one of the groups g to g + 7 is among `groups`.
+template <class Visit>
+inline void visit_eights(uint64_t groups, const Visit& visit) {
+  while (groups != 0) {
+    const int g = __builtin_ctzll(groups) & ~7;
+    visit(g);
+    groups &= ~(uint64_t{255} << g);
+  }
+}
+
+// The first of the lowest scores; when a NaN is among them any scored group.
+int lowest_group(const BoundJob& job) {
+  Float8 lanes = Float8{} + kNotScored;
+  visit_eights(job.groups, [&](int g) { lanes = lower(load<Float8>(job.best + g), lanes); });
   const Float8 fours = lower(lanes, __builtin_shufflevector(lanes, lanes, 4, 5, 6, 7, 0, 1, 2, 3));
   const Float8 pairs = lower(fours, __builtin_shufflevector(fours, fours, 2, 3, 0, 1, 6, 7, 4, 5));
   const Float8 lowest = lower(pairs, __builtin_shufflevector(pairs, pairs, 1, 0, 3, 2, 5, 4, 7, 6));
-  for (int64_t g = 0; g < count; g += 8)
-    if (const uint32_t bits = bits_of(load<Float8>(best + g) == lowest))
-      return static_cast<int>(g) + __builtin_ctz(bits);
-  return 0;
+  uint64_t found = 0;
+  visit_eights(job.groups, [&](int g) {
+    found |= static_cast<uint64_t>(bits_of(load<Float8>(job.best + g) == lowest)) << g;
+  });
+  found &= job.groups;
+  return __builtin_ctzll(found != 0 ? found : job.groups);
 }
 
 // The nearest of the scored centres and the one outside: none with a score above the returned limit
 // is as near.
 float decide_nearest(const BoundTable& table, const BoundJob& job, BoundResult& result) {
   const float lowest = job.best[result.group];
-  float limit = lowest + (job.norm * table.slopes[result.group] + table.offsets[result.group]);
+  float limit = lowest + (job.rest * table.largest_norms[result.group] +
+                          job.norm * table.slopes[result.group] + table.offsets[result.group]);
   if (job.own_squared != kNotScored) {
     const float error = table.sum_error * (job.own_squared + job.squared_norm);
     const float score = 0.5f * (job.own_squared - job.squared_norm);
@@ -98,21 +111,27 @@ float decide_nearest(const BoundTable& table, const BoundJob& job, BoundResult& 
   const float squared = (1 + table.sum_error) * job.squared_norm + 2 * limit;
   result.upper = __builtin_sqrtf(squared > 0 ? squared : 0.0f) + 1e-6f * job.norm;
   const float steps = result.upper * table.steps_per_unit * 1.000001f + 1.0f;
-  result.base = steps < 65535.0f ? static_cast<int>(steps) : 65535;
+  result.upper_steps = steps < 65535.0f ? static_cast<int>(steps) : 65535;
+  // Bounds keep their base as long as it is near enough for a byte to hold what matters.
+  constexpr int kFar = 24;
+  const int difference = result.upper_steps - job.base;
+  result.base = difference > kFar || difference < -2 ? result.upper_steps : job.base;
   return limit;
 }
-
-typedef uint8_t Byte8 __attribute__((vector_size(8)));
 
 inline Int8 cut_to_byte(Int8 values) {
   values = values < 0 ? Int8{} : values;
   return values > 255 ? Int8{} + 255 : values;
 }
 
-// The first `left` of them.
-inline void store_bytes(Byte8 bytes, uint8_t* to, int64_t left) {
-  if (left >= 8) return store(bytes, to);
-  for (int64_t l = 0; l < left; ++l) to[l] = bytes[l];
+// The first `left` of eight lanes in [0, 255].
+inline void store_bytes(Int8 values, uint8_t* to, int64_t left) {
+  const uint64_t bytes = pack_bytes(values);
+  if (left >= 8) {
+    __builtin_memcpy(to, &bytes, 8);
+    return;
+  }
+  for (int64_t l = 0; l < left; ++l) to[l] = static_cast<uint8_t>(bytes >> (8 * l));
 }
 
 }  // namespace
@@ -120,7 +139,7 @@ inline void store_bytes(Byte8 bytes, uint8_t* to, int64_t left) {
 BoundResult bound_groups(const BoundTable& table, const BoundJob& job) {
   constexpr Int8 kPlaces{0, 1, 2, 3, 4, 5, 6, 7};
   BoundResult result;
-  result.group = lowest_group(job.best, table.count);
+  result.group = lowest_group(job);
   const float limit = decide_nearest(table, job, result);
   const float second = result.group >= 0 ? job.second[result.group] : 0.0f;
   const float squared_norm = (1 - table.sum_error) * job.squared_norm;
@@ -128,25 +147,25 @@ BoundResult bound_groups(const BoundTable& table, const BoundJob& job) {
   const float slack =
       1e-6f * job.norm * table.steps_per_unit + static_cast<float>(result.base) + 0.02f;
   const int32_t rebase = job.base - result.base;
-  for (int64_t g = 0; g < table.count; g += 8) {
+  visit_eights(rebase != 0 ? low_bits(table.count) : job.groups, [&](int g) {
     const Float8 best = load<Float8>(job.best + g);
-    const Int8 is_nearest = kPlaces + static_cast<int32_t>(g) == result.group;
-    const Float8 error =
-        job.norm * load<Float8>(table.slopes + g) + load<Float8>(table.offsets + g);
+    const Int8 is_nearest = kPlaces + g == result.group;
+    const Float8 error = job.rest * load<Float8>(table.largest_norms + g) +
+                         job.norm * load<Float8>(table.slopes + g) +
+                         load<Float8>(table.offsets + g);
     const Float8 low = (is_nearest ? Float8{} + second : best) - error;
     // Not "low <= limit": what is not a number must stay open.
     result.open_groups |= static_cast<uint64_t>(bits_of(~(low > limit))) << g;
-    if (!job.bounds) continue;
+    if (!job.bounds) return;
     const Float8 squared = squared_norm + 2 * low;
     const Float8 distance = square_roots(squared > 0 ? squared : Float8{});
     const Float8 value = distance * steps + (load<Float8>(table.drifts + g) - slack);
     const Float8 cut = lower(value > 0 ? value : Float8{}, Float8{} + 255.0f);
-    const Int8 kept =
-        cut_to_byte(__builtin_convertvector(load<Byte8>(job.bounds + g), Int8) + rebase);
+    const Int8 kept = cut_to_byte(load_bytes(job.bounds + g) + rebase);
     const Int8 bound = best < kNotScored ? __builtin_convertvector(cut, Int8) : kept;
-    store_bytes(__builtin_convertvector(bound, Byte8), job.bounds + g, table.count - g);
-  }
-  result.open_groups &= low_bits(table.count);
+    store_bytes(bound, job.bounds + g, table.count - g);
+  });
+  result.open_groups &= job.groups;
   return result;
 }
 

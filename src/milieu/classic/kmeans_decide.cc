@@ -40,6 +40,7 @@ uint16_t steps_up(float distance, float steps_per_unit) {
 BoundTable bound_table(const AssignJob& job) {
   static constexpr float kNoDrifts[kMaxGroups] = {};
   BoundTable table;
+  table.largest_norms = job.groups->largest_norms.data();
   table.slopes = job.groups->slopes.data();
   table.offsets = job.groups->offsets.data();
   table.sum_error = sum_error(job.points.cols());
@@ -59,6 +60,8 @@ void BlockScratch::decide(const AssignJob& job, const BoundTable& table, int64_t
   BoundJob bound_job;
   bound_job.best = best_.row(s);
   bound_job.second = second_.row(s);
+  bound_job.groups = slot.groups;
+  bound_job.rest = slot.rest;
   bound_job.norm = slot.norm;
   bound_job.squared_norm = slot.squared_norm;
   bound_job.own_squared = is_outside ? slot.own_squared : kNotScored;
@@ -66,11 +69,10 @@ void BlockScratch::decide(const AssignJob& job, const BoundTable& table, int64_t
     bound_job.bounds = job.bounds->lower.data() + i * job.bounds->num_groups;
     bound_job.base = job.bounds->base[i];
   }
-  BoundResult found = MILIEU_SELECT_ISA(bound_groups)(table, bound_job);
-  found.open_groups &= slot.groups;
+  const BoundResult found = MILIEU_SELECT_ISA(bound_groups)(table, bound_job);
   if (job.bounds) {
     job.bounds->base[i] = static_cast<uint16_t>(found.base);
-    job.bounds->upper[i] = static_cast<uint16_t>(found.base);
+    job.bounds->upper[i] = static_cast<uint16_t>(found.upper_steps);
   }
   int label = old_label;
   if (found.group >= 0) {
@@ -179,8 +181,9 @@ void BlockScratch::separate(const AssignJob& job, const Block& block, std::span<
     uint16_t* row = out.data() + slot.point * kMaxGroups;
     const int own_group = groups.group_from_center[slot.point];
     for (int g = 0; g < groups.num_groups; ++g) {
-      const float score = (g == own_group ? second_ : best_)(s, g) -
-                          (slot.norm * groups.slopes[g] + groups.offsets[g]);
+      const float score =
+          (g == own_group ? second_ : best_)(s, g) -
+          (slot.rest * groups.largest_norms[g] + slot.norm * groups.slopes[g] + groups.offsets[g]);
       const float squared = (1 - error) * slot.squared_norm + 2 * score;
       const float distance = squared > 0 ? std::sqrt(squared) : 0.0f;
       const float steps = (distance * 0.999999f - 2e-6f * slot.norm) * job.bounds->steps_per_unit;

@@ -92,6 +92,7 @@ struct ScaledGroup {
   Matrix<double> rows;
   std::vector<double> norms;
   double largest_norm = 0;
+  double largest_number = 0;
 };
 
 ScaledGroup scale_group(const CenterGroups& groups, int g, FloatView centers,
@@ -105,6 +106,7 @@ ScaledGroup scale_group(const CenterGroups& groups, int g, FloatView centers,
     for (int64_t t = 0; t < centers.cols(); ++t) {
       row[t] = (static_cast<double>(center[t]) - scaling.shift[t]) * scaling.factor;
       squared += row[t] * row[t];
+      scaled.largest_number = std::max(scaled.largest_number, std::abs(row[t]));
     }
     scaled.norms.push_back(std::sqrt(squared));
     scaled.largest_norm = std::max(scaled.largest_norm, scaled.norms.back());
@@ -132,15 +134,14 @@ double quantise_center(std::span<const double> row, float scale, int64_t place,
 
 // The terms of the error of a score, with C = |c'| at most largest_norms[g], q the quantised
 // vectors times their scales and u = 2^-24:
-//   |x' - q_x| C   quantise_row rounds each number by half a step of X / kQuantisedNorm, and its
-//                  float arithmetic adds less than 0.05 steps to the norm of the difference;
-//   |q_x| |c' - q_c|   measured here in double; |q_x| is below 1.01 X for any d < 2^16 and below
-//                  X + |x' - q_x| in general;
+//   |x' - q_x| C        the rest that quantise_row measures, times largest_norms[g];
+//   |q_x| |c' - q_c|    measured here in double; |q_x| is below 1.01 X for any d < 10^6;
 //   5 u X C + 4 u C^2   float arithmetic on the product of scales, the integer, |c'|^2/2 and the
-//                  difference;
-//   32 u |s|       the last bits of a score, which score_group gives to the place of the centre;
-//                  |s| <= X C + C^2/2.
-// Every term is rounded up by a few parts in a thousand, which covers the rounding of X.
+//                       difference;
+//   32 u |s|            the last bits of a score, which score_group gives to the place of the
+//   centre;
+//                       |s| <= X C + C^2/2.
+// All are rounded up by more than the rounding of X and of these numbers to float.
 void load_centers(CenterGroups& groups, FloatView centers, const Scaling& scaling) {
   const int64_t d = centers.cols();
   const int num_groups = groups.num_groups;
@@ -154,13 +155,13 @@ void load_centers(CenterGroups& groups, FloatView centers, const Scaling& scalin
   groups.tiles = Matrix<int16_t>(num_places / kCenterTile, groups.row_length * kCenterTile);
   groups.half_norms.assign(num_places, kNoCenter);
   groups.scales.assign(num_groups, 0);
-  groups.largest_norms.assign(num_groups, 0);
+  groups.largest_norms.assign(kMaxGroups, 0);
   groups.slopes.assign(kMaxGroups, 0);
   groups.offsets.assign(kMaxGroups, 0);
-  const double point_rest = (0.5 * std::sqrt(static_cast<double>(d)) + 0.05) / kQuantisedNorm;
   for (int g = 0; g < num_groups; ++g) {
     const ScaledGroup scaled = scale_group(groups, g, centers, scaling);
-    groups.scales[g] = static_cast<float>(scaled.largest_norm / kQuantisedNorm);
+    groups.scales[g] = static_cast<float>(
+        std::max(scaled.largest_norm / kQuantisedNorm, scaled.largest_number / kQuantisedLargest));
     double largest_rest = 0;
     for (int i = 0; i < groups.size(g); ++i) {
       const int64_t place = groups.first_place[g] + i;
@@ -170,8 +171,7 @@ void load_centers(CenterGroups& groups, FloatView centers, const Scaling& scalin
     }
     const double norm = scaled.largest_norm;
     groups.largest_norms[g] = static_cast<float>(1.001 * norm);
-    groups.slopes[g] = static_cast<float>(
-        1.004 * (point_rest * norm + (1 + point_rest) * largest_rest + 2.4e-6 * norm));
+    groups.slopes[g] = static_cast<float>(1.02 * largest_rest + 2.4e-6 * norm);
     groups.offsets[g] = static_cast<float>(1.3e-6 * norm * norm);
   }
 }

@@ -5,8 +5,9 @@
 // All of it works in scaled coordinates x' = (x - shift) * factor. With X = |x'|, the score
 // s = |c'|^2/2 - x'.c' of a point and a centre of group g that score_group finds differs from the
 // exact one by at most
-//   error = X slope[g] + offset[g]
-// (see load_centers for the terms). Squared distances are |x'|^2 + 2 s.
+//   error = rest * largest_norms[g] + X slopes[g] + offsets[g],
+// `rest` being what quantisation left of x' (see load_centers for the terms). Squared distances are
+// |x'|^2 + 2 s.
 #pragma once
 
 #include <cstdint>
@@ -45,9 +46,9 @@ struct CenterGroups {
   Matrix<int16_t> tiles;             // one row a tile: [pair of dimensions][centre][2]
   std::vector<float> half_norms;     // by place; large for padding
   std::vector<float> scales;         // by group
-  std::vector<float> largest_norms;  // by group: largest |c'|
-  std::vector<float> slopes;         // by group, see above; padded to kMaxGroups
-  std::vector<float> offsets;        // by group; padded to kMaxGroups
+  std::vector<float> largest_norms;  // by group: largest |c'|; these three padded to kMaxGroups
+  std::vector<float> slopes;         // by group, see above
+  std::vector<float> offsets;        // by group
 
   int size(int g) const { return first[g + 1] - first[g]; }
 };

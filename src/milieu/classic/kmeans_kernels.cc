@@ -49,7 +49,6 @@ inline Ints spread_pair(const int16_t* from) {
   return Ints{} + pair;
 }
 
-
 // Two lowest values in each lane, best <= second.
 struct TwoLowest {
   Float8 best, second;

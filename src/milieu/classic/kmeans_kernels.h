@@ -16,13 +16,16 @@ namespace milieu::internal {
 inline constexpr int64_t kQuantisedPadding = 32;
 // Centres are scored in tiles of this many.
 inline constexpr int64_t kCenterTile = 16;
-// The norm of a quantised row (before rounding): products of two rows stay below 2^31.
-inline constexpr float kQuantisedNorm = 32000.0f;
+// The norm of a quantised row is at most this (before rounding): sums of products of two rows stay
+// below 2^31. Each number is at most kQuantisedLargest.
+inline constexpr float kQuantisedNorm = 45000.0f;
+inline constexpr float kQuantisedLargest = 32700.0f;
 
 // What quantise_row says about a row x: x is about scale * integers.
 struct QuantisedRow {
   float scale = 0;
   float squared_norm = 0;  // of the row before quantisation
+  float rest = 0;          // upper bound of |x - scale * integers|
 };
 
 // Scores of some points against the centres of one group. The score of point x and centre c is
@@ -49,8 +52,10 @@ inline constexpr float kNotScored = 3e38f;
 // What the bounds of all points have in common during a pass. Arrays by group are readable up to a
 // multiple of 16.
 struct BoundTable {
-  const float* slopes = nullptr;   // by group: a score is wrong by at most norm * slope + offset
-  const float* offsets = nullptr;  // by group
+  // By group: a score is wrong by at most rest * largest_norm + norm * slope + offset.
+  const float* largest_norms = nullptr;
+  const float* slopes = nullptr;
+  const float* offsets = nullptr;
   float sum_error = 0;             // relative error of squared norms and distances
   // A bound of distance b is stored as floor(b * steps_per_unit + drifts[g] - base), cut to a byte.
   const float* drifts = nullptr;  // by group
@@ -60,8 +65,10 @@ struct BoundTable {
 
 // The scores of one point.
 struct BoundJob {
+  uint64_t groups = 0;            // those that were scored
   const float* best = nullptr;    // by group, kNotScored where score_group was not called
   const float* second = nullptr;  // by group
+  float rest = 0;                 // of the quantised point
   float norm = 0;                 // of the point, rounded up
   float squared_norm = 0;
   float own_squared = 0;      // squared distance to a centre outside the scored groups (may be
@@ -76,7 +83,8 @@ struct BoundResult {
   uint64_t open_groups = 0;      // those that may hold another centre as near as the nearest
   bool outside_is_open = false;  // the centre outside may be as near as the nearest
   float upper = 0;               // upper bound of the distance to the nearest
-  int base = 0;  // of the bounds written: `upper` in steps, rounded up, at most 65535
+  int upper_steps = 0;           // the same in steps, rounded up, at most 65535
+  int base = 0;                  // of the bounds written
 };
 
 }  // namespace milieu::internal

@@ -6,6 +6,7 @@
 namespace milieu::MILIEU_ISA {
 namespace {
 
+using internal::kQuantisedLargest;
 using internal::kQuantisedNorm;
 using internal::QuantisedRow;
 
@@ -21,47 +22,63 @@ inline Float8 load_part(const float* from, int64_t left) {
   return values;
 }
 
-// Sum of ((a - b) * factor)^2 over d numbers.
-inline float sum_of_squares(const float* a, const float* b, float factor, int64_t d) {
-  Float8 even = {}, odd = {};
+struct Squares {
+  float sum = 0;
+  float largest = 0;  // of the square roots
+};
+
+// Of ((a - b) * factor) over d numbers. The sum is not affected by whether the largest is wanted.
+template <bool wants_largest>
+inline Squares squares_of(const float* a, const float* b, float factor, int64_t d) {
+  Float8 even = {}, odd = {}, largest = {};
+  const auto add = [&](Float8 x, Float8 y, Float8& sum) {
+    const Float8 difference = (x - y) * factor;
+    sum += difference * difference;
+    if (wants_largest) largest = higher(higher(difference, -difference), largest);
+  };
   int64_t t = 0;
   for (; t + 16 <= d; t += 16) {
-    const Float8 first = (load<Float8>(a + t) - load<Float8>(b + t)) * factor;
-    const Float8 last = (load<Float8>(a + t + 8) - load<Float8>(b + t + 8)) * factor;
-    even += first * first;
-    odd += last * last;
+    add(load<Float8>(a + t), load<Float8>(b + t), even);
+    add(load<Float8>(a + t + 8), load<Float8>(b + t + 8), odd);
   }
-  for (; t < d; t += 8) {
-    const Float8 part = (load_part(a + t, d - t) - load_part(b + t, d - t)) * factor;
-    even += part * part;
-  }
-  return sum_of(even + odd);
-}
-
-inline Short8 round_to_integers(Float8 values) {
-  return __builtin_convertvector(__builtin_convertvector((values + kRound) - kRound, Int8), Short8);
+  for (; t < d; t += 8) add(load_part(a + t, d - t), load_part(b + t, d - t), even);
+  Squares squares;
+  squares.sum = sum_of(even + odd);
+  for (int l = 0; l < 8 && wants_largest; ++l)
+    squares.largest = largest[l] > squares.largest ? largest[l] : squares.largest;
+  return squares;
 }
 
 }  // namespace
 
 QuantisedRow quantise_row(const float* x, const float* shift, float factor, int64_t d,
                           int64_t row_length, int16_t* out) {
+  const Squares squares = squares_of<true>(x, shift, factor, d);
+  const float norm = __builtin_sqrtf(squares.sum);
+  const float by_norm = norm / kQuantisedNorm;
+  const float by_largest = squares.largest / kQuantisedLargest;
   QuantisedRow row;
-  row.squared_norm = sum_of_squares(x, shift, factor, d);
-  const float norm = __builtin_sqrtf(row.squared_norm);
-  row.scale = norm / kQuantisedNorm;
-  const float multiplier = norm > 0 ? factor * (kQuantisedNorm / norm) : 0.0f;
+  row.squared_norm = squares.sum;
+  row.scale = by_norm > by_largest ? by_norm : by_largest;
+  const float multiplier = row.scale > 0 ? factor / row.scale : 0.0f;
+  Float8 rest = {};
+  const auto quantise = [&](Float8 a, Float8 b, int16_t* to) {
+    const Float8 exact = (a - b) * multiplier;
+    const Float8 rounded = (exact + kRound) - kRound;
+    rest += (exact - rounded) * (exact - rounded);
+    store(__builtin_convertvector(__builtin_convertvector(rounded, Int8), Short8), to);
+  };
   int64_t t = 0;
-  for (; t + 8 <= d; t += 8)
-    store(round_to_integers((load<Float8>(x + t) - load<Float8>(shift + t)) * multiplier), out + t);
+  for (; t + 8 <= d; t += 8) quantise(load<Float8>(x + t), load<Float8>(shift + t), out + t);
   for (; t < row_length; t += 8)
-    store(round_to_integers((load_part(x + t, d - t) - load_part(shift + t, d - t)) * multiplier),
-          out + t);
+    quantise(load_part(x + t, d - t), load_part(shift + t, d - t), out + t);
+  // 0.05 steps cover the rounding of `exact` and of the scale.
+  row.rest = row.scale * (1.001f * __builtin_sqrtf(sum_of(rest)) + 0.05f);
   return row;
 }
 
 float scaled_squared_distance(const float* a, const float* b, float factor, int64_t d) {
-  return sum_of_squares(a, b, factor, d);
+  return squares_of<false>(a, b, factor, d).sum;
 }
 
 }  // namespace milieu::MILIEU_ISA

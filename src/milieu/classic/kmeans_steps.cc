@@ -92,6 +92,9 @@ ClusterSums::ClusterSums(const KMeansProblem& problem)
 
 int64_t ClusterSums::update(std::span<const int> labels) {
   std::vector<uint32_t> moved;
+  size_t num_moved = 0;
+  for (size_t i = 0; i < labels.size(); ++i) num_moved += labels[i] != labels_[i];
+  moved.reserve(num_moved);
   for (size_t i = 0; i < labels.size(); ++i)
     if (labels[i] != labels_[i]) moved.push_back(static_cast<uint32_t>(i));
   const int64_t k = sums_.rows();
