@@ -23,9 +23,7 @@ struct Trial {
 };
 
 Trial try_penalty(ListSource& source, const ExemplarInput& input, const ExemplarOptions& options,
-                  double penalty, Monitor& monitor) {
-  SolveOptions solve = solve_options(options);
-  solve.max_iterations = std::min(options.max_iterations, 200);
+                  double penalty, const SolveOptions& solve, Monitor& monitor) {
   const ServiceLists& lists = source.lists_for(penalty);
   Trial trial;
   trial.solution = solve_exemplars(lists, solve, monitor);
@@ -52,9 +50,13 @@ Trial search_penalty(ListSource& source, const ExemplarInput& input, const Exemp
   const int wished = options.num_clusters;
   double penalty = first_penalty > 0 ? first_penalty : 1.0;
   double too_small = 0, too_large = INFINITY;
+  SolveOptions solve = solve_options(options);
+  solve.max_iterations = std::min(options.max_iterations, 200);
+  solve.num_trials = kMaxTrials;
   Trial best;
   for (int t = 0; t < kMaxTrials; ++t) {
-    Trial trial = try_penalty(source, input, options, penalty, monitor);
+    solve.trial = t;
+    Trial trial = try_penalty(source, input, options, penalty, solve, monitor);
     curve.push_back(trial.figures);
     const int found = trial.figures.num_exemplars;
     if (best.solution.server.empty() || is_better(trial, best, wished)) best = std::move(trial);
@@ -79,6 +81,7 @@ void make_exact(const ExemplarInput& input, const ExemplarOptions& options, Moni
                 CountSearch& found) {
   const MedoidProblem problem = medoid_problem(input.points, options.distance, input.costs,
                                                options.max_memory_gb, options.num_threads, monitor);
+  if (monitor.should_stop()) return;
   std::vector<int> medoids = found.solution.exemplars();
   fit_medoid_count(problem, options.num_clusters, medoids);
   if (options.num_clusters > 1) medoids = swap_medoids(problem, medoids, 100, monitor).medoids;
@@ -109,8 +112,12 @@ CountSearch solve_for_count(ListSource& source, const ExemplarInput& input,
   const double gigabytes = static_cast<double>(n) * static_cast<double>(n) * sizeof(float) / 1e9;
   int count = best.figures.num_exemplars;
   if (gigabytes <= options.max_memory_gb) {
-    make_exact(input, options, monitor, found);
-    count = wished;
+    if (!monitor.should_stop()) make_exact(input, options, monitor, found);
+    count = static_cast<int>(found.solution.exemplars().size());
+    if (count < wished && !monitor.should_stop())
+      warnings.push_back(fmt::format(
+          "num_clusters is {}, but only {} exemplars differ: the others would repeat them", wished,
+          count));
   } else if (count != wished) {
     warnings.push_back(fmt::format(
         "no penalty gave {} exemplars, the nearest number is {}; an exact search needs {:.1f} GB, "

@@ -98,7 +98,6 @@ std::vector<int> ExemplarSolution::exemplars() const {
 
 ExemplarSolution solve_exemplars(const ServiceLists& lists, const SolveOptions& options,
                                  Monitor& monitor) {
-  const Stopwatch watch;
   ExemplarSolution best;
   const bool is_greedy = options.start == ExemplarStart::Greedy;
   try_open(lists, is_greedy ? greedy_exemplars(lists, monitor) : stable_exemplars(lists, monitor),
@@ -121,8 +120,9 @@ ExemplarSolution solve_exemplars(const ServiceLists& lists, const SolveOptions& 
     try_open(lists, round_usage(usage), best, monitor);
     useless_rounds = gap_of(best) > (1 - kUsefulShare) * gap_before ? useless_rounds + 1 : 0;
     best.trace.push_back(best.energy);
-    monitor.on_iteration({0, 1, best.iterations, options.max_iterations, best.energy,
-                          best.energy - best.trace[best.trace.size() - 2], watch.seconds()});
+    monitor.on_iteration(
+        {options.trial, options.num_trials, best.iterations, options.max_iterations, best.energy,
+         best.energy - best.trace[best.trace.size() - 2], options.watch.seconds()});
   }
   if (!is_solved(best, options.rel_gap)) {
     shake(lists, options, best, monitor);

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/exemplar/dual_bound_internal.h"
 #include "milieu/exemplar/exemplar.h"
@@ -28,6 +29,9 @@ struct SolveOptions {
   double rel_gap = 1e-4;
   int max_iterations = 1000;
   uint64_t seed = 1;
+  int trial = 0;  // reported as the restart
+  int num_trials = 1;
+  Stopwatch watch;  // started when the fit began; copies go on from there
   int num_threads = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
@@ -94,6 +95,10 @@ void fill_summary(const KMedoidsInput& input, const KMedoidsOptions& options,
                         ? "no swap of a medoid for another sample lowers the sum of distances"
                         : "stopped before every swap was tried: the medoids may still improve";
   set_sizes(summary, result.labels, options.num_clusters);
+  if (summary.clusters < options.num_clusters)
+    summary.warnings.push_back(
+        fmt::format("num_clusters is {}, but only {} medoids differ: the others repeat them",
+                    options.num_clusters, summary.clusters));
   summary.extra = {{"exemplars", result.model.rows}};
 }
 
@@ -124,7 +129,6 @@ KMedoidsResult fit_kmedoids(const KMedoidsInput& given, const KMedoidsOptions& o
                           options.max_iterations, best.cost, 0, watch.seconds()});
     if (monitor.should_stop()) break;
   }
-  result.labels = internal::medoid_labels(problem, best.medoids);
   result.model.rows.assign(best.medoids.begin(), best.medoids.end());
   result.model.distance =
       input.points.empty() ? "precomputed" : internal::distance_name(options.distance);
@@ -133,6 +137,15 @@ KMedoidsResult fit_kmedoids(const KMedoidsInput& given, const KMedoidsOptions& o
     for (int m = 0; m < options.num_clusters; ++m)
       std::copy_n(input.points.row(best.medoids[m]), input.points.cols(),
                   result.model.medoids.row(m));
+  }
+  if (input.points.empty() || !monitor.should_stop()) {
+    result.labels = internal::medoid_labels(problem, best.medoids);
+  } else {  // the distances may be incomplete: assign by the features
+    std::vector<float> costs;
+    result.labels = internal::nearest_exemplars(options.distance, result.model.medoids,
+                                                input.points, options.num_threads, &costs);
+    best.cost = std::accumulate(costs.begin(), costs.end(), 0.0);
+    best.trace = {best.cost};
   }
   fill_summary(input, options, best, monitor, result);
   result.summary.seconds = watch.seconds();

@@ -146,7 +146,7 @@ MedoidProblem medoid_problem(FloatView points, Distance distance, FloatView cost
   check_memory(n, max_memory_gb);
   MedoidProblem problem{Matrix<float>(n, n)};
   parallel_for(n, kRowsPerBlock, num_threads, [&](const Block& block) {
-    if (monitor.should_stop()) return;
+    if (costs.empty() && monitor.should_stop()) return;
     MatrixView<float> rows = problem.served.view().rows_between(block.begin, block.end);
     if (costs.empty()) {
       pair_distances(distance, points.rows_between(block.begin, block.end), points, rows);
@@ -236,11 +236,12 @@ MedoidSearch swap_medoids(const MedoidProblem& problem, std::vector<int> medoids
 std::vector<int> medoid_labels(const MedoidProblem& problem, const std::vector<int>& medoids) {
   const int64_t n = problem.served.rows();
   std::vector<int> labels(n, 0);
-  for (int64_t p = 0; p < n; ++p) {
+  for (int64_t p = 0; p < n; ++p)
     for (int m = 1; m < static_cast<int>(medoids.size()); ++m)
       if (problem.served(medoids[m], p) < problem.served(medoids[labels[p]], p)) labels[p] = m;
-  }
-  for (int m = 0; m < static_cast<int>(medoids.size()); ++m) labels[medoids[m]] = m;
+  // A medoid serves itself even where another would be paid for it; equal medoids share the lowest.
+  for (int m = 0; m < static_cast<int>(medoids.size()); ++m)
+    if (problem.served(medoids[labels[medoids[m]]], medoids[m]) < 0) labels[medoids[m]] = m;
   return labels;
 }
 

@@ -16,7 +16,8 @@ struct MedoidProblem {
   Matrix<float> served;
 };
 
-// From points or from a cost matrix [p, q]; refuses more than max_memory_gb with the number.
+// From points or from a cost matrix [p, q]; refuses more than max_memory_gb with the number. When
+// the monitor stops it, distances between points are incomplete and must not be used.
 MedoidProblem medoid_problem(FloatView points, Distance distance, FloatView costs,
                              double max_memory_gb, int num_threads, Monitor& monitor);
 

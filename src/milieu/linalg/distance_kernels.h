@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of distance.h and finite.h, compiled for each instruction set. All sets give the same bits: the
-// order of additions is fixed by kLanes partial sums and nothing is fused.
+// The loops of distance.h and finite.h, compiled for each instruction set. All sets give the same
+// bits: the order of additions is fixed by kLanes partial sums and nothing is fused.
 #pragma once
 
 #include <cstdint>
