@@ -42,8 +42,7 @@ void check_shapes(const GmmModel& model) {
   const int64_t k = model.means.rows();
   const int64_t d = model.means.cols();
   check_model(k >= 1 && d >= 1, [&] {
-    return fmt::format("means is {} x {}, must have at least one component and feature",
-                       k, d);
+    return fmt::format("means is {} x {}, must have at least one component and feature", k, d);
   });
   check_model(static_cast<int64_t>(model.weights.size()) == k, [&] {
     return fmt::format("weights has {} entries, means {} rows: they must match",
@@ -51,13 +50,13 @@ void check_shapes(const GmmModel& model) {
   });
   const auto [rows, cols] = covariance_shape(model.covariance, k, d);
   check_model(model.covariances.rows() == rows && model.covariances.cols() == cols,
-          [&, r = rows, c = cols] {
-            return fmt::format(
-                "covariances is {} x {}, must be {} x {} for {} means of {} "
-                "features and covariance {}",
-                model.covariances.rows(), model.covariances.cols(), r, c, k, d,
-                to_string(model.covariance));
-          });
+              [&, r = rows, c = cols] {
+                return fmt::format(
+                    "covariances is {} x {}, must be {} x {} for {} means of {} "
+                    "features and covariance {}",
+                    model.covariances.rows(), model.covariances.cols(), r, c, k, d,
+                    to_string(model.covariance));
+              });
 }
 
 void check_values(const GmmModel& model) {

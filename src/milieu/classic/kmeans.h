@@ -20,11 +20,11 @@ struct KMeansOptions {
   int num_clusters = 8;         // k; at most the number of samples
   int num_restarts = 10;        // independent starts; the lowest objective is kept
   int max_iterations = 300;     // assignment + update rounds of one restart
-  double rel_tolerance = 1e-4;  // stop when the objective falls by less than this share; 0: run until
-                                // no label changes
+  double rel_tolerance = 1e-4;  // stop when the objective falls by less than this share; 0: run
+                                // until no label changes
   KMeansInit init = KMeansInit::PlusPlus;
   uint64_t seed = 1;
-  int num_threads = 0;          // 0: all cores; the result does not depend on it
+  int num_threads = 0;  // 0: all cores; the result does not depend on it
 };
 
 template <class Visitor>
@@ -64,7 +64,7 @@ void visit_arrays(KMeansModel& m, Visitor&& v) {
 struct KMeansResult {
   std::vector<int> labels;  // n, in [0, k); equal to predict(model, points)
   KMeansModel model;
-  RunSummary summary;       // objective: weighted sum of squared distances to the nearest centre
+  RunSummary summary;  // objective: weighted sum of squared distances to the nearest centre
 };
 
 KMeansResult fit_kmeans(const KMeansInput& input, const KMeansOptions& options,

@@ -56,7 +56,7 @@ struct BoundTable {
   const float* largest_norms = nullptr;
   const float* slopes = nullptr;
   const float* offsets = nullptr;
-  float sum_error = 0;             // relative error of squared norms and distances
+  float sum_error = 0;  // relative error of squared norms and distances
   // A bound of distance b is stored as floor(b * steps_per_unit + drifts[g] - base), cut to a byte.
   const float* drifts = nullptr;  // by group
   float steps_per_unit = 0;
