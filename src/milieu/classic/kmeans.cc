@@ -87,13 +87,19 @@ struct Run {
   Termination termination = Termination::IterationLimit;
 };
 
+internal::Scaling scaling_of(const KMeansProblem& problem) {
+  const double size = std::sqrt(problem.scatter / problem.total_weight);
+  return {std::vector<float>(problem.mean.begin(), problem.mean.end()),
+          internal::scaling_factor(size)};
+}
+
 Matrix<float> starting_centers(const KMeansProblem& problem, const KMeansInput& input,
                                const KMeansOptions& options, int restart, const Monitor& monitor) {
   if (!input.initial_centers.empty()) return Matrix<float>(input.initial_centers);
   Random random = Random(options.seed).child(static_cast<uint64_t>(restart));
   return options.init == KMeansInit::Random
              ? internal::draw_random_centers(problem, random)
-             : internal::draw_plus_plus_centers(problem, random, monitor);
+             : internal::draw_plus_plus_centers(problem, scaling_of(problem), random, monitor);
 }
 
 bool has_converged(const std::vector<double>& trace, double rel_tolerance) {
@@ -113,12 +119,6 @@ void report(Monitor& monitor, const KMeansOptions& options, const Run& run, int 
   report.change = run.trace.size() > 1 ? run.trace.back() - run.trace[run.trace.size() - 2] : 0;
   report.seconds = seconds;
   monitor.on_iteration(report);
-}
-
-internal::Scaling scaling_of(const KMeansProblem& problem) {
-  const double size = std::sqrt(problem.scatter / problem.total_weight);
-  return {std::vector<float>(problem.mean.begin(), problem.mean.end()),
-          internal::scaling_factor(size)};
 }
 
 // Lloyd's iterations from run.centers on. Leaves labels that belong to the centres.

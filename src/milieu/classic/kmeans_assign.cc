@@ -13,7 +13,7 @@ namespace {
 
 // All memory of a run, as a share of the memory of the points. What labels, sums and centres leave
 // of it goes to the lower bounds, one byte for each point and group.
-constexpr double kMemoryShare = 0.13;
+constexpr double kMemoryShare = 0.125;
 constexpr double kOtherBytesPerPoint = 14;
 constexpr double kOtherBytesPerNumber = 24;  // of the centres
 constexpr int kMinGroups = 8;
@@ -71,7 +71,9 @@ bool NearestCenters::assign(FloatView centers, const Monitor& monitor, std::span
   if (is_stopped) return false;
   cost_ = {};
   for (const AssignCost& cost : costs) cost_.merge(cost);
-  centers_ = Matrix<float>(centers);
+  if (centers_.empty()) centers_ = Matrix<float>(centers.rows(), centers.cols());
+  for (int64_t j = 0; j < centers.rows(); ++j)
+    std::copy_n(centers.row(j), centers.cols(), centers_.row(j));
   return true;
 }
 

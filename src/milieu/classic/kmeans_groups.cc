@@ -152,7 +152,9 @@ void load_centers(CenterGroups& groups, FloatView centers, const Scaling& scalin
     groups.first_place.push_back(groups.first_place[g] + static_cast<int>(tiles * kCenterTile));
   }
   const int num_places = groups.first_place[num_groups];
-  groups.tiles = Matrix<int16_t>(num_places / kCenterTile, groups.row_length * kCenterTile);
+  const int64_t num_tiles = num_places / kCenterTile;
+  if (groups.tiles.rows() != num_tiles)
+    groups.tiles = Matrix<int16_t>(num_tiles, groups.row_length * kCenterTile);
   groups.half_norms.assign(num_places, kNoCenter);
   groups.scales.assign(num_groups, 0);
   groups.largest_norms.assign(kMaxGroups, 0);

@@ -90,19 +90,24 @@ ClusterSums::ClusterSums(const KMeansProblem& problem)
       weights_(problem.num_clusters),
       counts_(problem.num_clusters) {}
 
+// In chunks, so that the list of moves stays short.
 int64_t ClusterSums::update(std::span<const int> labels) {
-  std::vector<uint32_t> moved;
-  size_t num_moved = 0;
-  for (size_t i = 0; i < labels.size(); ++i) num_moved += labels[i] != labels_[i];
-  moved.reserve(num_moved);
-  for (size_t i = 0; i < labels.size(); ++i)
-    if (labels[i] != labels_[i]) moved.push_back(static_cast<uint32_t>(i));
+  constexpr size_t kChunk = 1 << 16;
   const int64_t k = sums_.rows();
-  parallel_for(k, num_blocks(k, kClusterParts), problem_.num_threads, [&](const Block& part) {
-    move_points(moved, labels, static_cast<int>(part.begin), static_cast<int>(part.end));
-  });
-  for (const uint32_t i : moved) labels_[i] = labels[i];
-  return static_cast<int64_t>(moved.size());
+  int64_t num_moved = 0;
+  std::vector<uint32_t> moved;
+  moved.reserve(std::min(kChunk, labels.size()));
+  for (size_t begin = 0; begin < labels.size(); begin += kChunk) {
+    moved.clear();
+    for (size_t i = begin; i < std::min(labels.size(), begin + kChunk); ++i)
+      if (labels[i] != labels_[i]) moved.push_back(static_cast<uint32_t>(i));
+    parallel_for(k, num_blocks(k, kClusterParts), problem_.num_threads, [&](const Block& part) {
+      move_points(moved, labels, static_cast<int>(part.begin), static_cast<int>(part.end));
+    });
+    for (const uint32_t i : moved) labels_[i] = labels[i];
+    num_moved += static_cast<int64_t>(moved.size());
+  }
+  return num_moved;
 }
 
 // Applies the moves that concern clusters [first, last).
