@@ -33,6 +33,7 @@ constexpr const char* kOutput = "Output";
 
 // Flags that say what happens to the result; they are no part of options.json.
 struct OutputOptions {
+  std::string preset;
   std::string options_path;
   std::string out;
   bool force = false;
@@ -68,6 +69,8 @@ class ClusterCommand {
   std::vector<Field> input_fields();
   std::vector<Field> result_option_fields();
   int num_threads();
+  void declare_preset();
+  void apply_preset();
   void read_options();
   Dataset load();
   Dataset load_input(const LoadOptions& options) const;
@@ -99,6 +102,7 @@ void ClusterCommand::declare() {
     for (const Field& field : method_->option_fields())
       if (field.rule.is_advanced == is_advanced)
         flags_.field(field, "", is_advanced ? kAdvanced : kMethod);
+  declare_preset();
   flags_.text("--options", output_.options_path, "FILE",
               "take input and options from the options.json of an earlier run (or its folder); "
               "flags given here win",
@@ -110,6 +114,27 @@ void ClusterCommand::declare() {
   flags_.boolean("--json", output_.json, "print the summary as JSON and nothing else", kOutput);
   flags_.boolean("-q,--quiet", output_.quiet, "no progress and no text, only errors", kOutput);
   flags_.field(fields_of(output_)[0], "SECONDS", kOutput);
+}
+
+void ClusterCommand::declare_preset() {
+  FlagSpec spec{.names = {"--preset"},
+                .value = "NAME",
+                .help = "option values in place of the defaults; flags win",
+                .group = kMethod,
+                .choices = {}};
+  for (const Preset& preset : method_->presets()) spec.choices.push_back(preset.name);
+  if (spec.choices.empty()) return;
+  flags_.add(spec, [this](const std::string& name) { output_.preset = name; });
+}
+
+void ClusterCommand::apply_preset() {
+  if (output_.preset.empty()) return;
+  std::string known;
+  for (const Preset& preset : method_->presets()) {
+    if (preset.name == output_.preset) return preset.apply();
+    known += (known.empty() ? "" : " or ") + preset.name;
+  }
+  throw UsageError(fmt::format("preset is '{}', must be {}", output_.preset, known));
 }
 
 // The shared input fields (the path first), then the method's own files.
@@ -133,6 +158,7 @@ int ClusterCommand::num_threads() {
 }
 
 void ClusterCommand::read_options() {
+  apply_preset();
   if (!output_.options_path.empty())
     read_run_options(output_.options_path, name_, input_fields(), method_->option_fields());
   const std::string recorded = input_.path;
@@ -216,6 +242,7 @@ void ClusterCommand::write_run_folder(const MethodResult& result, const Dataset&
   folder.write_text("summary.json", summary_to_json(result.summary, metrics) + "\n");
   folder.write_labels(result.labels, data.sample_names, data.rows);
   if (result.model) folder.write_model(*result.model);
+  for (const ResultFile& file : result.files) folder.write_file(file.name, file.content);
   folder.write_text("report.html", render(result, data, metrics));
   folder.commit();
 }

@@ -3,6 +3,7 @@
 // command is a small class derived from MethodWith that calls the library's fit function.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,10 +18,23 @@
 
 namespace milieu::cli {
 
+// A file that a method adds to its run folder: a picture, a table.
+struct ResultFile {
+  std::string name;  // a plain file name, such as words.png
+  std::string content;
+};
+
 struct MethodResult {
   std::vector<int> labels;  // one a kept row
   RunSummary summary;
   std::optional<ModelFile> model;  // its options are filled in by the runner
+  std::vector<ResultFile> files;
+};
+
+// A named set of option values: what --preset NAME puts in place of the defaults.
+struct Preset {
+  std::string name;  // "paper"
+  std::function<void()> apply;
 };
 
 class Method {
@@ -30,6 +44,8 @@ class Method {
   virtual std::vector<Field> option_fields() = 0;
   // Files the method reads beside INPUT: text fields whose values are paths, "" when not given.
   virtual std::vector<Field> file_fields() = 0;
+  // The presets it offers; flags and options files win over them.
+  virtual std::vector<Preset> presets() { return {}; }
   // Reads those files.
   virtual void load_files(RowFiles& rows) { (void)rows; }
   virtual MethodResult fit(const Dataset& data, Monitor& monitor) = 0;

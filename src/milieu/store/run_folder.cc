@@ -122,6 +122,12 @@ void RunFolder::write_text(std::string_view name, std::string_view content) {
   file.commit();
 }
 
+void RunFolder::write_file(std::string_view name, std::string_view content) {
+  AtomicFile file(temporary_file(name));
+  file.write(content);
+  file.commit();
+}
+
 void RunFolder::write_model(const ModelFile& file) {
   write_model_file(temporary_file(kModelName), file);
 }

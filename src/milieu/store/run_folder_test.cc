@@ -92,6 +92,15 @@ TEST(RunFolder, AppearsWholeAtCommit) {
   EXPECT_EQ(read_model_file(path + "/model.safetensors").kind, "test");
 }
 
+TEST(RunFolder, KeepsTheBytesOfAFile) {
+  const TempDir folder;
+  const std::string bytes("\x89PNG\0\n\xff", 7);
+  RunFolder run(folder.file("run"), false);
+  run.write_file("map.png", bytes);
+  run.commit();
+  EXPECT_EQ(read_bytes(folder.file("run") + "/map.png"), bytes);
+}
+
 TEST(RunFolder, LeavesNothingWithoutCommit) {
   const TempDir folder;
   {
