@@ -9,6 +9,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/linalg/distance_kernels.h"
+#include "milieu/linalg/non_negative_internal.h"
 #include "milieu/linalg/pair_distance_kernels.h"
 
 namespace milieu {
@@ -20,16 +21,6 @@ void fill(FloatView a, FloatView b, MatrixView<float> out, OfPair of_pair) {
   for (int64_t i = 0; i < a.rows(); ++i)
     for (int64_t j = 0; j < b.rows(); ++j)
       out(i, j) = static_cast<float>(of_pair(a.row(i), b.row(j)));
-}
-
-void check_not_negative(FloatView points) {
-  for (int64_t i = 0; i < points.rows(); ++i)
-    for (int64_t j = 0; j < points.cols(); ++j)
-      require(points(i, j) >= 0, [&] {
-        return fmt::format(
-            "chi-squared distance: a feature is {} in column {}, must not be negative",
-            points(i, j), j);
-      });
 }
 
 std::vector<double> row_lengths(FloatView points) {
@@ -54,7 +45,34 @@ void fill_cosine(FloatView a, FloatView b, MatrixView<float> out) {
     }
 }
 
+// 1 - sum min(a, b) / max(sum a, sum b): 0 exactly for equal rows, as both sums run alike.
+void fill_intersection(FloatView a, FloatView b, MatrixView<float> out) {
+  const auto minima = MILIEU_SELECT_ISA(sum_of_minima);
+  const auto row_sums = [&](FloatView points) {
+    std::vector<double> sums(points.rows());
+    for (int64_t i = 0; i < points.rows(); ++i)
+      sums[i] = minima(points.row(i), points.row(i), points.cols());
+    return sums;
+  };
+  const std::vector<double> a_sums = row_sums(a), b_sums = row_sums(b);
+  for (int64_t i = 0; i < a.rows(); ++i)
+    for (int64_t j = 0; j < b.rows(); ++j) {
+      const double larger = std::max(a_sums[i], b_sums[j]);
+      const double shared = larger > 0 ? minima(a.row(i), b.row(j), a.cols()) / larger : 1.0;
+      out(i, j) = static_cast<float>(std::max(0.0, 1 - shared));
+    }
+}
+
 }  // namespace
+
+void check_not_negative(FloatView points, const std::string& who) {
+  for (int64_t i = 0; i < points.rows(); ++i)
+    for (int64_t j = 0; j < points.cols(); ++j)
+      require(points(i, j) >= 0, [&] {
+        return fmt::format("{}: a feature is {} in column {}, must not be negative", who,
+                           points(i, j), j);
+      });
+}
 
 ChoiceRule<Distance> distance_choices() {
   return one_of<Distance>({{"euclidean", Distance::Euclidean},
@@ -62,10 +80,13 @@ ChoiceRule<Distance> distance_choices() {
                            {"l1", Distance::L1},
                            {"chi-squared", Distance::ChiSquared},
                            {"cosine", Distance::Cosine},
+                           {"intersection", Distance::Intersection},
+                           {"rbf", Distance::Rbf},
                            {"precomputed", Distance::Precomputed}});
 }
 
-void pair_distances(Distance distance, FloatView a, FloatView b, MatrixView<float> out) {
+void pair_distances(Distance distance, FloatView a, FloatView b, MatrixView<float> out,
+                    double gamma) {
   MILIEU_ASSERT(a.cols() == b.cols() && out.rows() == a.rows() && out.cols() == b.rows());
   const int64_t d = a.cols();
   const auto squared = MILIEU_SELECT_ISA(squared_distance);
@@ -79,11 +100,21 @@ void pair_distances(Distance distance, FloatView a, FloatView b, MatrixView<floa
     case Distance::L1:
       return fill(a, b, out, [&](auto* x, auto* y) { return l1(x, y, d); });
     case Distance::ChiSquared:
-      check_not_negative(a);
-      check_not_negative(b);
+      check_not_negative(a, "chi-squared distance");
+      check_not_negative(b, "chi-squared distance");
       return fill(a, b, out, [&](auto* x, auto* y) { return chi_squared(x, y, d); });
     case Distance::Cosine:
       return fill_cosine(a, b, out);
+    case Distance::Intersection:
+      check_not_negative(a, "intersection distance");
+      check_not_negative(b, "intersection distance");
+      return fill_intersection(a, b, out);
+    case Distance::Rbf: {
+      const double scale = gamma > 0 ? gamma : 1.0 / static_cast<double>(std::max<int64_t>(d, 1));
+      return fill(a, b, out, [&](auto* x, auto* y) {
+        return std::sqrt(-2 * std::expm1(-scale * squared(x, y, d)));  // 2 - 2 k, without rounding
+      });
+    }
     case Distance::Precomputed:
       throw InvalidArgument("distance is precomputed: there are no features to compute it from");
   }

@@ -34,6 +34,17 @@ double chi_squared_distance(const float* a, const float* b, int64_t d) {
   });
 }
 
+double additive_chi_squared(const float* a, const float* b, int64_t d) {
+  return sum_terms(a, b, d, [](double x, double y) {
+    const double sum = x + y;
+    return 2 * x * y / (sum > 0 ? sum : 1.0);  // 0 / 1 where both are 0
+  });
+}
+
+double sum_of_minima(const float* a, const float* b, int64_t d) {
+  return sum_terms(a, b, d, [](double x, double y) { return x < y ? x : y; });
+}
+
 double dot_product(const float* a, const float* b, int64_t d) {
   return sum_terms(a, b, d, [](double x, double y) { return x * y; });
 }

@@ -30,6 +30,7 @@ std::vector<std::pair<std::string, Distance>> computed_distances() {
 // One pair, straight from the definition.
 double twin(Distance distance, std::span<const float> a, std::span<const float> b) {
   double squares = 0, absolute = 0, chi = 0, dot = 0, aa = 0, bb = 0;
+  double minima = 0, a_sum = 0, b_sum = 0;
   for (size_t t = 0; t < a.size(); ++t) {
     const double x = a[t], y = b[t];
     squares += (x - y) * (x - y);
@@ -38,6 +39,9 @@ double twin(Distance distance, std::span<const float> a, std::span<const float> 
     dot += x * y;
     aa += x * x;
     bb += y * y;
+    minima += std::min(x, y);
+    a_sum += x;
+    b_sum += y;
   }
   switch (distance) {
     case Distance::Euclidean:
@@ -50,6 +54,10 @@ double twin(Distance distance, std::span<const float> a, std::span<const float> 
       return chi;
     case Distance::Cosine:
       return 1 - dot / std::sqrt(aa * bb);
+    case Distance::Intersection:
+      return a_sum + b_sum > 0 ? 1 - minima / std::max(a_sum, b_sum) : 0;
+    case Distance::Rbf:
+      return std::sqrt(2 - 2 * std::exp(-squares / static_cast<double>(a.size())));
     case Distance::Precomputed:
       break;
   }
@@ -93,6 +101,31 @@ TEST(PairDistance, ChiSquaredRefusesNegativeFeatures) {
   Matrix<float> a(1, 2), out(1, 1);
   a(0, 1) = -1;
   EXPECT_THROW(pair_distances(Distance::ChiSquared, a, a, out), InvalidArgument);
+}
+
+TEST(PairDistance, IntersectionOfUnitHistogramsIsHalfTheirL1Distance) {
+  Matrix<float> a = random_features(4, 32, 6), l1(4, 4), out(4, 4);
+  for (int i = 0; i < 4; ++i) {
+    double sum = 0;
+    for (const float value : a.row_span(i)) sum += value;
+    for (float& value : a.row_span(i)) value = static_cast<float>(value / sum);
+  }
+  pair_distances(Distance::L1, a, a, l1);
+  pair_distances(Distance::Intersection, a, a, out);
+  for (int64_t i = 0; i < out.size(); ++i) EXPECT_NEAR(out.data()[i], l1.data()[i] / 2, 1e-6);
+}
+
+TEST(PairDistance, IntersectionRefusesNegativeFeatures) {
+  Matrix<float> a(1, 2), out(1, 1);
+  a(0, 1) = -1;
+  EXPECT_THROW(pair_distances(Distance::Intersection, a, a, out), InvalidArgument);
+}
+
+TEST(PairDistance, RbfTakesItsGamma) {
+  Matrix<float> a(1, 2), b(1, 2), out(1, 1);
+  b(0, 0) = 2;  // squared distance 4
+  pair_distances(Distance::Rbf, a, b, out, 0.25);
+  EXPECT_NEAR(out(0, 0), std::sqrt(2 - 2 * std::exp(-1.0)), 1e-6);
 }
 
 TEST(PairDistance, PrecomputedCannotBeComputed) {
