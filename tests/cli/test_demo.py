@@ -169,7 +169,7 @@ class DemoTest(CliTest):
         while not any(self.folder.iterdir()) and time.monotonic() < deadline:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         self.assertEqual(process.returncode, 130)
         self.assertEqual([path.name for path in self.folder.iterdir()], [])
 

@@ -136,7 +136,7 @@ class PredictTest(CliTest):
         process.stdout.close()
         self.assertEqual(process.stderr.read(), "")
         process.stderr.close()
-        self.assertEqual(process.wait(timeout=60), 1)
+        self.assertEqual(process.wait(timeout=300), 1)
 
 
 if __name__ == "__main__":
