@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reproduce.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "milieu/data/atomic_file.h"
+#include "reproduce_dcp.h"
+
+namespace milieu::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// "a,b" with quotes where a cell needs them.
+std::string csv_line(const std::vector<std::string>& cells) {
+  std::vector<std::string> quoted;
+  for (const std::string& cell : cells) {
+    if (cell.find_first_of(",\"\n") == std::string::npos) {
+      quoted.push_back(cell);
+      continue;
+    }
+    std::string text = "\"";
+    for (const char c : cell) text += c == '"' ? "\"\"" : std::string(1, c);
+    quoted.push_back(text + "\"");
+  }
+  return fmt::format("{}\n", fmt::join(quoted, ","));
+}
+
+std::string text_line(const std::vector<std::string>& cells, const std::vector<size_t>& widths) {
+  std::string line = " ";
+  for (size_t i = 0; i < cells.size(); ++i)
+    line += i == 0 ? fmt::format(" {:<{}}", cells[i], widths[i])
+                   : fmt::format("  {:>{}}", cells[i], widths[i]);
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+std::string table_text(const ResultTable& table, const Console& console) {
+  std::vector<size_t> widths(table.columns.size());
+  for (size_t i = 0; i < widths.size(); ++i) {
+    widths[i] = table.columns[i].size();
+    for (const auto& row : table.rows)
+      if (i < row.size()) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text = fmt::format("\n{}\n", console.paint(Style::Bold, table.title));
+  text += console.paint(Style::Dim, text_line(table.columns, widths));
+  for (const auto& row : table.rows) text += text_line(row, widths);
+  for (const std::string& note : table.notes) text += fmt::format("  {}\n", note);
+  return text;
+}
+
+// `place`, and every folder above it, joined with shared/data: the first that exists.
+std::string search_upwards(fs::path place) {
+  std::error_code ignored;
+  for (; !place.empty(); place = place.parent_path()) {
+    if (fs::is_directory(place / "shared" / "data", ignored))
+      return (place / "shared" / "data").string();
+    if (place == place.parent_path()) break;
+  }
+  return "";
+}
+
+}  // namespace
+
+const std::vector<Reproduction>& reproductions() {
+  static const std::vector<Reproduction> table = {
+      {"dcp", "kmeans", "K-means column of Table 1 on USPS", reproduce_dcp_kmeans},
+  };
+  return table;
+}
+
+std::string find_data_folder(const std::string& given) {
+  if (!given.empty()) return given;
+  if (const char* named = std::getenv("MILIEU_DATA"); named != nullptr && *named != '\0')
+    return named;
+  std::error_code ignored;
+  const std::string from_here = search_upwards(fs::current_path(ignored));
+  if (!from_here.empty()) return from_here;
+  return search_upwards(fs::read_symlink("/proc/self/exe", ignored).parent_path());
+}
+
+std::string ReproduceRun::data_file(const std::string& name) const {
+  const fs::path path = fs::path(folder_) / name;
+  std::error_code ignored;
+  if (folder_.empty() || !fs::exists(path, ignored))
+    throw MissingData(
+        fmt::format("{} is not there: name the folder of the data sets by --data or MILIEU_DATA",
+                    folder_.empty() ? name : path.string()));
+  return path.string();
+}
+
+void ReproduceRun::show(const ResultTable& table) const {
+  console_.print(table_text(table, console_));
+  console_.flush();
+  std::string csv = csv_line(table.columns);
+  for (const auto& row : table.rows) csv += csv_line(row);
+  write(table.name + ".csv", csv);
+}
+
+void ReproduceRun::write(const std::string& name, std::string_view content) const {
+  if (options_.out.empty()) return;
+  write_file_atomically((fs::path(options_.out) / name).string(), content);
+}
+
+std::string percent_text(double share) { return fmt::format("{:.1f}", 100 * share); }
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+std::string interval_text(const std::vector<double>& shares) {
+  const double mean = mean_of(shares);
+  if (shares.size() < 2) return percent_text(mean);
+  double squared = 0;
+  for (const double share : shares) squared += (share - mean) * (share - mean);
+  const double n = static_cast<double>(shares.size());
+  return fmt::format("{:.1f} +- {:.1f}", 100 * mean,
+                     100 * 1.96 * std::sqrt(squared / (n - 1)) / std::sqrt(n));
+}
+
+}  // namespace milieu::cli
