@@ -42,28 +42,6 @@ struct GmmRun {
   Termination termination = Termination::IterationLimit;
 };
 
-// Returns the number of samples with a positive weight and sets the total.
-int64_t check_weights(const GmmInput& input, double* total_weight) {
-  const int64_t n = input.points.rows();
-  *total_weight = static_cast<double>(n);
-  if (input.weights.empty()) return n;
-  require(static_cast<int64_t>(input.weights.size()) == n, [&] {
-    return fmt::format("weights has {} entries, points {} rows: they must match",
-                       input.weights.size(), n);
-  });
-  *total_weight = 0;
-  int64_t num_positive = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    const double weight = input.weights[i];
-    require(weight >= 0 && std::isfinite(weight), [&] {
-      return fmt::format("weight of sample {} is {}, must be at least 0 and finite", i, weight);
-    });
-    *total_weight += weight;
-    num_positive += weight > 0 ? 1 : 0;
-  }
-  return num_positive;
-}
-
 void check_start(const GmmInput& input, const GmmOptions& options) {
   require(input.initial_means.empty() || !input.initial_model,
           "initial_means and initial_model are both given: give at most one");
@@ -93,7 +71,9 @@ GmmProblem check(const GmmInput& input, const GmmOptions& options) {
   validate_options(options);
   check_points(input.points);
   GmmProblem problem;
-  const int64_t num_samples = check_weights(input, &problem.total_weight);
+  const WeightTotals totals = check_weights(input.weights, input.points.rows());
+  problem.total_weight = totals.sum;
+  const int64_t num_samples = totals.num_positive;
   require(options.num_clusters <= num_samples, [&] {
     return fmt::format("num_clusters is {}, there are only {} samples{}: take at most {}",
                        options.num_clusters, num_samples,

@@ -247,12 +247,12 @@ TEST(GmmEdge, BadInputIsRefusedByName) {
   EXPECT_THAT(fit({}, options_for(1)), HasSubstr("points is 0 x 0"));
   const std::vector<double> few(4, 1.0);
   EXPECT_EQ(fit({points, few}, options_for(1)),
-            "weights has 4 entries, points 5 rows: they must match");
+            "weights has 4 entries, points has 5 rows: they must match");
   std::vector<double> weights = {1, 0, -2, 0, 0};
   EXPECT_EQ(fit({points, weights}, options_for(1)),
-            "weight of sample 2 is -2, must be at least 0 and finite");
+            "weights[2] is -2, must be finite and at least 0");
   weights[2] = std::numeric_limits<double>::infinity();
-  EXPECT_THAT(fit({points, weights}, options_for(1)), HasSubstr("weight of sample 2 is inf"));
+  EXPECT_THAT(fit({points, weights}, options_for(1)), HasSubstr("weights[2] is inf"));
   weights[2] = 1;
   EXPECT_EQ(fit({points, weights}, options_for(3)),
             "num_clusters is 3, there are only 2 samples of positive weight: take at most 2");

@@ -37,23 +37,6 @@ namespace {
 using internal::ClusterSums;
 using internal::KMeansProblem;
 
-void validate_weights(const KMeansInput& input) {
-  if (input.weights.empty()) return;
-  require(static_cast<int64_t>(input.weights.size()) == input.points.rows(), [&] {
-    return fmt::format("weights has {} entries, points has {} rows: they must match",
-                       input.weights.size(), input.points.rows());
-  });
-  double sum = 0;
-  for (size_t i = 0; i < input.weights.size(); ++i) {
-    const double w = input.weights[i];
-    require(std::isfinite(w) && w >= 0,
-            [&] { return fmt::format("weights[{}] is {}, must be finite and at least 0", i, w); });
-    sum += w;
-  }
-  require(sum > 0 && std::isfinite(sum),
-          [&] { return fmt::format("weights have the sum {}, must be positive and finite", sum); });
-}
-
 void validate(const KMeansInput& input, const KMeansOptions& options) {
   validate_options(options);
   const int64_t n = input.points.rows(), d = input.points.cols();
@@ -67,7 +50,7 @@ void validate(const KMeansInput& input, const KMeansOptions& options) {
     return fmt::format("num_clusters is {}, must be at most the number of samples, {}",
                        options.num_clusters, n);
   });
-  validate_weights(input);
+  check_weights(input.weights, n);
   const FloatView start = input.initial_centers;
   if (!start.empty()) {
     require(start.rows() == options.num_clusters && start.cols() == d, [&] {

@@ -37,29 +37,10 @@ struct KModesRun {
   Termination termination = Termination::IterationLimit;
 };
 
-// Returns the number of samples with a positive weight.
-int64_t check_weights(const KModesInput& input) {
-  const int64_t n = input.points.rows();
-  if (input.weights.empty()) return n;
-  require(static_cast<int64_t>(input.weights.size()) == n, [&] {
-    return fmt::format("weights has {} entries, points {} rows: they must match",
-                       input.weights.size(), n);
-  });
-  int64_t num_positive = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    const double weight = input.weights[i];
-    require(weight >= 0 && std::isfinite(weight), [&] {
-      return fmt::format("weight of sample {} is {}, must be at least 0 and finite", i, weight);
-    });
-    num_positive += weight > 0 ? 1 : 0;
-  }
-  return num_positive;
-}
-
 void check(const KModesInput& input, const KModesOptions& options) {
   validate_options(options);
   check_points(input.points);
-  const int64_t num_samples = check_weights(input);
+  const int64_t num_samples = check_weights(input.weights, input.points.rows()).num_positive;
   require(options.num_clusters <= num_samples, [&] {
     return fmt::format("num_clusters is {}, there are only {} samples{}: take at most {}",
                        options.num_clusters, num_samples,

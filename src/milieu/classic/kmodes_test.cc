@@ -238,9 +238,9 @@ TEST(KModes, BadInputIsRefusedByName) {
   EXPECT_THAT(fit({}, options_for(1)), HasSubstr("points is 0 x 0"));
   const std::vector<double> few = {1, 1};
   EXPECT_EQ(fit({points, few}, options_for(1)),
-            "weights has 2 entries, points 3 rows: they must match");
+            "weights has 2 entries, points has 3 rows: they must match");
   const std::vector<double> negative = {1, -1, 1};
-  EXPECT_THAT(fit({points, negative}, options_for(1)), HasSubstr("weight of sample 1 is -1"));
+  EXPECT_THAT(fit({points, negative}, options_for(1)), HasSubstr("weights[1] is -1"));
   EXPECT_EQ(fit({points, {}, rows({"110"})}, options_for(1)),
             "initial_modes is 1 x 3, must be 1 x 4");
   Matrix<float> modes = rows({"1100"});

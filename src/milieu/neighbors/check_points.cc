@@ -33,6 +33,26 @@ void check_points(FloatView points, std::string_view name, int num_threads) {
   }
 }
 
+WeightTotals check_weights(std::span<const double> weights, int64_t num_rows) {
+  if (weights.empty()) return {static_cast<double>(num_rows), num_rows};
+  require(static_cast<int64_t>(weights.size()) == num_rows, [&] {
+    return fmt::format("weights has {} entries, points has {} rows: they must match",
+                       weights.size(), num_rows);
+  });
+  WeightTotals totals;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const double w = weights[i];
+    require(std::isfinite(w) && w >= 0,
+            [&] { return fmt::format("weights[{}] is {}, must be finite and at least 0", i, w); });
+    totals.sum += w;
+    totals.num_positive += w > 0 ? 1 : 0;
+  }
+  require(totals.sum > 0 && std::isfinite(totals.sum), [&] {
+    return fmt::format("weights have the sum {}, must be positive and finite", totals.sum);
+  });
+  return totals;
+}
+
 double widest_range(FloatView points) {
   std::vector<float> low(points.row(0), points.row(0) + points.cols());
   std::vector<float> high = low;

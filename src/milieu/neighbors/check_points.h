@@ -2,6 +2,8 @@
 // What methods that work on distances ask of their samples.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "milieu/linalg/matrix.h"
@@ -12,6 +14,16 @@ namespace milieu {
 // DataError "points has NaN at row 3, column 0 (counted from 0): ..." when an entry is not finite.
 // `name` is how the message calls the matrix.
 void check_points(FloatView points, std::string_view name = "points", int num_threads = 1);
+
+struct WeightTotals {
+  double sum = 0;
+  int64_t num_positive = 0;
+};
+
+// For sample weights, one for each of the `num_rows` points, or none: then all are 1. Throws
+// InvalidArgument for another number of them, for one that is negative or not finite, and for a sum
+// that is 0 or not finite.
+WeightTotals check_weights(std::span<const double> weights, int64_t num_rows);
 
 // The widest range of a coordinate, at least one row: 0 when all rows are equal.
 double widest_range(FloatView points);

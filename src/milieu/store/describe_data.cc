@@ -7,6 +7,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/data/csv.h"
+#include "milieu/data/csv_layout.h"
 #include "milieu/data/file_kind.h"
 #include "milieu/data/groups.h"
 #include "milieu/data/idx.h"
@@ -67,12 +68,17 @@ std::string describe_labels(const Labels& labels, const std::string& path) {
   return description.text();
 }
 
-std::string describe_table(const CsvTable& table, const std::string& path) {
+// `label_column` is set when the table can only be read with that column named.
+std::string describe_table(const CsvTable& table, const std::string& path,
+                           const std::string& label_column = "") {
   Description description(path, "table in text");
   description.add("samples",
                   fmt::format("{} of {} numbers", table.numbers.rows(), table.numbers.cols()));
   if (!table.column_names.empty()) description.add("columns", names_text(table.column_names));
   if (!table.labels.empty()) add_classes(table.labels, description);
+  if (!label_column.empty())
+    description.add("label column",
+                    fmt::format("{0} (read it with --label-column {0})", label_column));
   if (const auto bad = find_non_finite(table.numbers.view()))
     description.add("not finite", fmt::format("first in row {}, column {} (counted from 0)",
                                               bad->row, bad->column));
@@ -97,6 +103,22 @@ auto attempt(Read&& read) -> std::optional<decltype(read())> {
   }
 }
 
+// A table whose only column of words has not been named as the column of classes.
+std::optional<std::string> describe_table_with_words(std::string_view text, const std::string& path,
+                                                     CsvOptions options) {
+  const auto layout = attempt([&] { return find_table_layout(text, path, options); });
+  if (!layout) return std::nullopt;
+  for (int64_t column = layout->num_columns(); column >= 1; --column) {
+    options.label_column = fmt::format("{}", column);
+    const auto table = attempt([&] { return parse_csv(text, path, options); });
+    if (!table || table->numbers.cols() == 0) continue;
+    return describe_table(
+        *table, path,
+        layout->names.empty() ? options.label_column : printable(layout->names[column - 1]));
+  }
+  return std::nullopt;
+}
+
 // Text may be a table, labels or groups: the readers say which. A single column of whole numbers or
 // words, and a run's labels.csv, are labels; what no reader takes gets the table reader's
 // complaint.
@@ -112,6 +134,8 @@ std::string describe_text(std::string_view text, const std::string& path) {
   }
   if (const auto labels = attempt([&] { return parse_text_labels(text, path); }))
     return describe_labels(*labels, path);
+  if (!table)
+    if (const auto described = describe_table_with_words(text, path, options)) return *described;
   return describe_table(table ? *table : parse_csv(text, path, options), path);
 }
 

@@ -178,6 +178,19 @@ TEST(Describe, Table) {
             "table in text\n  samples: 2 of 2 numbers\n");
 }
 
+TEST(Describe, ColumnOfWordsIsToldToBeTheLabelColumn) {
+  const TempDir folder;
+  EXPECT_EQ(facts(folder.write("t.csv", "width,kind,height\n1,cat,2\n3,dog,4\n")),
+            "table in text\n  samples: 2 of 2 numbers\n  columns: width, height\n"
+            "  classes: 2 (cat, dog)\n  label column: kind (read it with --label-column kind)\n");
+  EXPECT_EQ(facts(folder.write("u.csv", "1,2,cat\n3,4,dog\n")),
+            "table in text\n  samples: 2 of 2 numbers\n  classes: 2 (cat, dog)\n"
+            "  label column: 3 (read it with --label-column 3)\n");
+  EXPECT_THAT(
+      [&] { describe_file(folder.write("v.csv", "a,b,c\n1,x,y\n2,z,w\n")); },
+      testing::ThrowsMessage<DataError>(testing::HasSubstr("v.csv, line 2, column 2 (b): \"x\"")));
+}
+
 TEST(Describe, OneColumnOfFractionsIsATable) {
   const TempDir folder;
   EXPECT_EQ(facts(folder.write("t.csv", "0.5\n1.5\n")),
