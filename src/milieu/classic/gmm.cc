@@ -87,8 +87,7 @@ GmmProblem check(const GmmInput& input, const GmmOptions& options) {
   return problem;
 }
 
-// EM rounds from the model in `run`. The first pass of the first restart is always completed, so
-// that there is a result; nothing is returned when another one is stopped before its first pass.
+// EM rounds from `start`. Nothing is returned when it is stopped before its first pass.
 std::optional<GmmRun> run_em(const GmmProblem& problem, const GmmOptions& options, GmmModel start,
                              int restart, int num_restarts, const Stopwatch& watch,
                              Monitor& monitor) {
@@ -97,8 +96,7 @@ std::optional<GmmRun> run_em(const GmmProblem& problem, const GmmOptions& option
   run.labels.resize(problem.points.rows());
   std::vector<int> labels(problem.points.rows());
   std::optional<GmmStats> stats =
-      run_expectation(problem, make_scorer(run.model), GmmSharing::Soft,
-                      restart == 0 ? silent_monitor() : monitor, run.labels);
+      run_expectation(problem, make_scorer(run.model), GmmSharing::Soft, monitor, run.labels);
   if (!stats) return std::nullopt;
   run.objective = stats->log_likelihood;
   for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
@@ -121,6 +119,14 @@ std::optional<GmmRun> run_em(const GmmProblem& problem, const GmmOptions& option
       break;
     }
   }
+  return run;
+}
+
+// What there is when the very first pass was stopped.
+GmmRun stopgap_run(const GmmProblem& problem, const GmmModel& pooled, const Matrix<double>& means) {
+  GmmRun run;
+  run.labels.resize(problem.points.rows());
+  run.model = make_stopgap(problem, pooled, means, run.labels, &run.objective);
   return run;
 }
 
@@ -217,11 +223,13 @@ GmmResult fit_gmm(const GmmInput& input, const GmmOptions& options, Monitor& mon
   std::optional<GmmRun> best;
   bool is_stopped = false;
   for (int restart = 0; restart < num_restarts && !is_stopped; ++restart) {
+    GmmModel start = first_model(input, problem, pooled, options, restart, monitor);
+    const Matrix<double> means = start.means;
     std::optional<GmmRun> run =
-        run_em(problem, options, first_model(input, problem, pooled, options, restart, monitor),
-               restart, num_restarts, watch, monitor);
+        run_em(problem, options, std::move(start), restart, num_restarts, watch, monitor);
     is_stopped = !run || is_stop(run->termination);
-    if (!run) break;
+    if (!run && restart > 0) break;
+    if (!run) run = stopgap_run(problem, pooled, means);
     result.summary.num_restarts = restart + 1;
     if (best && run->objective <= best->objective) continue;
     best = std::move(run);

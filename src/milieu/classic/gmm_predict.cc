@@ -57,6 +57,16 @@ Matrix<double> predict_probabilities(const GmmModel& model, FloatView points, in
   return probabilities;
 }
 
+std::vector<double> label_samples(const GmmModel& model, FloatView points, int num_threads,
+                                  std::span<int> labels) {
+  std::vector<double> values(points.rows());
+  for_each_tile(model, points, num_threads, [&](int64_t begin, const GmmTile& tile) {
+    std::ranges::copy(tile.labels(), labels.begin() + begin);
+    std::ranges::copy(tile.log_sums(), values.begin() + begin);
+  });
+  return values;
+}
+
 std::vector<double> log_densities(const GmmModel& model, FloatView points, int num_threads) {
   std::vector<double> values(points.rows());
   for_each_tile(model, points, num_threads, [&](int64_t begin, const GmmTile& tile) {

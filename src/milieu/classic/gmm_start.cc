@@ -114,11 +114,17 @@ std::vector<double> variance_floors(const GmmModel& pooled, double regularizatio
 }
 
 GmmModel start_from_means(const GmmProblem& problem, const GmmModel& pooled,
-                          const Matrix<double>& means) {
-  std::optional<GmmStats> stats = run_expectation(problem, make_scorer(make_nearest(means)),
-                                                  GmmSharing::Hard, silent_monitor(), {});
+                          const Matrix<double>& means, const Monitor& monitor) {
+  GmmModel wide = make_wide(means, pooled, problem.covariance);
+  Monitor quiet = monitor;
+  std::optional<GmmStats> stats =
+      run_expectation(problem, make_scorer(make_nearest(means)), GmmSharing::Hard, quiet, {});
+  if (!stats) {
+    apply_floors(problem, wide);
+    return wide;
+  }
   std::fill_n(stats->first.data(), stats->first.size(), 0.0);  // the means keep their place
-  return maximize(problem, make_wide(means, pooled, problem.covariance), *stats);
+  return maximize(problem, wide, *stats);
 }
 
 GmmModel first_model(const GmmInput& input, const GmmProblem& problem, const GmmModel& pooled,
@@ -129,12 +135,27 @@ GmmModel first_model(const GmmInput& input, const GmmProblem& problem, const Gmm
     return model;
   }
   const Random random = Random(options.seed).child(restart);
-  if (!input.initial_means.empty())
-    return start_from_means(problem, pooled, to_double(input.initial_means));
-  return start_from_means(problem, pooled,
-                          options.init == GmmInit::KMeans
-                              ? means_from_kmeans(problem, options, random, monitor)
-                              : means_from_samples(problem, options.num_clusters, random));
+  const Matrix<double> means = !input.initial_means.empty() ? to_double(input.initial_means)
+                               : options.init == GmmInit::KMeans
+                                   ? means_from_kmeans(problem, options, random, monitor)
+                                   : means_from_samples(problem, options.num_clusters, random);
+  return start_from_means(problem, pooled, means, monitor);
+}
+
+GmmModel make_stopgap(const GmmProblem& problem, const GmmModel& pooled,
+                      const Matrix<double>& means, std::span<int> labels, double* log_likelihood) {
+  GmmProblem quick = problem;
+  if (has_full_matrices(problem.covariance)) quick.covariance = GmmCovariance::Diagonal;
+  GmmModel wide = make_wide(means, pooled, quick.covariance);
+  apply_floors(quick, wide);
+  const std::vector<double> values =
+      label_samples(wide, problem.points, problem.num_threads, labels);
+  *log_likelihood = 0;
+  for (size_t i = 0; i < values.size(); ++i)
+    *log_likelihood += (problem.weights.empty() ? 1 : problem.weights[i]) * values[i];
+  GmmModel model = make_wide(means, pooled, problem.covariance);
+  apply_floors(problem, model);
+  return model;
 }
 
 }  // namespace milieu

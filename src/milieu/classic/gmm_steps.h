@@ -126,14 +126,24 @@ GmmModel pool_samples(const GmmProblem& problem);
 std::vector<double> variance_floors(const GmmModel& pooled, double regularization);
 
 // The first model from k means (k x d): each keeps its place and takes weight and covariance from
-// the samples nearest to it [Bishop06, Sec. 9.2.2]; a mean without samples is switched off.
+// the samples nearest to it [Bishop06, Sec. 9.2.2]; a mean without samples is switched off. When
+// the monitor stops it, equal components of the pooled variances stand at the means.
 GmmModel start_from_means(const GmmProblem& problem, const GmmModel& pooled,
-                          const Matrix<double>& means);
+                          const Matrix<double>& means, const Monitor& monitor);
 
 // The first model of a restart: the given one raised to the floors, or start_from_means on the
-// given means, the centres of one k-means run, or random samples. The monitor may stop the k-means
-// run.
+// given means, the centres of one k-means run, or random samples.
 GmmModel first_model(const GmmInput& input, const GmmProblem& problem, const GmmModel& pooled,
                      const GmmOptions& options, int restart, const Monitor& monitor);
+
+// The label of every row, and its log-density: the E-step without statistics.
+std::vector<double> label_samples(const GmmModel& model, FloatView points, int num_threads,
+                                  std::span<int> labels);
+
+// A result for a run that was stopped before its first pass: equal components of the pooled
+// variances at the means, with the labels and the log-likelihood of that model. Much cheaper than a
+// pass with full covariances.
+GmmModel make_stopgap(const GmmProblem& problem, const GmmModel& pooled,
+                      const Matrix<double>& means, std::span<int> labels, double* log_likelihood);
 
 }  // namespace milieu

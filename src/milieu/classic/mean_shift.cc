@@ -141,6 +141,32 @@ std::vector<int> mode_candidates(const Seeds& seeds, Termination termination) {
   return candidates;
 }
 
+std::vector<int> labels_from(const MeanShiftModel& model, const NeighborLists& nearest) {
+  std::vector<int> labels(nearest.indices.rows());
+  for (int64_t i = 0; i < nearest.indices.rows(); ++i) {
+    const bool is_orphan = model.cluster_all == 0 &&
+                           nearest.squared_distances(i, 0) > model.bandwidth * model.bandwidth;
+    labels[i] = is_orphan ? -1 : nearest.indices(i, 0);
+  }
+  return labels;
+}
+
+// What predict() says of the points. After a stop the densest modes must do: there may be as many
+// modes as points, and the user does not want to wait.
+std::vector<int> label_points(FloatView points, int num_threads, Monitor& monitor,
+                              MeanShiftModel& model) {
+  constexpr int64_t kMaxModesOfStoppedRun = 64;
+  if (!monitor.should_stop() || model.modes.rows() <= kMaxModesOfStoppedRun) {
+    const NeighborLists nearest =
+        nearest_neighbors(model.modes, points, 1, {.num_threads = num_threads},
+                          model.modes.rows() <= kMaxModesOfStoppedRun ? silent_monitor() : monitor);
+    if (nearest.is_complete) return labels_from(model, nearest);
+  }
+  model.modes = Matrix<float>(model.modes.view().rows_between(0, kMaxModesOfStoppedRun));
+  return labels_from(model,
+                     nearest_neighbors(model.modes, points, 1, {.num_threads = num_threads}));
+}
+
 // Removes modes that no label names; the order of the others stays.
 void drop_empty_modes(std::vector<int>& labels, Matrix<float>& modes) {
   std::vector<int> new_label(modes.rows(), -1);
@@ -199,9 +225,10 @@ MeanShiftResult fit_mean_shift(const MeanShiftInput& input, const MeanShiftOptio
   model.cluster_all = options.cluster_all ? 1 : 0;
   Seeds seeds = start_seeds(points, internal::choose_seeds(points, model.bandwidth, options));
   climb(points, options, model.bandwidth, monitor, seeds, summary);
-  model.modes =
-      internal::merge_modes(seeds, mode_candidates(seeds, summary.termination), model.bandwidth);
-  result.labels = predict(model, points, options.num_threads);
+  model.modes = internal::merge_modes(seeds, mode_candidates(seeds, summary.termination),
+                                      model.bandwidth, monitor);
+  result.labels = label_points(points, options.num_threads, monitor, model);
+  if (monitor.should_stop()) summary.termination = termination_from(monitor.stop_reason());
   drop_empty_modes(result.labels, model.modes);
 
   set_sizes(summary, result.labels, static_cast<int>(model.modes.rows()));
@@ -216,15 +243,8 @@ std::vector<int> predict(const MeanShiftModel& model, FloatView points, int num_
                        points.cols(), model.modes.cols());
   });
   check_points(points);
-  const NeighborLists nearest =
-      nearest_neighbors(model.modes, points, 1, {.num_threads = num_threads});
-  std::vector<int> labels(points.rows());
-  for (int64_t i = 0; i < points.rows(); ++i) {
-    const bool is_orphan = model.cluster_all == 0 &&
-                           nearest.squared_distances(i, 0) > model.bandwidth * model.bandwidth;
-    labels[i] = is_orphan ? -1 : nearest.indices(i, 0);
-  }
-  return labels;
+  return labels_from(model,
+                     nearest_neighbors(model.modes, points, 1, {.num_threads = num_threads}));
 }
 
 }  // namespace milieu

@@ -172,12 +172,14 @@ bool move_seeds(const NeighborIndex& index, FloatView points, const ShiftKernel&
   return is_complete;
 }
 
-Matrix<float> merge_modes(const Seeds& seeds, std::vector<int> candidates, double bandwidth) {
+Matrix<float> merge_modes(const Seeds& seeds, std::vector<int> candidates, double bandwidth,
+                          const Monitor& monitor) {
   std::stable_sort(candidates.begin(), candidates.end(),
                    [&](int a, int b) { return seeds.density[a] > seeds.density[b]; });
   const int64_t d = seeds.positions.cols();
   std::vector<int> kept;
   for (const int s : candidates) {
+    if (!kept.empty() && monitor.should_stop()) break;
     const bool is_new = std::none_of(kept.begin(), kept.end(), [&](int k) {
       return squared_distance(seeds.positions.row(s), seeds.positions.row(k), d) <=
              bandwidth * bandwidth;

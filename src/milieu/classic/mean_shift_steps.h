@@ -52,7 +52,8 @@ bool move_seeds(const NeighborIndex& index, FloatView points, const ShiftKernel&
                 Seeds& seeds);
 
 // The positions that remain of `candidates` (indices of seeds): densest first, ties to the lowest
-// index, each kept unless it lies within the bandwidth of one kept before.
-Matrix<float> merge_modes(const Seeds& seeds, std::vector<int> candidates, double bandwidth);
+// index, each kept unless it lies within the bandwidth of one kept before. A stop ends it early.
+Matrix<float> merge_modes(const Seeds& seeds, std::vector<int> candidates, double bandwidth,
+                          const Monitor& monitor);
 
 }  // namespace milieu::internal
