@@ -20,7 +20,7 @@ RUNS = {
     "kmodes": (200000, 256, ["-k", "200", "--restarts", "100"]),
     "gmm": (100000, 64, ["-k", "64", "--covariance", "full", "--restarts", "100"]),
     "ncut": (30000, 32, ["-k", "20"]),
-    "ncut dense": (10000, 32, ["-k", "20", "--affinity", "dense"]),
+    "ncut dense": (10000, 32, ["-k", "20", "--neighbors", "0"]),
     "meanshift": (50000, 16, ["--bandwidth", "0.5"]),
     "agglomerative": (20000, 64, ["-k", "10", "--max-memory-gb", "8"]),
     "kmedoids": (15000, 32, ["-k", "100", "--max-memory-gb", "8"]),

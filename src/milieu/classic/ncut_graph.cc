@@ -36,12 +36,24 @@ std::vector<double> local_scales(const NeighborLists& lists, int scale_neighbor)
   return scales;
 }
 
+// Memory for all pairs takes a while to touch: in pieces, so that a stop is heard.
+template <class T>
+bool grow(std::vector<T>& values, int64_t size, const Monitor& monitor) {
+  constexpr int64_t kPiece = int64_t{1} << 23;
+  values.reserve(size);
+  while (static_cast<int64_t>(values.size()) < size) {
+    if (monitor.should_stop()) return false;
+    values.resize(std::min<int64_t>(size, static_cast<int64_t>(values.size()) + kPiece));
+  }
+  return true;
+}
+
 // Every row joined to every other; weights hold squared distances. False when stopped.
 bool join_all(FloatView points, int num_threads, Monitor& monitor, AffinityGraph& graph) {
   const int64_t n = points.rows();
   for (int64_t i = 0; i <= n; ++i) graph.offsets[i] = i * (n - 1);
-  graph.neighbors.resize(n * (n - 1));
-  graph.weights.resize(n * (n - 1));
+  if (!grow(graph.neighbors, n * (n - 1), monitor) || !grow(graph.weights, n * (n - 1), monitor))
+    return false;
   std::atomic<bool> is_stopped = false;
   parallel_for(n, 16, num_threads, [&](const Block& block) {
     for (int64_t i = block.begin; i < block.end; ++i) {
@@ -96,10 +108,11 @@ void join_nearest(const NeighborLists& lists, int num_neighbors, AffinityGraph& 
 }
 
 // Squared distances become affinities: exp(-d^2 / (2 sigma^2)), or exp(-d^2 / (s_i s_j))
-// [ZelnikManor04, section 2] when scales are given.
+// [ZelnikManor04, section 2] when scales are given. A stop leaves the rest as it is.
 void weigh_edges(std::span<const double> scales, double bandwidth, int num_threads,
-                 AffinityGraph& graph) {
+                 const Monitor& monitor, AffinityGraph& graph) {
   parallel_for(graph.size(), kRowsPerBlock, num_threads, [&](const Block& block) {
+    if (monitor.should_stop()) return;
     for (int64_t i = block.begin; i < block.end; ++i)
       for (int64_t e = graph.offsets[i]; e < graph.offsets[i + 1]; ++e) {
         const double denominator =
@@ -165,8 +178,10 @@ std::optional<AffinityGraph> build_graph(FloatView points, const NcutOptions& op
     return std::nullopt;
   std::vector<double> scales;
   if (is_tuned) scales = local_scales(lists, options.scale_neighbor);
-  weigh_edges(scales, options.bandwidth, options.num_threads, graph);
+  weigh_edges(scales, options.bandwidth, options.num_threads, monitor, graph);
+  if (monitor.should_stop()) return std::nullopt;
   set_degrees(graph);
+  if (monitor.should_stop()) return std::nullopt;
   drop_negligible_edges(graph);
   return graph;
 }
