@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures as OpenCV wants them. Internal to the module.
+#pragma once
+
+#include <cstdint>
+#include <opencv2/core.hpp>
+
+#include "milieu/feature/image.h"
+
+namespace milieu::internal {
+
+// Luma rounded to bytes.
+inline cv::Mat gray_bytes(const Image& image) {
+  const Matrix<float> gray = image.gray();
+  cv::Mat out(image.height, image.width, CV_8U);
+  for (int y = 0; y < image.height; ++y) {
+    const float* in = gray.row(y);
+    uint8_t* to = out.ptr<uint8_t>(y);
+    for (int x = 0; x < image.width; ++x) to[x] = static_cast<uint8_t>(in[x] + 0.5f);
+  }
+  return out;
+}
+
+}  // namespace milieu::internal
