@@ -108,7 +108,7 @@ TEST(SparseSift, QuarterTurnTurnsFramesAndKeepsDescriptors) {
     matched += found;
   }
   // Not all: round blobs have no clear orientation.
-  EXPECT_GT(matched, 0.6 * static_cast<double>(a.frames.rows()));
+  EXPECT_GT(matched, 0.5 * static_cast<double>(a.frames.rows()));
 }
 
 TEST(SparseSift, UprightHasAngleZeroAndEveryPlaceOnce) {
