@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/assert.h"
 #include "milieu/feature/blur_internal.h"
 #include "milieu/feature/sift_kernels.h"
 
@@ -25,31 +26,36 @@ std::vector<float> gaussian_taps(double sigma) {
   return taps;
 }
 
-PaddedImage::PaddedImage(FloatView gray, double sigma)
-    : width_(gray.cols()),
-      height_(gray.rows()),
-      row_length_(whole_blocks(width_) + 2 * kMargin),
-      pixels_(make_buffer(height_ * row_length_)) {
-  const std::vector<float> taps = gaussian_taps(sigma);
-  const int64_t count = static_cast<int64_t>(taps.size());
+SmoothRows::SmoothRows(FloatView gray, double sigma)
+    : gray_(gray),
+      taps_(gaussian_taps(sigma)),
+      rows_(taps_.size()),
+      padded_width_(whole_blocks(gray.cols())),
+      line_(make_buffer(padded_width_ + static_cast<int64_t>(taps_.size()))),
+      kept_(make_buffer(kKept * (padded_width_ + 2 * kMargin))) {}
+
+const float* SmoothRows::row(int64_t y) {
+  const int64_t inside = std::clamp<int64_t>(y, 0, gray_.rows() - 1);
+  while (next_ <= inside) make_row(next_++);
+  MILIEU_ASSERT(inside >= next_ - kKept);
+  return slot(inside);
+}
+
+void SmoothRows::make_row(int64_t y) {
+  const int64_t count = static_cast<int64_t>(taps_.size());
   const int64_t radius = count / 2;
-  std::vector<const float*> rows(taps.size());
-  const Buffer line = make_buffer(padded_width() + 2 * radius);
-  const auto sum_rows = MILIEU_SELECT_ISA(weighted_rows);
-  const auto sum_pixels = MILIEU_SELECT_ISA(convolve_row);
-  for (int64_t y = 0; y < height_; ++y) {
-    for (int64_t i = 0; i < count; ++i)
-      rows[i] = gray.row(std::clamp<int64_t>(y + i - radius, 0, height_ - 1));
-    sum_rows(rows.data(), taps.data(), count, width_, line.get() + radius);
-    std::fill_n(line.get(), radius, line[radius]);
-    std::fill(line.get() + radius + width_, line.get() + padded_width() + 2 * radius,
-              line[radius + width_ - 1]);
-    float* out = mutable_row(y);
-    sum_pixels(line.get(), taps.data(), count, padded_width(), out);
-    // Behind the last block as well: a row is read by whole blocks, one pixel to the right.
-    out[-1] = out[0];
-    std::fill(out + width_, out + padded_width() + kMargin, out[width_ - 1]);
-  }
+  const int64_t width = gray_.cols();
+  for (int64_t i = 0; i < count; ++i)
+    rows_[i] = gray_.row(std::clamp<int64_t>(y + i - radius, 0, gray_.rows() - 1));
+  float* middle = line_.get() + radius;
+  MILIEU_SELECT_ISA(weighted_rows)(rows_.data(), taps_.data(), count, width, middle);
+  std::fill_n(line_.get(), radius, middle[0]);
+  std::fill(middle + width, middle + padded_width_ + radius, middle[width - 1]);
+  float* out = slot(y);
+  MILIEU_SELECT_ISA(convolve_row)(line_.get(), taps_.data(), count, padded_width_, out);
+  out[-1] = out[0];
+  // Behind the last block as well: a row is read by whole blocks, one pixel to the right.
+  std::fill(out + width, out + padded_width_ + kMargin, out[width - 1]);
 }
 
 }  // namespace milieu::internal

@@ -18,31 +18,35 @@ inline Buffer make_buffer(int64_t size) {
   return std::make_unique_for_overwrite<float[]>(static_cast<size_t>(size));
 }
 
-// A smoothed picture whose rows can be read by whole blocks of 16 from one pixel before the first
-// to one behind the last; those two repeat their neighbours.
-class PaddedImage {
+// The rows of a smoothed picture, made one after the other; the last kKept of them are kept. They
+// can be read by whole blocks of 16 from one pixel before the first to one behind the last; those
+// two repeat their neighbours.
+class SmoothRows {
  public:
-  // `gray` smoothed by a Gaussian; outside of it the nearest pixel is repeated.
-  PaddedImage(FloatView gray, double sigma);
+  static constexpr int64_t kKept = 4;
 
-  // Row y; rows above and below the picture are the nearest ones.
-  const float* row(int64_t y) const {
-    const int64_t inside = y < 0 ? 0 : y >= height_ ? height_ - 1 : y;
-    return pixels_.get() + inside * row_length_ + kMargin;
-  }
-  int64_t width() const { return width_; }
-  int64_t height() const { return height_; }
+  // `gray` smoothed by a Gaussian; outside of it the nearest pixel is repeated. It must outlive
+  // this.
+  SmoothRows(FloatView gray, double sigma);
+
+  // Row y; rows above and below the picture are the nearest ones. Never more than kKept - 1 rows
+  // before the last one asked for.
+  const float* row(int64_t y);
   // The width up to the next multiple of 16.
-  int64_t padded_width() const { return row_length_ - 2 * kMargin; }
+  int64_t padded_width() const { return padded_width_; }
 
  private:
   static constexpr int64_t kMargin = 16;
-  float* mutable_row(int64_t y) { return pixels_.get() + y * row_length_ + kMargin; }
+  float* slot(int64_t y) { return &kept_[y % kKept * (padded_width_ + 2 * kMargin) + kMargin]; }
+  void make_row(int64_t y);
 
-  int64_t width_ = 0;
-  int64_t height_ = 0;
-  int64_t row_length_ = 0;
-  Buffer pixels_;
+  FloatView gray_;
+  std::vector<float> taps_;
+  std::vector<const float*> rows_;  // those under the taps
+  int64_t padded_width_ = 0;
+  Buffer line_;  // one row, smoothed along y
+  Buffer kept_;
+  int64_t next_ = 0;
 };
 
 }  // namespace milieu::internal

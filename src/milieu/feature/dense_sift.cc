@@ -3,8 +3,9 @@
 //
 // Bins are separable: a bin is a weighted sum of rows of weighted sums along rows. Each row of
 // votes is added to the few bin rows that need it; a bin row that has got its last row is summed
-// along x. Patches that lie a bin apart share bins, so the cost hardly depends on the step, up to
-// the scaling of each descriptor. Working memory: the smoothed picture, the bins, a few rows.
+// along x; a row of patches that has got its last bin row is finished. Patches that lie a bin apart
+// share bins, so the cost hardly depends on the step, up to the scaling of each descriptor. Working
+// memory: a few rows, which stay in the processor's cache.
 #include "milieu/feature/dense_sift.h"
 
 #include <fmt/format.h>
@@ -21,7 +22,8 @@ namespace milieu {
 namespace internal {
 namespace {
 
-// The bin rows that are being summed: [open, started) of the rows' bins, in a ring of buffers.
+// Bin rows: [open, started) are being summed, [0, open) are finished, of which the last ones that a
+// row of patches may need are kept.
 class BinRows {
  public:
   BinRows(const SiftAxis& rows, const SiftAxis& columns, int64_t stride)
@@ -29,10 +31,11 @@ class BinRows {
         columns_(columns.table()),
         stride_(stride),
         size_(stride * kSiftDirections),
-        num_slots_(rows.max_overlap()),
-        sums_(make_buffer(num_slots_ * size_)),
+        num_sums_(rows.max_overlap()),
+        num_kept_(rows.max_span() + num_sums_),  // those finished by one row of pixels come at once
+        sums_(make_buffer(num_sums_ * size_)),
         scratch_(make_buffer(size_)),
-        bins_(make_buffer(rows.num_bins() * bin_row_size())) {}
+        bins_(make_buffer(num_kept_ * bin_row_size())) {}
 
   bool need(int64_t y) const {
     return open_ < started_ || (started_ < rows_.num_bins() && rows_.firsts[started_] <= y);
@@ -46,24 +49,25 @@ class BinRows {
       add_row(sum(r), votes, rows_.weights[r * rows_.max_count + y - rows_.firsts[r]], size_);
     for (; open_ < started_ && rows_.firsts[open_] + rows_.counts[open_] <= y + 1; ++open_)
       MILIEU_SELECT_ISA(sift_bins)
-    (sum(open_), stride_, columns_, scratch_.get(), &bins_[open_ * bin_row_size()]);
+    (sum(open_), stride_, columns_, scratch_.get(), bin_row(open_));
   }
-  const float* bin(int64_t row, int64_t column) const {
-    return &bins_[row * bin_row_size() + column * kSiftDirections];
-  }
+  int64_t num_finished() const { return open_; }
+  const float* bin(int64_t row, int64_t column) { return bin_row(row) + column * kSiftDirections; }
 
  private:
-  float* sum(int64_t r) { return &sums_[r % num_slots_ * size_]; }
+  float* sum(int64_t r) { return &sums_[r % num_sums_ * size_]; }
+  float* bin_row(int64_t r) { return &bins_[r % num_kept_ * bin_row_size()]; }
   int64_t bin_row_size() const { return columns_.num_bins * kSiftDirections; }
 
   const SiftAxis& rows_;
   SiftBinTable columns_;
   int64_t stride_;
   int64_t size_;
-  int64_t num_slots_;
+  int64_t num_sums_;
+  int64_t num_kept_;
   Buffer sums_;     // votes of the open bin rows, summed so far
-  Buffer scratch_;  // for one of them, turned round
-  Buffer bins_;     // bin rows x bin columns x directions
+  Buffer scratch_;  // one of them, turned round
+  Buffer bins_;     // finished bin rows: bin columns x directions
   int64_t open_ = 0;
   int64_t started_ = 0;
 };
@@ -88,38 +92,51 @@ SiftScale sift_scale_of(FloatView gray, const DenseSiftOptions& options, int ind
   return scale;
 }
 
+SiftScaling scaling_of(const DenseSiftOptions& options, int patch_size) {
+  const double side = patch_size / 4.0;
+  // Twice, because votes are twice the gradient; 255, because white is 255.
+  const double unit = 2 * 255 * (side / 4) * (side / 4);
+  return {static_cast<float>(options.contrast_floor * unit), static_cast<float>(options.clip),
+          options.root};
+}
+
+// Steps 5 and 6 of dense_sift.h for one row of patches, which have the given bins.
+void finish_patches(BinRows& bins, const int* bin_rows, const std::vector<int>& bin_columns,
+                    const SiftScaling& scaling, float* descriptors) {
+  const auto scale_one = MILIEU_SELECT_ISA(sift_scale);
+  for (size_t j = 0; j < bin_columns.size(); j += 4, descriptors += kSiftSize) {
+    for (int64_t k = 0; k < kSiftBins; ++k)
+      std::memcpy(descriptors + k * kSiftDirections,
+                  bins.bin(bin_rows[k / 4], bin_columns[j + k % 4]),
+                  sizeof(float) * kSiftDirections);
+    scale_one(scaling, descriptors);
+  }
+}
+
 // Steps 1 to 6 of dense_sift.h; writes scale.count() descriptors.
 void describe_scale(FloatView gray, const DenseSiftOptions& options, const SiftScale& scale,
                     float* descriptors) {
-  if (scale.count() == 0) return;
   const SiftAxis rows =
       sift_axis(gray.rows(), scale.rows, options.step, scale.patch_size, options.window);
   const SiftAxis columns =
       sift_axis(gray.cols(), scale.columns, options.step, scale.patch_size, options.window);
-  const PaddedImage image(gray, scale.smoothing);
-  const int64_t stride = image.padded_width();
+  const SiftScaling scaling = scaling_of(options, scale.patch_size);
+  SmoothRows smooth(gray, scale.smoothing);
+  const int64_t stride = smooth.padded_width();
   const Buffer votes = make_buffer(stride * kSiftDirections);
   BinRows bins(rows, columns, stride);
-  for (int64_t y = 0; y < image.height(); ++y) {
+  int64_t done = 0;  // grid rows
+  for (int64_t y = 0; done < scale.rows.count; ++y) {
     if (!bins.need(y)) continue;
+    const float* below = smooth.row(y + 1);
     MILIEU_SELECT_ISA(sift_votes)
-    (image.row(y - 1), image.row(y), image.row(y + 1), stride, votes.get());
+    (smooth.row(y - 1), smooth.row(y), below, stride, votes.get());
     bins.add(y, votes.get());
+    for (; done < scale.rows.count && rows.bin_from_patch[4 * done + 3] < bins.num_finished();
+         ++done)
+      finish_patches(bins, &rows.bin_from_patch[4 * done], columns.bin_from_patch, scaling,
+                     descriptors + done * scale.columns.count * kSiftSize);
   }
-  const double area = 0.0625 * scale.patch_size / 4.0 * scale.patch_size / 4.0;  // (b/4)^2
-  // Twice, because votes are twice the gradient; 255, because white is 255.
-  const SiftScaling scaling{static_cast<float>(2 * 255 * options.contrast_floor * area),
-                            static_cast<float>(options.clip), options.root};
-  const auto finish = MILIEU_SELECT_ISA(sift_scale);
-  for (int64_t i = 0; i < scale.rows.count; ++i)
-    for (int64_t j = 0; j < scale.columns.count; ++j, descriptors += kSiftSize) {
-      for (int64_t k = 0; k < kSiftBins; ++k)
-        std::memcpy(
-            descriptors + k * kSiftDirections,
-            bins.bin(rows.bin_from_patch[4 * i + k / 4], columns.bin_from_patch[4 * j + k % 4]),
-            sizeof(float) * kSiftDirections);
-      finish(scaling, descriptors);
-    }
 }
 
 void place_frames(const SiftScale& scale, int step, float* frames) {

@@ -48,6 +48,13 @@ int64_t SiftAxis::max_overlap() const {
   return most;
 }
 
+int64_t SiftAxis::max_span() const {
+  int most = 0;
+  for (size_t i = 0; i < bin_from_patch.size(); i += 4)
+    most = std::max(most, bin_from_patch[i + 3] - bin_from_patch[i] + 1);
+  return most;
+}
+
 SiftAxis sift_axis(int64_t length, const GridAxis& grid, int64_t step, int patch_size,
                    SiftWindow window) {
   const int side = patch_size / 4;

@@ -33,6 +33,8 @@ struct SiftAxis {
   }
   // How many bins, at most, need the same pixel.
   int64_t max_overlap() const;
+  // The largest number of bins from the first to the last of one patch.
+  int64_t max_span() const;
 };
 SiftAxis sift_axis(int64_t length, const GridAxis& grid, int64_t step, int patch_size,
                    SiftWindow window);
