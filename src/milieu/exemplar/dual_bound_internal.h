@@ -20,11 +20,14 @@ struct DualPoint {
   double bound = 0;         // L(v), rounded down by a rigorous margin for the sums' rounding
 };
 
-// L(v) and rho at the given v (clipped at the caps).
-DualPoint evaluate_dual(const ServiceLists& lists, std::vector<double> v, int num_threads);
+// L(v) and rho at the given v (clipped at the caps). When the monitor stops it, rho is worthless
+// and the bound says so: -infinity.
+DualPoint evaluate_dual(const ServiceLists& lists, std::vector<double> v, int num_threads,
+                        const Monitor& monitor);
 
 // v from a solution: what each sample pays plus its share of its exemplar's penalty.
-std::vector<double> dual_from_solution(const ServiceLists& lists, const std::vector<int>& server);
+std::vector<double> dual_from_solution(const ServiceLists& lists, const std::vector<int>& server,
+                                       const Monitor& monitor);
 
 struct DualOptions {
   int max_iterations = 400;
@@ -33,9 +36,15 @@ struct DualOptions {
   int num_threads = 0;
 };
 
-// Improves `start`; returns the best point seen. `usage` (n, may be null) receives how often each
-// sample had rho < 0 over the second half of the iterations: a guide for rounding.
-DualPoint maximise_dual(const ServiceLists& lists, const DualPoint& start,
-                        const DualOptions& options, std::vector<double>* usage, Monitor& monitor);
+struct DualAscent {
+  DualPoint best;
+  // n: how often each sample had rho < 0 over the second half of the steps; a guide for rounding.
+  std::vector<double> usage;
+  int iterations = 0;
+};
+
+// Improves `start`.
+DualAscent maximise_dual(const ServiceLists& lists, const DualPoint& start,
+                         const DualOptions& options, Monitor& monitor);
 
 }  // namespace milieu::internal

@@ -22,6 +22,7 @@
 #include "milieu/exemplar/exemplar_lists_internal.h"
 #include "milieu/exemplar/exemplar_solve_internal.h"
 #include "milieu/exemplar/nearest_exemplar_internal.h"
+#include "milieu/exemplar/sample_order_internal.h"
 #include "milieu/neighbors/check_points.h"
 
 namespace milieu {
@@ -30,6 +31,8 @@ namespace {
 
 using internal::ExemplarSolution;
 using internal::ListSource;
+
+constexpr int64_t kMinOrderedSamples = 20'000;
 
 void check_input(const ExemplarInput& input, const ExemplarOptions& options) {
   validate_options(options);
@@ -70,9 +73,9 @@ ExemplarResult result_from(const ExemplarInput& input, const ExemplarOptions& op
 // -rho_q; past the best energy neither can be part of a better solution.
 void count_fixed(const ExemplarSolution& solution, ExemplarResult& result) {
   const double slack = std::max(0.0, solution.energy - solution.dual.bound);
-  for (double rho : solution.dual.rho) {
-    result.num_fixed_closed += rho > slack;
-    result.num_fixed_open += rho < -slack;
+  for (size_t q = 0; q < solution.dual.rho.size(); ++q) {
+    result.num_fixed_closed += solution.is_closed[q] || solution.dual.rho[q] > slack;
+    result.num_fixed_open += solution.dual.rho[q] < -slack;
   }
 }
 
@@ -124,6 +127,37 @@ void fill_summary(const ExemplarInput& input, const ExemplarOptions& options,
 
 }  // namespace
 
+namespace {
+
+// Large sets on short lists are solved in an order of their own.
+struct OrderedInput {
+  ExemplarInput input;
+  std::vector<int> order;  // empty: as given
+  Matrix<float> points;
+  std::vector<double> penalties;
+
+  OrderedInput(const ExemplarInput& given, const ExemplarOptions& options) : input(given) {
+    const int64_t n = given.points.rows();
+    if (n < kMinOrderedSamples || options.num_neighbors == 0 || options.num_clusters > 0) return;
+    order = internal::spatial_order(given.points);
+    points = internal::rows_in_order(given.points, order);
+    input.points = points;
+    if (given.penalties.empty()) return;
+    for (int p : order) penalties.push_back(given.penalties[p]);
+    input.penalties = penalties;
+  }
+
+  // Back to the caller's numbers.
+  std::vector<int> servers(const std::vector<int>& server) const {
+    if (order.empty()) return server;
+    std::vector<int> original(server.size());
+    for (size_t p = 0; p < server.size(); ++p) original[order[p]] = order[server[p]];
+    return original;
+  }
+};
+
+}  // namespace
+
 ExemplarResult fit_exemplar(const ExemplarInput& given, const ExemplarOptions& options,
                             Monitor& monitor) {
   const Stopwatch watch;
@@ -132,7 +166,8 @@ ExemplarResult fit_exemplar(const ExemplarInput& given, const ExemplarOptions& o
     std::swap(input.points, input.costs);
   check_input(input, options);
   std::vector<std::string> warnings;
-  ListSource source(input, options, warnings, monitor);
+  const OrderedInput ordered(input, options);
+  ListSource source(ordered.input, options, warnings, monitor);
   const bool has_own_penalties = input.lists != nullptr || !input.penalties.empty();
   const double asked = has_own_penalties ? 0.0 : source.asked_penalty();
   ExemplarResult result;
@@ -150,7 +185,9 @@ ExemplarResult fit_exemplar(const ExemplarInput& given, const ExemplarOptions& o
   } else {
     const ServiceLists& lists = source.lists_for(asked);
     solution = internal::solve_exemplars(lists, internal::solve_options(options), monitor);
-    if (!lists.is_complete()) internal::serve_by_true_nearest(input, options, lists, solution);
+    if (!lists.is_complete())
+      internal::serve_by_true_nearest(ordered.input, options, lists, solution, monitor);
+    solution.server = ordered.servers(solution.server);
     result = result_from(input, options, solution);
     result.energy = solution.energy;
     result.lower_bound = std::min(solution.dual.bound, solution.energy);

@@ -18,8 +18,9 @@ struct CountSearch {
   std::vector<PenaltyTrial> curve;
 };
 
-// For every penalty f, L_f - f k bounds the cost of any k exemplars from below; the best of all
-// penalties tried is reported.
+// What lists and matrix of an exact search for a number of exemplars take.
+double exact_gigabytes(int64_t n);
+
 CountSearch solve_for_count(ListSource& source, const ExemplarInput& input,
                             const ExemplarOptions& options, double first_penalty,
                             std::vector<std::string>& warnings, Monitor& monitor);

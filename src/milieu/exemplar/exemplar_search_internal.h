@@ -53,9 +53,13 @@ class SearchState {
   void drop(int r);
   // Sums of losses collect rounding over many moves; this computes them anew.
   void refresh_losses();
+  // False when nothing that q's best move depends on most (q's own server and the next one) has
+  // changed since best_move(q) was last called.
+  bool is_worth_a_look(int q) const;
 
  private:
   void rescan(int p);
+  bool take_offer(Service& service, int p, int q, double cost) const;
   void offer(int p, int q, double cost);
   void set_loss(int p, double sign);  // adds or takes back what p contributes to drop_loss_
   void touch(int r, double correction);
@@ -64,15 +68,22 @@ class SearchState {
   std::vector<char> is_open_;
   std::vector<Service> services_;
   std::vector<double> drop_loss_;
+  double highest_best_ = 0;         // what a sample that is no exemplar pays at most
+  double highest_second_ = 0;       // what any sample's second service costs at most
+  int64_t clock_ = 1;               // counts moves
+  std::vector<int64_t> changed_;    // when the clients of each server last changed
+  std::vector<int64_t> looked_;     // when best_move was last called for each sample
   std::vector<double> correction_;  // scratch of best_move, zero between calls
   std::vector<int> touched_;
 };
 
 // Greedy opening: the sample whose opening saves most, again and again, until none saves anything
 // (lazy evaluation: savings only shrink as the set grows).
-std::vector<int> greedy_exemplars(const ServiceLists& lists, Monitor& monitor);
+std::vector<int> greedy_exemplars(const ServiceLists& lists, int num_threads, Monitor& monitor);
 
-// Adds, drops and swaps in index order until a whole pass finds no move; returns the moves made.
-int64_t improve(SearchState& state, const ServiceLists& lists, Monitor& monitor);
+// Adds, drops and swaps the given candidates (ascending) in their order until a whole pass over
+// those worth a look finds no move; returns the moves made.
+int64_t improve(SearchState& state, const ServiceLists& lists, const std::vector<int>& candidates,
+                Monitor& monitor);
 
 }  // namespace milieu::internal

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 
 #include "milieu/base/random.h"
 #include "milieu/exemplar/exemplar_search_internal.h"
@@ -11,8 +13,11 @@ namespace milieu::internal {
 namespace {
 
 constexpr int kStepsPerRound = 100;
-constexpr int kPatience = 4;  // rounds that close less than kUsefulShare of the gap
-constexpr double kUsefulShare = 0.02;
+constexpr double kUsefulShare = 0.05;  // a round that closes less of the gap is useless
+// Useless rounds after which the search ends: many where rounds are cheap, one where they are not.
+constexpr int kPatience = 4;
+constexpr int64_t kSmallProblem = 1'500'000;  // entries
+constexpr size_t kMinCandidates = 500;
 constexpr int kMaxShakes = 600;
 constexpr int64_t kShakeWork = 4'000'000;  // list entries that all shakes together may look at
 
@@ -26,14 +31,33 @@ std::vector<int> servers_of(const SearchState& state, int64_t n) {
 }
 
 // Searches from `open` and keeps the result if it is better.
-void try_open(const ServiceLists& lists, const std::vector<int>& open, ExemplarSolution& best,
-              Monitor& monitor) {
+void try_open(const ServiceLists& lists, const std::vector<int>& open,
+              const std::vector<int>& candidates, ExemplarSolution& best, Monitor& monitor) {
   SearchState state(lists, open);
-  improve(state, lists, monitor);
+  improve(state, lists, candidates, monitor);
   const double energy = state.energy();
   if (!best.server.empty() && energy >= best.energy) return;
   best.energy = energy;
   best.server = servers_of(state, lists.n);
+}
+
+std::vector<int> all_candidates(int64_t n) {
+  std::vector<int> all(n);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+// The samples that the bound finds cheapest to open, and the exemplars of the best set: nearly all
+// moves that help are among them.
+std::vector<int> likely_candidates(const ExemplarSolution& best) {
+  std::vector<double> rho = best.dual.rho;
+  const size_t kept = std::min(rho.size() - 1, std::max<size_t>(kMinCandidates, rho.size() / 4));
+  std::nth_element(rho.begin(), rho.begin() + kept, rho.end());
+  std::vector<int> likely;
+  for (int q = 0; q < static_cast<int>(rho.size()); ++q)
+    if (best.server[q] == q || (best.dual.rho[q] <= rho[kept] && !best.is_closed[q]))
+      likely.push_back(q);
+  return likely;
 }
 
 // Samples that the bound's relaxation would open.
@@ -76,8 +100,9 @@ void shake(const ServiceLists& lists, const SolveOptions& options, ExemplarSolut
   const int64_t work = std::max<int64_t>(1, lists.num_entries() + lists.n);
   const int64_t shakes = std::min<int64_t>(kMaxShakes, kShakeWork / work);
   Random random = Random(options.seed).child(1);
+  const std::vector<int> candidates = likely_candidates(best);
   for (int64_t i = 0; i < shakes && !monitor.should_stop(); ++i)
-    try_open(lists, shaken(best, random), best, monitor);
+    try_open(lists, shaken(best, random), candidates, best, monitor);
 }
 
 double gap_of(const ExemplarSolution& solution) { return solution.energy - solution.dual.bound; }
@@ -85,6 +110,63 @@ double gap_of(const ExemplarSolution& solution) { return solution.energy - solut
 bool is_solved(const ExemplarSolution& solution, double rel_gap) {
   // Rounding keeps a closed gap from being exactly 0.
   return gap_of(solution) <= std::max(rel_gap, 1e-9) * std::abs(solution.dual.bound);
+}
+
+// Marks candidates that no better solution opens: opening q raises the bound by rho_q [Komodakis11,
+// section 3]. True when lists without them are worth making.
+bool close_candidates(const ServiceLists& lists, ExemplarSolution& best) {
+  const double slack = gap_of(best) + 1e-9 * std::abs(best.energy);
+  int64_t entries = 0;
+  for (int64_t q = 0; q < lists.n; ++q)
+    if (!best.is_closed[q] && best.dual.rho[q] > slack) {
+      best.is_closed[q] = 1;
+      entries += lists.column(q).size;
+    }
+  return 10 * entries > lists.num_entries();
+}
+
+// Searches from the sets that the bound's point suggests.
+void round_and_search(const ServiceLists& lists, const std::vector<double>& usage,
+                      ExemplarSolution& best, Monitor& monitor) {
+  const std::vector<int> likely = likely_candidates(best);
+  const std::vector<int> rounded = round_dual(best.dual), chosen = best.exemplars();
+  std::vector<int> both;
+  std::set_union(rounded.begin(), rounded.end(), chosen.begin(), chosen.end(),
+                 std::back_inserter(both));
+  for (const std::vector<int>& open : {rounded, both, round_usage(usage)})
+    if (!monitor.should_stop()) try_open(lists, open, likely, best, monitor);
+}
+
+// Ascent, closing and search in turns. `active` ends as the lists without closed candidates: they
+// hold every solution that is better than the best one, so that their bound, where it is below the
+// best energy, bounds the whole problem.
+void alternate(const SolveOptions& options, const ServiceLists*& active, ServiceLists& rest,
+               ExemplarSolution& best, Monitor& monitor) {
+  const int patience = active->num_entries() <= kSmallProblem ? kPatience : 1;
+  int useless_rounds = 0;
+  while (!is_solved(best, options.rel_gap) && best.iterations < options.max_iterations &&
+         useless_rounds < patience && !monitor.should_stop()) {
+    const double gap_before = gap_of(best);
+    DualOptions steps;
+    steps.max_iterations = std::min(kStepsPerRound, options.max_iterations - best.iterations);
+    steps.target = best.energy;
+    steps.rel_gap = options.rel_gap;
+    steps.num_threads = options.num_threads;
+    DualAscent ascent = maximise_dual(*active, best.dual, steps, monitor);
+    best.dual = std::move(ascent.best);
+    best.iterations += ascent.iterations;
+    if (monitor.should_stop()) break;
+    if (close_candidates(*active, best)) {
+      rest = without_candidates(*active, best.is_closed);
+      active = &rest;
+    }
+    round_and_search(*active, ascent.usage, best, monitor);
+    useless_rounds = gap_of(best) > (1 - kUsefulShare) * gap_before ? useless_rounds + 1 : 0;
+    best.trace.push_back(best.energy);
+    monitor.on_iteration(
+        {options.trial, options.num_trials, best.iterations, options.max_iterations, best.energy,
+         best.energy - best.trace[best.trace.size() - 2], options.watch.seconds()});
+  }
 }
 
 }  // namespace
@@ -96,36 +178,29 @@ std::vector<int> ExemplarSolution::exemplars() const {
   return chosen;
 }
 
+ExemplarSolution search_exemplars(const ServiceLists& lists, const std::vector<int>& open,
+                                  int num_threads, Monitor& monitor) {
+  ExemplarSolution best;
+  try_open(lists, open, all_candidates(lists.n), best, monitor);
+  best.is_closed.assign(lists.n, 0);
+  best.dual =
+      evaluate_dual(lists, dual_from_solution(lists, best.server, monitor), num_threads, monitor);
+  best.trace.push_back(best.energy);
+  return best;
+}
+
 ExemplarSolution solve_exemplars(const ServiceLists& lists, const SolveOptions& options,
                                  Monitor& monitor) {
-  ExemplarSolution best;
   const bool is_greedy = options.start == ExemplarStart::Greedy;
-  try_open(lists, is_greedy ? greedy_exemplars(lists, monitor) : stable_exemplars(lists, monitor),
-           best, monitor);
-  best.dual = evaluate_dual(lists, dual_from_solution(lists, best.server), options.num_threads);
-  best.trace.push_back(best.energy);
-  int useless_rounds = 0;
-  while (!is_solved(best, options.rel_gap) && best.iterations < options.max_iterations &&
-         useless_rounds < kPatience && !monitor.should_stop()) {
-    const double gap_before = gap_of(best);
-    DualOptions steps;
-    steps.max_iterations = std::min(kStepsPerRound, options.max_iterations - best.iterations);
-    steps.target = best.energy;
-    steps.rel_gap = options.rel_gap;
-    steps.num_threads = options.num_threads;
-    std::vector<double> usage;
-    best.dual = maximise_dual(lists, best.dual, steps, &usage, monitor);
-    best.iterations += steps.max_iterations;
-    try_open(lists, round_dual(best.dual), best, monitor);
-    try_open(lists, round_usage(usage), best, monitor);
-    useless_rounds = gap_of(best) > (1 - kUsefulShare) * gap_before ? useless_rounds + 1 : 0;
-    best.trace.push_back(best.energy);
-    monitor.on_iteration(
-        {options.trial, options.num_trials, best.iterations, options.max_iterations, best.energy,
-         best.energy - best.trace[best.trace.size() - 2], options.watch.seconds()});
-  }
-  if (!is_solved(best, options.rel_gap)) {
-    shake(lists, options, best, monitor);
+  const std::vector<int> open = is_greedy ? greedy_exemplars(lists, options.num_threads, monitor)
+                                          : stable_exemplars(lists, monitor);
+  ExemplarSolution best = search_exemplars(lists, open, options.num_threads, monitor);
+  ServiceLists rest;
+  const ServiceLists* active = &lists;
+  alternate(options, active, rest, best, monitor);
+  if (!is_solved(best, options.rel_gap) && !monitor.should_stop()) {
+    try_open(*active, best.exemplars(), all_candidates(lists.n), best, monitor);
+    shake(*active, options, best, monitor);
     best.trace.push_back(best.energy);
   }
   if (monitor.should_stop())
@@ -133,39 +208,6 @@ ExemplarSolution solve_exemplars(const ServiceLists& lists, const SolveOptions& 
   else if (!is_solved(best, options.rel_gap) && best.iterations >= options.max_iterations)
     best.termination = Termination::IterationLimit;
   return best;
-}
-
-// Every v_p climbs its sorted list from the bottom: a sample whose v reaches d_pq starts to pay for
-// opening q; q opens when its clients have paid d_qq, and the samples that pay for it stop
-// climbing.
-std::vector<int> stable_exemplars(const ServiceLists& lists, Monitor& monitor) {
-  std::vector<double> slack = lists.penalty;  // what is still missing to open q
-  std::vector<double> v(lists.n);
-  std::vector<int64_t> next(lists.begin.begin(), lists.begin.end() - 1);
-  for (int64_t p = 0; p < lists.n; ++p)
-    v[p] = next[p] < lists.begin[p + 1] ? std::min<double>(lists.cost[next[p]], lists.penalty[p])
-                                        : lists.penalty[p];
-  for (int64_t p = 0; p < lists.n; ++p) slack[p] -= std::max(0.0, v[p]);
-  bool has_moved = true;
-  while (has_moved && !monitor.should_stop()) {
-    has_moved = false;
-    for (int64_t p = 0; p < lists.n; ++p) {
-      while (next[p] < lists.begin[p + 1] && lists.cost[next[p]] <= v[p]) ++next[p];
-      const double ceiling = next[p] < lists.begin[p + 1] ? lists.cost[next[p]] : lists.penalty[p];
-      double rise = std::min(ceiling - v[p], slack[p]);
-      for (int64_t e = lists.begin[p]; e < next[p]; ++e)
-        rise = std::min(rise, slack[lists.server[e]]);
-      if (rise <= 1e-12 * std::abs(lists.penalty[p])) continue;
-      v[p] += rise;
-      slack[p] -= rise;
-      for (int64_t e = lists.begin[p]; e < next[p]; ++e) slack[lists.server[e]] -= rise;
-      has_moved = true;
-    }
-  }
-  std::vector<int> open;
-  for (int q = 0; q < static_cast<int>(lists.n); ++q)
-    if (slack[q] <= 1e-9 * std::abs(lists.penalty[q])) open.push_back(q);
-  return open;
 }
 
 }  // namespace milieu::internal

@@ -16,9 +16,10 @@ namespace milieu::internal {
 struct ExemplarSolution {
   std::vector<int> server;  // exemplar of each sample; exemplars serve themselves
   double energy = 0;
-  DualPoint dual;             // best bound found
-  std::vector<double> trace;  // energy after the start and after each round
-  int iterations = 0;         // dual steps made
+  DualPoint dual;               // best bound found
+  std::vector<char> is_closed;  // n: no better solution opens these (their rho is not kept up)
+  std::vector<double> trace;    // energy after the start and after each round
+  int iterations = 0;           // dual steps made
   Termination termination = Termination::Converged;
 
   std::vector<int> exemplars() const;  // ascending
@@ -37,6 +38,10 @@ struct SolveOptions {
 
 ExemplarSolution solve_exemplars(const ServiceLists& lists, const SolveOptions& options,
                                  Monitor& monitor);
+
+// The search alone, from a given set, with the bound that its assignment suggests.
+ExemplarSolution search_exemplars(const ServiceLists& lists, const std::vector<int>& open,
+                                  int num_threads, Monitor& monitor);
 
 // First exemplars by stabilities, from duals that are raised until every sample has a tight
 // exemplar (the primal-dual start of the paper's reference [9], in the form of [Erlenkotter78]).

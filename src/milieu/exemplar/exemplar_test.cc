@@ -10,79 +10,12 @@
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
 #include "milieu/exemplar/dual_bound_internal.h"
-#include "milieu/exemplar/exemplar_search_internal.h"
-#include "milieu/exemplar/exemplar_solve_internal.h"
+#include "milieu/exemplar/exemplar_cases_internal.h"
 
 namespace milieu {
 namespace {
 
 using ::testing::HasSubstr;
-
-enum class Kind { Uniform, Gaussian, Asymmetric, Duplicates, Negative };
-constexpr Kind kKinds[] = {Kind::Uniform, Kind::Gaussian, Kind::Asymmetric, Kind::Duplicates,
-                           Kind::Negative};
-
-// Costs of a random instance; the diagonal is left 0 and never read.
-Matrix<float> random_costs(Kind kind, int n, uint64_t seed) {
-  Random random(seed);
-  Matrix<float> points(n, 2), costs(n, n);
-  for (int p = 0; p < n; ++p)
-    for (int t = 0; t < 2; ++t) {
-      points(p, t) =
-          static_cast<float>(kind == Kind::Gaussian ? random.normal() : random.uniform());
-      if (kind == Kind::Duplicates && p % 3 == 1) points(p, t) = points(p - 1, t);
-    }
-  for (int p = 0; p < n; ++p)
-    for (int q = 0; q < n; ++q) {
-      if (p == q) continue;
-      if (kind == Kind::Asymmetric) {
-        costs(p, q) = static_cast<float>(random.uniform());
-      } else {
-        costs(p, q) = std::hypot(points(p, 0) - points(q, 0), points(p, 1) - points(q, 1));
-        if (kind == Kind::Negative) costs(p, q) -= 0.3f;
-      }
-    }
-  return costs;
-}
-
-// Smallest energy over all sets of exemplars: [Komodakis11, Eq. 1] by enumeration.
-double exhaustive_optimum(const Matrix<float>& costs, const std::vector<double>& penalty) {
-  const int n = static_cast<int>(costs.rows());
-  double best = INFINITY;
-  for (int set = 1; set < (1 << n); ++set) {
-    double energy = 0;
-    for (int p = 0; p < n && energy < INFINITY; ++p) {
-      if (set >> p & 1) {
-        energy += penalty[p];
-        continue;
-      }
-      double cheapest = INFINITY;
-      for (int q = 0; q < n; ++q)
-        if (set >> q & 1) cheapest = std::min<double>(cheapest, costs(p, q));
-      energy += cheapest;
-    }
-    best = std::min(best, energy);
-  }
-  return best;
-}
-
-// The energy of a result, from the costs and the labels alone.
-double energy_of(const ExemplarResult& result, const Matrix<float>& costs,
-                 const std::vector<double>& penalty) {
-  double energy = 0;
-  for (int64_t p = 0; p < costs.rows(); ++p) {
-    const int64_t q = result.model.rows[result.labels[p]];
-    energy += p == q ? penalty[p] : costs(p, q);
-  }
-  return energy;
-}
-
-ExemplarOptions with_penalty_text(double penalty) {
-  ExemplarOptions options;
-  options.penalty = to_text(FieldValue(penalty));
-  options.rel_gap = 0;
-  return options;
-}
 
 TEST(Exemplar, FindsTheExhaustiveOptimumAndABoundBelowIt) {
   int instances = 0, closed = 0;
@@ -136,64 +69,9 @@ TEST(Exemplar, ThreeCycleHasOptimumTwoAndRelaxationOneAndAHalf) {
   EXPECT_GE(result.lower_bound, 1.49 * f);
   const ServiceLists lists =
       lists_from_matrix(costs, std::vector<double>(3, f), 1, silent_monitor());
-  const internal::DualPoint half = internal::evaluate_dual(lists, {f / 2, f / 2, f / 2}, 1);
+  const internal::DualPoint half =
+      internal::evaluate_dual(lists, {f / 2, f / 2, f / 2}, 1, silent_monitor());
   EXPECT_NEAR(half.bound, 1.5 * f, 1e-9);
-}
-
-TEST(Exemplar, DualValueIsTheFormulaOfTheNote) {
-  const int n = 9;
-  const Matrix<float> costs = random_costs(Kind::Asymmetric, n, 5);
-  const std::vector<double> penalty(n, 0.6);
-  const ServiceLists lists = lists_from_matrix(costs, penalty, 1, silent_monitor());
-  Random random(3);
-  std::vector<double> v(n);
-  for (double& value : v) value = random.uniform(0, 0.6);
-  double expected = 0;
-  for (int q = 0; q < n; ++q) {
-    double rho = penalty[q] - v[q];
-    for (int p = 0; p < n; ++p)
-      if (p != q) rho += std::min(0.0, costs(p, q) - v[p]);
-    expected += v[q] + std::min(0.0, rho);
-  }
-  EXPECT_NEAR(internal::evaluate_dual(lists, v, 1).bound, expected, 1e-9);
-}
-
-TEST(Exemplar, MovesChangeTheEnergyAsPredicted) {
-  const int n = 30;
-  const Matrix<float> costs = random_costs(Kind::Negative, n, 8);
-  const ServiceLists lists =
-      lists_from_matrix(costs, std::vector<double>(n, 0.4), 1, silent_monitor());
-  Random random(4);
-  for (int round = 0; round < 300; ++round) {
-    std::vector<int> open;
-    for (int q = 0; q < n; ++q)
-      if (random.bernoulli(0.2)) open.push_back(q);
-    internal::SearchState state(lists, open);
-    const double before = state.energy();
-    const int q = static_cast<int>(random.uniform_index(n));
-    double expected = 0;
-    if (state.is_open(q)) {
-      expected = state.drop_change(q);
-      state.drop(q);
-    } else {
-      const internal::Move move = state.best_move(q);
-      EXPECT_LE(move.change, state.add_change(q) + 1e-12);
-      expected = move.change;
-      state.add(q);
-      if (move.drop >= 0) state.drop(move.drop);
-    }
-    EXPECT_NEAR(state.energy(), before + expected, 1e-9);
-    // The bookkeeping after the move equals a state made from scratch.
-    std::vector<int> now;
-    for (int p = 0; p < n; ++p)
-      if (state.is_open(p)) now.push_back(p);
-    const internal::SearchState fresh(lists, now);
-    for (int p = 0; p < n; ++p) {
-      EXPECT_EQ(state.service(p).server, fresh.service(p).server);
-      EXPECT_EQ(state.service(p).second, fresh.service(p).second);
-      EXPECT_NEAR(state.drop_change(p), fresh.drop_change(p), 1e-9);
-    }
-  }
 }
 
 TEST(Exemplar, CutListsGiveABoundForTheFullProblem) {
@@ -227,35 +105,6 @@ TEST(Exemplar, BothStartsEndWithinTheGapOfEachOther) {
   EXPECT_GE(stable.energy, greedy.lower_bound - 1e-9);
   EXPECT_GE(greedy.energy, stable.lower_bound - 1e-9);
   EXPECT_LT(stable.gap, 0.02);
-}
-
-TEST(Exemplar, WishedNumberIsGivenExactlyWithABound) {
-  const Matrix<float> costs = random_costs(Kind::Uniform, 12, 10);
-  ExemplarInput input;
-  input.costs = costs;
-  for (const int k : {1, 2, 5, 12}) {
-    ExemplarOptions options;
-    options.num_clusters = k;
-    const ExemplarResult result = fit_exemplar(input, options);
-    EXPECT_EQ(static_cast<int>(result.model.rows.size()), k);
-    double best = INFINITY;  // over all sets of k
-    for (int set = 1; set < (1 << 12); ++set) {
-      if (__builtin_popcount(set) != k) continue;
-      double cost = 0;
-      for (int p = 0; p < 12; ++p) {
-        double cheapest = set >> p & 1 ? 0 : INFINITY;
-        for (int q = 0; q < 12; ++q)
-          if (set >> q & 1 && q != p) cheapest = std::min<double>(cheapest, costs(p, q));
-        cost += cheapest;
-      }
-      best = std::min(best, cost);
-    }
-    EXPECT_NEAR(result.energy, best, 1e-5) << k;
-    EXPECT_LE(result.lower_bound, best + 1e-6) << k;
-    EXPECT_FALSE(result.curve.empty());
-    for (size_t i = 1; i < result.curve.size(); ++i)
-      EXPECT_GE(result.curve[i].penalty, result.curve[i - 1].penalty);
-  }
 }
 
 TEST(Exemplar, FixedSamplesKeepTheirStateInTheOptimum) {

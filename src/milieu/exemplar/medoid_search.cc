@@ -199,12 +199,13 @@ std::vector<int> build_medoids(const MedoidProblem& problem, int k, Monitor& mon
   return medoids;
 }
 
-void fit_medoid_count(const MedoidProblem& problem, int k, std::vector<int>& medoids) {
-  while (static_cast<int>(medoids.size()) > k) {
+void fit_medoid_count(const MedoidProblem& problem, int k, std::vector<int>& medoids,
+                      Monitor& monitor) {
+  while (static_cast<int>(medoids.size()) > k && !monitor.should_stop()) {
     const MedoidState state(problem, medoids);
     medoids.erase(medoids.begin() + state.cheapest_to_lose());
   }
-  extend_medoids(problem, k, medoids, silent_monitor());
+  extend_medoids(problem, k, medoids, monitor);
 }
 
 MedoidSearch swap_medoids(const MedoidProblem& problem, std::vector<int> medoids, int max_passes,

@@ -25,8 +25,9 @@ MedoidProblem medoid_problem(FloatView points, Distance distance, FloatView cost
 std::vector<int> build_medoids(const MedoidProblem& problem, int k, Monitor& monitor);
 
 // Takes away the medoids that are cheapest to lose, or adds those that save most, until there are
-// k.
-void fit_medoid_count(const MedoidProblem& problem, int k, std::vector<int>& medoids);
+// k. When the monitor stops it there may still be more.
+void fit_medoid_count(const MedoidProblem& problem, int k, std::vector<int>& medoids,
+                      Monitor& monitor);
 
 struct MedoidSearch {
   std::vector<int> medoids;  // ascending

@@ -2,12 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/exemplar/nearest_exemplar_internal.h"
+#include "milieu/exemplar/sample_order_internal.h"
 #include "milieu/neighbors/check_points.h"
+#include "milieu/neighbors/neighbors.h"
 
 namespace milieu::internal {
 
@@ -15,34 +18,59 @@ namespace {
 
 constexpr int64_t kRowsPerBlock = 64;
 
-// Cost of serving p by its cheapest exemplar other than itself, straight from the input.
 struct Nearest {
   int server = -1;
   float cost = std::numeric_limits<float>::infinity();
 };
 
+bool has_tree(Distance distance) {
+  return distance == Distance::Euclidean || distance == Distance::SquaredEuclidean;
+}
+
+// By a tree: the two nearest exemplars of each sample, one of which may be the sample itself.
+std::vector<Nearest> nearest_by_tree(const ExemplarInput& input, const ExemplarOptions& options,
+                                     const std::vector<int>& samples,
+                                     const std::vector<int>& exemplars, Monitor& monitor) {
+  const Matrix<float> features = rows_in_order(input.points, exemplars);
+  const Matrix<float> queries = rows_in_order(input.points, samples);
+  NeighborOptions search;
+  search.num_threads = options.num_threads;
+  const NeighborLists found = nearest_neighbors(features, queries, 2, search, monitor);
+  std::vector<Nearest> nearest(samples.size());
+  for (int64_t i = 0; i < static_cast<int64_t>(samples.size()); ++i)
+    for (int64_t j = 0; j < found.indices.cols() && nearest[i].server < 0; ++j) {
+      if (found.indices(i, j) < 0 || exemplars[found.indices(i, j)] == samples[i]) continue;
+      const double squared = found.squared_distances(i, j);
+      nearest[i] = {exemplars[found.indices(i, j)],
+                    static_cast<float>(options.distance == Distance::Euclidean ? std::sqrt(squared)
+                                                                               : squared)};
+    }
+  return nearest;
+}
+
+// Cheapest exemplar of each of `samples` other than the sample itself, straight from the input.
 std::vector<Nearest> nearest_others(const ExemplarInput& input, const ExemplarOptions& options,
-                                    const std::vector<int>& exemplars, int64_t n) {
-  std::vector<Nearest> nearest(n);
+                                    const std::vector<int>& samples,
+                                    const std::vector<int>& exemplars, Monitor& monitor) {
+  if (!input.points.empty() && has_tree(options.distance))
+    return nearest_by_tree(input, options, samples, exemplars, monitor);
+  std::vector<Nearest> nearest(samples.size());
   Matrix<float> features;
-  if (!input.points.empty()) {
-    features = Matrix<float>(static_cast<int64_t>(exemplars.size()), input.points.cols());
-    for (size_t i = 0; i < exemplars.size(); ++i)
-      std::copy_n(input.points.row(exemplars[i]), input.points.cols(),
-                  features.row(static_cast<int64_t>(i)));
-  }
-  parallel_for(n, kRowsPerBlock, options.num_threads, [&](const Block& block) {
-    Matrix<float> costs(block.size(), static_cast<int64_t>(exemplars.size()));
-    if (!input.points.empty())
-      pair_distances(options.distance, input.points.rows_between(block.begin, block.end), features,
-                     costs);
-    for (int64_t p = block.begin; p < block.end; ++p)
-      for (size_t i = 0; i < exemplars.size(); ++i) {
-        const float cost = input.points.empty() ? input.costs(p, exemplars[i])
-                                                : costs(p - block.begin, static_cast<int64_t>(i));
-        if (exemplars[i] != p && cost < nearest[p].cost) nearest[p] = {exemplars[i], cost};
-      }
-  });
+  if (!input.points.empty()) features = rows_in_order(input.points, exemplars);
+  parallel_for(
+      static_cast<int64_t>(samples.size()), 1, options.num_threads, [&](const Block& block) {
+        if (monitor.should_stop()) return;
+        const int p = samples[block.begin];
+        Matrix<float> costs(1, static_cast<int64_t>(exemplars.size()));
+        if (!input.points.empty())
+          pair_distances(options.distance, input.points.rows_between(p, p + 1), features, costs);
+        for (size_t i = 0; i < exemplars.size(); ++i) {
+          const float cost = input.points.empty() ? input.costs(p, exemplars[i])
+                                                  : costs(0, static_cast<int64_t>(i));
+          if (exemplars[i] != p && cost < nearest[block.begin].cost)
+            nearest[block.begin] = {exemplars[i], cost};
+        }
+      });
   return nearest;
 }
 
@@ -84,30 +112,26 @@ std::vector<int> nearest_exemplars(Distance distance, FloatView exemplars, Float
 }
 
 void serve_by_true_nearest(const ExemplarInput& input, const ExemplarOptions& options,
-                           const ServiceLists& lists, ExemplarSolution& solution) {
-  if (input.lists != nullptr) return;  // what is not on a caller's list cannot serve
-  const int64_t n = lists.n;
-  std::vector<int64_t> clients(n, 0);
+                           const ServiceLists& lists, ExemplarSolution& solution,
+                           Monitor& monitor) {
+  // What is not on a caller's list cannot serve; a stopped run keeps what it has.
+  if (input.lists != nullptr || monitor.should_stop()) return;
+  std::vector<int64_t> clients(lists.n, 0);
   for (int q : solution.server) ++clients[q];
-  std::vector<int> exemplars = solution.exemplars();
-  std::vector<Nearest> nearest = nearest_others(input, options, exemplars, n);
-  // An exemplar that serves only itself closes when another exemplar that stays is cheaper.
-  std::vector<char> is_closed(n, 0), is_needed(n, 0);
-  for (int q : exemplars) {
-    const bool is_single = clients[q] == 1 && !is_needed[q];
-    if (!is_single || nearest[q].cost >= lists.penalty[q] || is_closed[nearest[q].server]) continue;
+  const std::vector<int> exemplars = solution.exemplars();
+  std::vector<int> lone;
+  for (int q : exemplars)
+    if (clients[q] == 1) lone.push_back(q);
+  const std::vector<Nearest> nearest = nearest_others(input, options, lone, exemplars, monitor);
+  if (monitor.should_stop()) return;
+  std::vector<char> is_closed(lists.n, 0), is_needed(lists.n, 0);
+  for (size_t i = 0; i < lone.size(); ++i) {
+    const int q = lone[i], server = nearest[i].server;
+    if (is_needed[q] || nearest[i].cost >= lists.penalty[q] || is_closed[server]) continue;
     is_closed[q] = 1;
-    is_needed[nearest[q].server] = 1;
-  }
-  std::erase_if(exemplars, [&](int q) { return is_closed[q] != 0; });
-  nearest = nearest_others(input, options, exemplars, n);
-  std::vector<char> is_open(n, 0);
-  for (int q : exemplars) is_open[q] = 1;
-  solution.energy = 0;
-  for (int64_t p = 0; p < n; ++p) {
-    const bool serves_itself = is_open[p] || nearest[p].cost >= lists.penalty[p];
-    solution.server[p] = serves_itself ? static_cast<int>(p) : nearest[p].server;
-    solution.energy += serves_itself ? lists.penalty[p] : nearest[p].cost;
+    is_needed[server] = 1;
+    solution.server[q] = server;
+    solution.energy += nearest[i].cost - lists.penalty[q];
   }
 }
 

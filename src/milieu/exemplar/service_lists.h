@@ -16,24 +16,42 @@
 
 namespace milieu {
 
+// One row or column of the lists: samples with costs, cheapest first, ties lowest index first.
+struct ServiceRun {
+  const int* index = nullptr;
+  const float* cost = nullptr;
+  int64_t size = 0;
+};
+
 // Compressed rows with a transpose. Costs are float, all sums over them double.
 struct ServiceLists {
   int64_t n = 0;
   std::vector<double> penalty;  // n: d_qq, what opening q costs
-  // Row p: candidates server[begin[p]..begin[p+1]) with their costs ascending, ties lowest q first.
+  // Row p, the candidates of p: server[begin[p]..begin[p+1]) with their costs. Those that cost
+  // penalty[p] or more can never pay and are not used.
   std::vector<int64_t> begin;
   std::vector<int> server;
   std::vector<float> cost;
-  // Column q: samples that list q, ascending: client[column_begin[q]..column_begin[q+1]).
+  // Column q, the samples that list q: client[column_begin[q]..column_begin[q+1]). Empty when the
+  // lists are symmetric: column q is then row q.
   std::vector<int64_t> column_begin;
   std::vector<int> client;
   std::vector<float> client_cost;
+  bool is_symmetric = false;
   // A candidate that row p does not list costs at least cap[p]. Lists are complete for p when
   // cap[p] >= penalty[p]: serving p at its penalty or more never beats opening p.
   std::vector<double> cap;
 
   bool is_complete() const;
   int64_t num_entries() const { return static_cast<int64_t>(server.size()); }
+  ServiceRun row(int64_t p) const {
+    return {server.data() + begin[p], cost.data() + begin[p], begin[p + 1] - begin[p]};
+  }
+  ServiceRun column(int64_t q) const {
+    if (is_symmetric) return row(q);
+    return {client.data() + column_begin[q], client_cost.data() + column_begin[q],
+            column_begin[q + 1] - column_begin[q]};
+  }
 };
 
 // One entry of lists given by the caller: q can represent p at cost d_pq.
@@ -46,10 +64,12 @@ struct ServiceEntry {
 // From rows of costs made on demand: `fill(block, out)` writes the costs of serving the block's
 // samples by all samples into out (block.size() x n). Keeps the entries below penalty[p], and of
 // these only the `num_kept` cheapest when num_kept > 0 (cap[p] is then the first cost left out).
-// Throws InvalidArgument on NaN and -infinity; +infinity means "cannot serve".
+// `is_symmetric` promises that the costs are, to the last bit: equal penalties then make half the
+// memory do. Throws InvalidArgument on NaN and -infinity; +infinity means "cannot serve".
 using FillCosts = std::function<void(const Block& rows, MatrixView<float> out)>;
 ServiceLists lists_from_rows(int64_t n, std::span<const double> penalty, int num_kept,
-                             int num_threads, Monitor& monitor, const FillCosts& fill);
+                             int num_threads, Monitor& monitor, const FillCosts& fill,
+                             bool is_symmetric = false);
 
 // From a square cost matrix, [p, q] = cost of serving p by q; the diagonal is ignored. Keeps the
 // entries below penalty[p]. Throws as lists_from_rows, and when the matrix is not square.
@@ -61,16 +81,10 @@ ServiceLists lists_from_matrix(FloatView costs, std::span<const double> penalty,
 ServiceLists lists_from_entries(int64_t n, std::vector<ServiceEntry> entries,
                                 std::span<const double> penalty, std::vector<double> cap);
 
-// Drops entries that can never pay under new penalties and re-uses the rest; the new penalty of
-// every row must not exceed the one the lists were complete for.
-ServiceLists with_penalty(const ServiceLists& lists, std::span<const double> penalty);
+// The same lists with nobody but q itself served by the candidates q with is_closed[q].
+ServiceLists without_candidates(const ServiceLists& lists, const std::vector<char>& is_closed);
 
 // Bytes that lists of this many entries take.
-int64_t estimate_list_bytes(int64_t n, int64_t num_entries);
-
-namespace internal {
-// Fills the columns from the rows.
-void build_columns(ServiceLists& lists);
-}  // namespace internal
+int64_t estimate_list_bytes(int64_t n, int64_t num_entries, bool is_symmetric = false);
 
 }  // namespace milieu

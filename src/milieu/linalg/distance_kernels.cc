@@ -31,6 +31,31 @@ double squared_distance(const float* a, const float* b, int64_t d) {
   return sum_lanes(lanes);
 }
 
+void squared_distances_to(const float* a, const float* columns, int64_t stride, int64_t d,
+                          int64_t count, double* out) {
+  constexpr int64_t kTile = 64;
+  double lanes[kLanes][kTile];
+  for (int64_t first = 0; first < count; first += kTile) {
+    const int64_t width = count - first < kTile ? count - first : kTile;
+    for (int64_t t = 0; t < d; ++t) {
+      const double own = static_cast<double>(a[t]);
+      const float* other = columns + t * stride + first;
+      for (int64_t j = 0; j < width; ++j) {
+        const double difference = own - static_cast<double>(other[j]);
+        lanes[t][j] = difference * difference;
+      }
+    }
+    // The tree of sum_lanes; lanes that hold nothing would add 0.
+    int64_t used = d;
+    for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+      for (int64_t l = 0; l < half && l + half < used; ++l)
+        for (int64_t j = 0; j < width; ++j) lanes[l][j] += lanes[l + half][j];
+      used = used < half ? used : half;
+    }
+    for (int64_t j = 0; j < width; ++j) out[first + j] = lanes[0][j];
+  }
+}
+
 double squared_norm(const float* a, int64_t d) {
   double lanes[kLanes] = {};
   int64_t t = 0;

