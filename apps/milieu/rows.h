@@ -18,13 +18,13 @@ class RowFiles {
   RowFiles(std::string path, LoadOptions options, const Dataset& data);
 
   const Dataset& data() const { return data_; }
+  int64_t num_rows();  // of INPUT, before the selection
   // Classes of the kept rows. Throws DataError when `path` has another number of rows than INPUT.
   Labels labels(const std::string& path);
   // Numbers of the kept rows, from a file of one column. Throws DataError likewise.
   std::vector<double> weights(const std::string& path);
 
  private:
-  int64_t num_rows();
   void check_length(const std::string& path, int64_t length);
 
   std::string path_;

@@ -13,6 +13,8 @@ namespace {
 
 constexpr int64_t kRowsPerBlock = 256;
 constexpr int64_t kColumnsPerBlock = 2048;
+constexpr int64_t kManySamples = 20'000;
+constexpr int64_t kManyEntries = 20'000'000;
 constexpr int kMaxIdleSteps = 12;  // then a shorter step from the best point
 constexpr int64_t kShortRow = 64;  // entries in a row up to which all of them are read
 
@@ -62,6 +64,8 @@ std::vector<double> client_sums_by_columns(const ServiceLists& lists, const std:
 std::vector<double> reduced_costs(const ServiceLists& lists, const std::vector<double>& v,
                                   int num_threads, const Monitor& monitor) {
   const bool is_short = lists.num_entries() <= kShortRow * lists.n;
+  // A step of less than a millisecond is not worth waking other threads for.
+  if (lists.n < kManySamples && lists.num_entries() < kManyEntries) num_threads = 1;
   std::vector<double> rho = is_short ? client_sums_by_columns(lists, v, num_threads, monitor)
                                      : client_sums_by_rows(lists, v, num_threads, monitor);
   for (int64_t q = 0; q < lists.n; ++q) rho[q] += lists.penalty[q] - v[q];

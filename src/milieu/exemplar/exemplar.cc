@@ -45,7 +45,8 @@ void check_input(const ExemplarInput& input, const ExemplarOptions& options) {
   });
   const bool has_own_penalties = input.lists != nullptr || !input.penalties.empty();
   require(!(has_own_penalties && options.num_clusters > 0),
-          "num_clusters searches over one penalty for all samples: give either it or penalties");
+          "num_clusters searches over one penalty for all samples: give either it, or penalties "
+          "or lists");
 }
 
 ExemplarResult result_from(const ExemplarInput& input, const ExemplarOptions& options,
@@ -77,6 +78,19 @@ void count_fixed(const ExemplarSolution& solution, ExemplarResult& result) {
     result.num_fixed_closed += solution.is_closed[q] || solution.dual.rho[q] > slack;
     result.num_fixed_open += solution.dual.rho[q] < -slack;
   }
+}
+
+// Results that are right but seldom meant.
+void warn_of_extremes(const ExemplarOptions& options, const ExemplarResult& result,
+                      std::vector<std::string>& warnings) {
+  const size_t n = result.labels.size(), k = result.model.rows.size();
+  if (n < 2 || options.num_clusters > 0) return;
+  if (k == n)
+    warnings.push_back(
+        "every sample is its own exemplar: no exemplar that serves others pays; take a larger "
+        "penalty");
+  else if (k == 1)
+    warnings.push_back("one exemplar serves all samples: take a smaller penalty for more");
 }
 
 double relative_gap(double energy, double bound) {
@@ -195,6 +209,7 @@ ExemplarResult fit_exemplar(const ExemplarInput& given, const ExemplarOptions& o
   }
   if (monitor.should_stop()) solution.termination = termination_from(monitor.stop_reason());
   result.gap = relative_gap(result.energy, result.lower_bound);
+  if (!monitor.should_stop()) warn_of_extremes(options, result, warnings);
   fill_summary(input, options, solution, penalty, result);
   result.summary.warnings = std::move(warnings);
   result.summary.seconds = watch.seconds();

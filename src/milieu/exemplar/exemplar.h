@@ -31,7 +31,8 @@ struct ExemplarOptions {
   int num_neighbors = 0;           // candidates kept for each sample; 0: all that can pay, as long
                                    // as they fit into max_memory_gb, else the nearest 40
   ExemplarStart start = ExemplarStart::Greedy;
-  double rel_gap = 1e-4;      // stop when energy and bound are this close
+  double rel_gap = 1e-4;      // stop when energy and bound are this close, or hardly come closer;
+                              // 0: go on to the limit of steps unless they meet
   int max_iterations = 1000;  // dual steps in all
   double max_memory_gb = 2;   // for distances; more is refused, or lists are cut
   uint64_t seed = 1;          // for shaken starts, and the pairs behind "median" on large sets
@@ -52,7 +53,9 @@ void visit_fields(ExemplarOptions& o, Visitor&& v) {
     one_of<ExemplarStart>(
         {{"greedy", ExemplarStart::Greedy}, {"stabilities", ExemplarStart::Stabilities}}),
     "how the first exemplars are found");
-  v("rel_gap", o.rel_gap, at_least(0), "stop when energy and lower bound are this close");
+  v("rel_gap", o.rel_gap, at_least(0),
+    "stop when energy and lower bound are this close, or hardly come closer; 0: only when they "
+    "meet");
   v("max_iterations", o.max_iterations, at_least(1), "limit of dual steps");
   v("max_memory_gb", o.max_memory_gb, above(0).advanced(), "memory for distances");
   v("seed", o.seed, at_least(0), "start of all random numbers");
@@ -103,6 +106,11 @@ struct ExemplarResult {
   int64_t num_fixed_closed = 0;     // samples that are exemplars in no better solution
   std::vector<PenaltyTrial> curve;  // ascending penalties; empty unless num_clusters > 0
 };
+
+// The number that `text` names or, for "median", the median of the finite costs; their mean where
+// it is not positive (mostly duplicates: a penalty of 0 would make every sample an exemplar), 1
+// where that is not either. Throws InvalidArgument for other texts and when no cost is finite.
+double penalty_from_text(const std::string& text, std::vector<float> costs);
 
 ExemplarResult fit_exemplar(const ExemplarInput& input, const ExemplarOptions& options,
                             Monitor& monitor = silent_monitor());

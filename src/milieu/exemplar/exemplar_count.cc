@@ -201,8 +201,11 @@ CountSearch solve_for_count(ListSource& source, const ExemplarInput& input,
   MedoidProblem problem;
   const bool is_exact = exact_gigabytes(c.n) <= options.max_memory_gb && !monitor.should_stop();
   if (is_exact) {
-    problem = medoid_problem(input.points, options.distance, input.costs, options.max_memory_gb,
-                             options.num_threads, monitor);
+    const ServiceLists& lists = source.lists_for(found.penalty);
+    problem = lists.num_entries() == c.n * (c.n - 1)
+                  ? medoid_problem(lists, options.num_threads, monitor)
+                  : medoid_problem(input.points, options.distance, input.costs,
+                                   options.max_memory_gb, options.num_threads, monitor);
     if (!monitor.should_stop()) try_medoids(c, problem, found.solution.exemplars(), found, true);
   }
   int count = static_cast<int>(found.solution.exemplars().size());

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -20,19 +19,6 @@ namespace {
 constexpr int kDefaultCutNeighbors = 40;
 constexpr int64_t kMaxMedianPairs = 500'000;
 constexpr int64_t kSampledRows = 200;
-
-double median_of(std::vector<float>& values) {
-  const size_t middle = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + middle, values.end());
-  if (values.size() % 2 == 1) return values[middle];
-  const float below = *std::max_element(values.begin(), values.begin() + middle);
-  return 0.5 * (static_cast<double>(below) + values[middle]);
-}
-
-bool is_number(const std::string& text, double& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
 
 bool has_tree(Distance distance) {
   return distance == Distance::Euclidean || distance == Distance::SquaredEuclidean;
@@ -73,17 +59,10 @@ float ListSource::cost(int64_t p, int64_t q) const {
 }
 
 double ListSource::asked_penalty() const {
-  double number = 0;
-  if (is_number(options_.penalty, number)) {
-    require(std::isfinite(number), "penalty must be a finite number or median");
-    return number;
-  }
-  require(options_.penalty == "median", [&] {
-    return fmt::format("penalty is '{}', must be a number or median", options_.penalty);
-  });
   const int64_t n = num_samples();
-  if (n < 2) return 1.0;
   std::vector<float> values;
+  if (options_.penalty != "median") return penalty_from_text(options_.penalty, {});
+  if (n < 2) return 1.0;
   if (n * (n - 1) <= kMaxMedianPairs) {
     for (int64_t p = 0; p < n; ++p)
       for (int64_t q = 0; q < n; ++q)
@@ -95,14 +74,7 @@ double ListSource::asked_penalty() const {
       if (p != q) values.push_back(cost(p, q));
     }
   }
-  std::erase_if(values, [](float value) { return !std::isfinite(value); });
-  require(!values.empty(), "penalty is median, but no distance is finite: give a number");
-  // Mostly duplicates: a penalty of 0 would make every sample an exemplar.
-  const double median = median_of(values);
-  if (median > 0) return median;
-  double sum = 0;
-  for (float value : values) sum += value;
-  return sum > 0 ? sum / static_cast<double>(values.size()) : 1.0;
+  return penalty_from_text(options_.penalty, std::move(values));
 }
 
 const ServiceLists& ListSource::lists_for(double penalty) {

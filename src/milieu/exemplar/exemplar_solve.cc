@@ -13,7 +13,8 @@ namespace milieu::internal {
 namespace {
 
 constexpr int kStepsPerRound = 100;
-constexpr double kUsefulShare = 0.05;  // a round that closes less of the gap is useless
+constexpr double kUsefulShare = 0.05;   // a round that closes less of the gap is useless
+constexpr double kUsefulChange = 1e-4;  // ... and, on large problems, less of the energy
 // Useless rounds after which the search ends: many where rounds are cheap, one where they are not.
 constexpr int kPatience = 4;
 constexpr int64_t kSmallProblem = 1'500'000;  // entries
@@ -142,10 +143,11 @@ void round_and_search(const ServiceLists& lists, const std::vector<double>& usag
 // best energy, bounds the whole problem.
 void alternate(const SolveOptions& options, const ServiceLists*& active, ServiceLists& rest,
                ExemplarSolution& best, Monitor& monitor) {
-  const int patience = active->num_entries() <= kSmallProblem ? kPatience : 1;
+  const bool is_small = active->num_entries() <= kSmallProblem;
+  const int patience = is_small ? kPatience : 1;
   int useless_rounds = 0;
   while (!is_solved(best, options.rel_gap) && best.iterations < options.max_iterations &&
-         useless_rounds < patience && !monitor.should_stop()) {
+         (useless_rounds < patience || options.rel_gap == 0) && !monitor.should_stop()) {
     const double gap_before = gap_of(best);
     DualOptions steps;
     steps.max_iterations = std::min(kStepsPerRound, options.max_iterations - best.iterations);
@@ -155,13 +157,16 @@ void alternate(const SolveOptions& options, const ServiceLists*& active, Service
     DualAscent ascent = maximise_dual(*active, best.dual, steps, monitor);
     best.dual = std::move(ascent.best);
     best.iterations += ascent.iterations;
-    if (monitor.should_stop()) break;
+    if (monitor.should_stop() || ascent.iterations == 0) break;  // none: the relaxation is solved
     if (close_candidates(*active, best)) {
       rest = without_candidates(*active, best.is_closed);
       active = &rest;
     }
     round_and_search(*active, ascent.usage, best, monitor);
-    useless_rounds = gap_of(best) > (1 - kUsefulShare) * gap_before ? useless_rounds + 1 : 0;
+    const double closed = gap_before - gap_of(best);
+    const bool is_useful = closed >= kUsefulShare * gap_before &&
+                           (is_small || closed >= kUsefulChange * std::abs(best.energy));
+    useless_rounds = is_useful ? 0 : useless_rounds + 1;
     best.trace.push_back(best.energy);
     monitor.on_iteration(
         {options.trial, options.num_trials, best.iterations, options.max_iterations, best.energy,

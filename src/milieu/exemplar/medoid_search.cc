@@ -159,6 +159,18 @@ MedoidProblem medoid_problem(FloatView points, Distance distance, FloatView cost
   return problem;
 }
 
+MedoidProblem medoid_problem(const ServiceLists& lists, int num_threads, Monitor& monitor) {
+  MedoidProblem problem{Matrix<float>(lists.n, lists.n)};
+  parallel_for(lists.n, kRowsPerBlock, num_threads, [&](const Block& block) {
+    if (monitor.should_stop()) return;
+    for (int64_t q = block.begin; q < block.end; ++q) {
+      const ServiceRun column = lists.column(q);
+      for (int64_t i = 0; i < column.size; ++i) problem.served(q, column.index[i]) = column.cost[i];
+    }
+  });
+  return problem;
+}
+
 namespace {
 
 // Greedy choice: the candidate that lowers the cost most joins, until there are k.

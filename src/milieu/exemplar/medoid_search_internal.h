@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "milieu/base/monitor.h"
+#include "milieu/exemplar/service_lists.h"
 #include "milieu/linalg/matrix.h"
 #include "milieu/linalg/pair_distance.h"
 
@@ -20,6 +21,9 @@ struct MedoidProblem {
 // the monitor stops it, distances between points are incomplete and must not be used.
 MedoidProblem medoid_problem(FloatView points, Distance distance, FloatView costs,
                              double max_memory_gb, int num_threads, Monitor& monitor);
+
+// From lists that hold every pair.
+MedoidProblem medoid_problem(const ServiceLists& lists, int num_threads, Monitor& monitor);
 
 // Greedy start: k times the candidate that lowers the cost most.
 std::vector<int> build_medoids(const MedoidProblem& problem, int k, Monitor& monitor);
