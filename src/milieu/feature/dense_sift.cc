@@ -103,13 +103,12 @@ SiftScaling scaling_of(const DenseSiftOptions& options, int patch_size) {
 // Steps 5 and 6 of dense_sift.h for one row of patches, which have the given bins.
 void finish_patches(BinRows& bins, const int* bin_rows, const std::vector<int>& bin_columns,
                     const SiftScaling& scaling, float* descriptors) {
-  const auto scale_one = MILIEU_SELECT_ISA(sift_scale);
+  const auto finish = MILIEU_SELECT_ISA(sift_finish);
+  const float* places[kSiftBins];
   for (size_t j = 0; j < bin_columns.size(); j += 4, descriptors += kSiftSize) {
     for (int64_t k = 0; k < kSiftBins; ++k)
-      std::memcpy(descriptors + k * kSiftDirections,
-                  bins.bin(bin_rows[k / 4], bin_columns[j + k % 4]),
-                  sizeof(float) * kSiftDirections);
-    scale_one(scaling, descriptors);
+      places[k] = bins.bin(bin_rows[k / 4], bin_columns[j + k % 4]);
+    finish(places, scaling, descriptors);
   }
 }
 

@@ -61,31 +61,43 @@ inline void transpose_block(const float* in, int64_t stride, float* out) {
   }
 }
 
-// Sums over a descriptor run in kSiftBlock partial sums on every width.
-struct LaneSum {
-  Vec part[kSiftBlock / kWidth] = {};
-
-  float total() const {
-    float lanes[kSiftBlock];
-    for (int p = 0; p < kSiftBlock / kWidth; ++p) store(lanes + p * kWidth, part[p]);
-    for (int width = kSiftBlock / 2; width > 0; width /= 2)
-      for (int l = 0; l < width; ++l) lanes[l] += lanes[l + width];
-    return lanes[0];
+// The sum of a vector's lanes: the upper half onto the lower half until one is left.
+template <class V>
+inline float add_lanes(V v) {
+  if constexpr (sizeof(V) == 64) {
+    return add_lanes(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                     __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15));
+  } else if constexpr (sizeof(V) == 32) {
+    return add_lanes(__builtin_shufflevector(v, v, 0, 1, 2, 3) +
+                     __builtin_shufflevector(v, v, 4, 5, 6, 7));
+  } else {
+    return (v[0] + v[2]) + (v[1] + v[3]);
   }
-};
+}
 
-// x becomes change(x) for each vector of the descriptor; the sum of measure(change(x)).
-template <class Change, class Measure>
-inline float map_and_sum(float* x, Change change, Measure measure) {
-  LaneSum sum;
-  for (int64_t t = 0; t < kSiftSize; t += kSiftBlock)
-    for (int p = 0; p < kSiftBlock / kWidth; ++p) {
-      float* at = x + t + p * kWidth;
-      const Vec value = change(load(at));
-      store(at, value);
-      sum.part[p] += measure(value);
-    }
-  return sum.total();
+// The sum of measure(v) over a descriptor, in kSiftBlock partial sums on every width.
+constexpr int kVectors = kSiftSize / kWidth;
+template <class Measure>
+inline float sum_of(const Vec* descriptor, Measure measure) {
+  constexpr int kParts = kSiftBlock / kWidth;
+  Vec part[kParts] = {};
+  for (int i = 0; i < kVectors; ++i) part[i % kParts] += measure(descriptor[i]);
+  for (int width = kParts / 2; width > 0; width /= 2)
+    for (int p = 0; p < width; ++p) part[p] += part[p + width];
+  return add_lanes(part[0]);
+}
+
+// Vector i of a descriptor whose bins lie at 16 places.
+inline Vec vector_of_bins(const float* const* bins, int i) {
+#if defined(__AVX512F__)
+  // Joined in a register: a wide load of two narrow stores would have to wait for them.
+  const Bin a = *reinterpret_cast<const Bin*>(bins[2 * i]);
+  const Bin b = *reinterpret_cast<const Bin*>(bins[2 * i + 1]);
+  return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#else
+  const int place = i * kWidth;
+  return load(bins[place / kSiftDirections] + place % kSiftDirections);
+#endif
 }
 
 inline Vec same(Vec v) { return v; }
@@ -149,24 +161,30 @@ void sift_bins(const float* votes, int64_t stride, const internal::SiftBinTable&
   }
 }
 
-void sift_scale(const internal::SiftScaling& scaling, float* x) {
-  const float norm = __builtin_sqrtf(map_and_sum(x, same, square));
-  if (!(norm > 0)) return;
+void sift_finish(const float* const* bins, const internal::SiftScaling& scaling,
+                 float* descriptor) {
+  Vec x[kVectors];
+  for (int i = 0; i < kVectors; ++i) x[i] = vector_of_bins(bins, i);
+  const float norm = __builtin_sqrtf(sum_of(x, square));
+  if (!(norm > 0)) {
+    for (int i = 0; i < kVectors; ++i) store(descriptor + i * kWidth, Vec{});
+    return;
+  }
   const bool is_flat = norm < scaling.floor;
-  const Vec clip = broadcast(scaling.clip);
   const float factor = 1.0f / (is_flat ? scaling.floor : norm);
-  float second = __builtin_sqrtf(map_and_sum(
-      x, [&](Vec v) { return min_of(v * factor, clip); }, square));
+  const Vec clip = broadcast(scaling.clip);
+  for (Vec& v : x) v = min_of(v * factor, clip);
+  float second = __builtin_sqrtf(sum_of(x, square));
   if (!is_flat) {
     const float again = 1.0f / second;
-    map_and_sum(
-        x, [&](Vec v) { return v * again; }, same);
+    for (Vec& v : x) v = v * again;
     second = 1.0f;
   }
-  if (!scaling.root) return;
-  const float inverse = 1.0f / map_and_sum(x, same, same);
-  map_and_sum(
-      x, [&](Vec v) { return second * sqrt_of(v * inverse); }, same);
+  if (scaling.root) {
+    const float inverse = 1.0f / sum_of(x, same);
+    for (Vec& v : x) v = second * sqrt_of(v * inverse);
+  }
+  for (int i = 0; i < kVectors; ++i) store(descriptor + i * kWidth, x[i]);
 }
 
 }  // namespace milieu::MILIEU_ISA

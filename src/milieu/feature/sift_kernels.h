@@ -47,7 +47,7 @@ struct SiftScaling {
 // sift_bins: from votes summed over rows to bins: num_bins x kSiftDirections. `scratch` has the
 // size of votes.
 //
-// sift_scale: a descriptor of kSiftSize numbers in place.
+// sift_finish: a descriptor of kSiftSize numbers from its kSiftBins bins.
 // clang-format off
 MILIEU_DECLARE_ISA(
   void weighted_rows(const float* const* rows, const float* weights, int64_t count, int64_t width,
@@ -59,5 +59,6 @@ MILIEU_DECLARE_ISA(
   void add_scaled(float* sum, const float* values, float weight, int64_t count);
   void sift_bins(const float* votes, int64_t stride, const internal::SiftBinTable& table,
                  float* scratch, float* bins);
-  void sift_scale(const internal::SiftScaling& scaling, float* descriptor);)
+  void sift_finish(const float* const* bins, const internal::SiftScaling& scaling,
+                   float* descriptor);)
 // clang-format on
