@@ -12,11 +12,13 @@
 
 #include "method.h"
 #include "milieu/base/error.h"
+#include "milieu/data/mapped_file.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/render/report.h"
 #include "milieu/store/json.h"
 #include "milieu/store/predictors.h"
 #include "milieu/store/run_folder.h"
+#include "picture_input.h"
 #include "progress.h"
 #include "result_text.h"
 #include "rows.h"
@@ -51,6 +53,8 @@ void visit_fields(OutputOptions& o, Visitor&& v) {
 
 // What stands for the value of an input flag in the help.
 std::string input_value_name(const Field& field) {
+  if (field.name == "feature") return "LIST";
+  if (field.name == "max_side") return "N";
   if (field.name == "label_column") return "NAME";
   if (field.name == "select") return "CLASSES";
   if (field.name == "image_size") return "WxH";
@@ -72,8 +76,9 @@ class ClusterCommand {
   void declare_preset();
   void apply_preset();
   void read_options();
-  Dataset load();
-  Dataset load_input(const LoadOptions& options) const;
+  void load(ProgressMonitor& monitor, Session& session);
+  PictureInput load_rows(const LoadOptions& options, ProgressMonitor& monitor,
+                         Session& session) const;
   MethodResult fit(const Dataset& data, ProgressMonitor& monitor);
   void write_run_folder(const MethodResult& result, const Dataset& data, const Metrics* metrics);
   std::string render(const MethodResult& result, const Dataset& data, const Metrics* metrics);
@@ -87,6 +92,7 @@ class ClusterCommand {
   std::unique_ptr<Method> method_;
   InputOptions input_;
   OutputOptions output_;
+  PictureInput loaded_;
   Labels truth_;  // of the kept rows; empty: unknown
   ImageSize image_size_;
   bool path_is_recorded_ = false;  // INPUT was read from an options file
@@ -94,8 +100,10 @@ class ClusterCommand {
 
 void ClusterCommand::declare() {
   const std::vector<Field> inputs = input_fields();
-  flags_.field_argument("INPUT", inputs[0],
-                        "what to cluster, samples as rows: .npy, .csv, .tsv or idx (.gz too)");
+  flags_.field_argument(
+      "INPUT", inputs[0],
+      "what to cluster, samples as rows: .npy, .csv, .tsv or idx (.gz too); or a folder "
+      "of pictures or of features");
   for (size_t i = 1; i < inputs.size(); ++i)
     flags_.field(inputs[i], input_value_name(inputs[i]), kInput);
   for (const bool is_advanced : {false, true})
@@ -182,7 +190,8 @@ int ClusterCommand::run(Session& session) {
 
   ProgressMonitor monitor(console, session.interrupt.token(), name_);
   monitor.announce("reading " + input_.path);
-  const Dataset data = load();
+  load(monitor, session);
+  const Dataset& data = loaded_.data;
 
   const Interrupt::Keeping keeping(session.interrupt);
   const MethodResult result = fit(data, monitor);
@@ -201,9 +210,14 @@ int ClusterCommand::run(Session& session) {
   return kInterrupted;
 }
 
-Dataset ClusterCommand::load_input(const LoadOptions& options) const {
+PictureInput ClusterCommand::load_rows(const LoadOptions& options, ProgressMonitor& monitor,
+                                       Session& session) const {
+  const PictureOptions pictures{.feature = input_.feature,
+                                .max_side = input_.max_side,
+                                .codebook = input_.codebook,
+                                .vocabulary_folder = {}};
   try {
-    return load_dataset(input_.path, options);
+    return load_input(input_.path, pictures, options, monitor, session);
   } catch (const IoError& error) {
     if (!path_is_recorded_) throw;
     throw IoError(fmt::format("{} (so named in {}: give INPUT if it is elsewhere)", error.what(),
@@ -212,18 +226,20 @@ Dataset ClusterCommand::load_input(const LoadOptions& options) const {
 }
 
 // Everything is read before the fit, so that a wrong file is found before an hour of work.
-Dataset ClusterCommand::load() {
+void ClusterCommand::load(ProgressMonitor& monitor, Session& session) {
   LoadOptions options;
   options.labels_path = input_.labels;
   options.label_column = input_.label_column;
   options.select = input_.select;
   options.num_threads = num_threads();
-  Dataset data = load_input(options);
-  RowFiles rows(input_.path, options, data);
+  loaded_ = load_rows(options, monitor, session);
+  if (input_.feature.empty()) input_.feature = loaded_.feature;  // chosen by itself
+  if (input_.max_side.empty()) input_.max_side = loaded_.max_side;
+  const Dataset& data = loaded_.data;
+  RowFiles rows(input_.path, data);
   truth_ = input_.truth.empty() ? data.labels : rows.labels(input_.truth);
   method_->load_files(rows);
   image_size_ = image_size_of(data, input_.image_size);
-  return data;
 }
 
 MethodResult ClusterCommand::fit(const Dataset& data, ProgressMonitor& monitor) {
@@ -231,6 +247,8 @@ MethodResult ClusterCommand::fit(const Dataset& data, ProgressMonitor& monitor) 
   if (output_.time_limit > 0) monitor.set_time_limit(output_.time_limit);
   MethodResult result = method_->fit(data, monitor);
   if (result.model) result.model->options_json = options_to_json(result_option_fields());
+  std::vector<std::string>& warnings = result.summary.warnings;
+  warnings.insert(warnings.end(), loaded_.warnings.begin(), loaded_.warnings.end());
   return result;
 }
 
@@ -243,6 +261,8 @@ void ClusterCommand::write_run_folder(const MethodResult& result, const Dataset&
   folder.write_labels(result.labels, data.sample_names, data.rows);
   if (result.model) folder.write_model(*result.model);
   for (const ResultFile& file : result.files) folder.write_file(file.name, file.content);
+  for (const auto& [name, path] : loaded_.vocabulary)
+    folder.write_file(name, MappedFile::open(path)->text());
   folder.write_text("report.html", render(result, data, metrics));
   folder.commit();
 }
@@ -263,6 +283,7 @@ std::string ClusterCommand::render(const MethodResult& result, const Dataset& da
   report.class_names = truth_.names;
   report.image_width = image_size_.width;
   report.image_height = image_size_.height;
+  if (!loaded_.root.empty()) report.make_picture = picture_maker(loaded_);
   return render_report(report);
 }
 
@@ -284,7 +305,8 @@ std::string ClusterCommand::next_steps(const MethodResult& result) const {
   std::string text = fmt::format("wrote {0}: open {0}/report.html\n", output_.out);
   const std::vector<std::string> kinds = predicting_kinds();
   if (result.model && std::find(kinds.begin(), kinds.end(), result.model->kind) != kinds.end())
-    text += fmt::format("next: milieu predict {} NEW.npy labels new samples\n", output_.out);
+    text += fmt::format("next: milieu predict {} {} labels new samples\n", output_.out,
+                        loaded_.root.empty() ? "NEW.npy" : "FOLDER");
   return text;
 }
 

@@ -14,6 +14,7 @@
 #include "method.h"
 #include "milieu/base/parallel.h"
 #include "milieu/base/summary.h"
+#include "milieu/feature/feature_spec.h"
 #include "milieu/linalg/gemm.h"
 #include "milieu/linalg/isa.h"
 #include "milieu/store/describe.h"
@@ -62,6 +63,17 @@ void print_program(const InfoOptions& options, Console& console) {
   if (options.json) console.print(json.dump(2) + "\n");
 }
 
+// As base/fields.h makes it for flags; options of features are written name=value.
+std::string feature_options_table(FeatureSpec& spec) {
+  std::string text = "| option | default | range | meaning |\n| --- | --- | --- | --- |\n";
+  for (const Field& field : spec.fields()) {
+    const std::string value = to_text(field.get());
+    text += fmt::format("| `{}` | {} | {} | {} |\n", field.name,
+                        value.empty() ? "" : "`" + value + "`", field.range_text(), field.help);
+  }
+  return text;
+}
+
 // The options table of a method's docs page.
 void print_options(const std::string& method, Console& console) {
   const Command* command = find_command(method);
@@ -69,12 +81,20 @@ void print_options(const std::string& method, Console& console) {
     console.print(options_table(command->make_method()->option_fields()));
     return;
   }
+  if (const FeatureEntry* entry = find_feature(method)) {
+    FeatureSpec spec;
+    spec.entry = entry;
+    spec.feature = entry->make("");
+    console.print(feature_options_table(spec));
+    return;
+  }
   std::vector<std::string> known;
   for (const Command& other : commands())
     if (other.make_method) known.emplace_back(other.name);
+  for (const FeatureEntry& entry : feature_catalog()) known.push_back(entry.name);
   const std::string nearest = nearest_word(method, known);
-  throw UsageError(fmt::format("--options is '{}', must be a clustering command{}", method,
-                               nearest.empty() ? "" : ": did you mean " + nearest + "?"));
+  throw UsageError(fmt::format("--options is '{}', must be a clustering command or a feature{}",
+                               method, nearest.empty() ? "" : ": did you mean " + nearest + "?"));
 }
 
 int run_info(const InfoOptions& options, Session& session) {
@@ -95,10 +115,11 @@ Run declare_info(Flags& flags) {
   FlagSpec spec;
   spec.names = {"--options"};
   spec.value = "METHOD";
-  spec.help = "print the options of a clustering command as a Markdown table";
+  spec.help = "print the options of a clustering command or a feature as a Markdown table";
   spec.group = "Output";
   for (const Command& command : commands())
     if (command.make_method) spec.choices.emplace_back(command.name);
+  for (const FeatureEntry& entry : feature_catalog()) spec.choices.push_back(entry.name);
   flags.add(std::move(spec), [options](const std::string& text) { options->options_of = text; });
   flags.boolean("--json", options->json, "describe the program as JSON", "Output");
   return [options](Session& session) { return run_info(*options, session); };

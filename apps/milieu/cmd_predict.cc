@@ -18,6 +18,8 @@
 #include "milieu/store/json.h"
 #include "milieu/store/predictors.h"
 #include "milieu/store/run_folder.h"
+#include "picture_input.h"
+#include "progress.h"
 #include "result_text.h"
 #include "rows.h"
 
@@ -29,6 +31,7 @@ struct PredictOptions {
   std::string model;
   std::string input;
   LoadOptions load;
+  PictureOptions pictures;
   std::string truth;
   std::string out;
   int num_threads = 0;
@@ -96,10 +99,13 @@ int run_predict(const PredictOptions& options, Session& session) {
   const ModelFile model = read_model_file(path);
   LoadOptions load = options.load;
   load.num_threads = options.num_threads;
-  const Dataset data = load_dataset(options.input, load);
-  const Labels truth = options.truth.empty()
-                           ? data.labels
-                           : RowFiles(options.input, load, data).labels(options.truth);
+  ProgressMonitor monitor(console, session.interrupt.token(), "predict");
+  const PictureInput input = load_input_like_training(options.input, options.model,
+                                                      options.pictures, load, monitor, session);
+  monitor.clear();
+  const Dataset& data = input.data;
+  const Labels truth =
+      options.truth.empty() ? data.labels : RowFiles(options.input, data).labels(options.truth);
   const std::vector<int> labels =
       predict_with(model, data.points.view(), options.num_threads, path);
   std::optional<Metrics> metrics;
@@ -127,8 +133,10 @@ int run_predict(const PredictOptions& options, Session& session) {
 Run declare_predict(Flags& flags) {
   auto options = std::make_shared<PredictOptions>();
   flags.argument("MODEL", options->model, true, "a model.safetensors, or a run folder");
-  flags.argument("INPUT", options->input, true,
-                 "new samples as rows, with the columns of the training data");
+  flags.argument(
+      "INPUT", options->input, true,
+      "new samples as rows, with the columns of the training data; or a folder of pictures "
+      "or of features, where the model was trained on one");
   flags.text("--labels", options->load.labels_path, "FILE", "file with the class of every row",
              "Input");
   flags.text("--label-column", options->load.label_column, "NAME",
@@ -137,6 +145,10 @@ Run declare_predict(Flags& flags) {
              "keep only the rows of these classes, such as 6,0", "Input");
   flags.text("--truth", options->truth, "FILE",
              "file with the true class of every row: adds metrics", "Input");
+  flags.text("--feature", options->pictures.feature, "LIST",
+             "features of the pictures, where the run folder does not tell", "Input");
+  flags.text("--codebook", options->pictures.codebook, "FILE",
+             "words of training, where they are not in the run folder", "Input");
   flags.text("--out", options->out, "FILE",
              "write the labels to this .csv or .npy instead of stdout", "Output");
   flags.boolean("--json", options->json,

@@ -64,6 +64,7 @@ Command meanshift_command();
 Command agglomerative_command();
 Command exemplar_command();
 Command kmedoids_command();
+Command features_command();
 Command predict_command();
 Command score_command();
 Command info_command();

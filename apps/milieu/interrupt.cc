@@ -64,7 +64,10 @@ void Interrupt::watch() {
     }
     if (is_over_) return;
     if (keeping_ == 0 || was_requested()) {
-      say(was_requested() ? "milieu: quit\n" : "milieu: interrupted, nothing was written\n");
+      say(was_requested() ? "milieu: quit\n"
+          : is_resumable_
+              ? "milieu: interrupted; finished images are kept, the same command goes on\n"
+              : "milieu: interrupted, nothing was written\n");
       _exit(130);
     }
     source_.request_stop();

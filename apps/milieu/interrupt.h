@@ -22,6 +22,20 @@ class Interrupt {
   bool was_requested() const { return source_.stop_requested(); }
   // No word about the stopping (the exit code tells).
   void set_quiet(bool quiet) { is_quiet_ = quiet; }
+  // While one of these lives, finished work is on disk at any time: the first signal ends the
+  // program at once, and the last word is that the same command goes on.
+  class Resumable {
+   public:
+    explicit Resumable(Interrupt& interrupt) : interrupt_(interrupt) {
+      interrupt_.is_resumable_ = true;
+    }
+    ~Resumable() { interrupt_.is_resumable_ = false; }
+    Resumable(const Resumable&) = delete;
+    Resumable& operator=(const Resumable&) = delete;
+
+   private:
+    Interrupt& interrupt_;
+  };
 
   // While one of these lives there is something worth keeping.
   class Keeping {
@@ -42,6 +56,7 @@ class Interrupt {
   std::atomic<int> keeping_ = 0;
   std::atomic<bool> is_over_ = false;
   std::atomic<bool> is_quiet_ = false;
+  std::atomic<bool> is_resumable_ = false;
   std::thread watcher_;
 };
 

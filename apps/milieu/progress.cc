@@ -84,13 +84,19 @@ void ProgressMonitor::on_progress(std::string_view stage, int64_t done, int64_t 
   if (stage != stage_) {
     stage_ = stage;
     stage_began_ = watch_.seconds();
+    stage_first_ = std::max<int64_t>(0, done - 1);
   }
   if (total <= 0) return report(std::string(stage), -1);
   const double share = static_cast<double>(done) / static_cast<double>(total);
   const double elapsed = watch_.seconds() - stage_began_;
-  report(fmt::format("{}  {}  {:.0f} %", stage, bar_text(share, kBarWidth, console_.has_unicode()),
-                     100 * share),
-         share > 0 ? elapsed * (1 - share) / share : -1);
+  const int64_t done_here = done - stage_first_;  // pictures of an earlier run took no time
+  std::string text = fmt::format("{}  {}  {:.0f} %", stage,
+                                 bar_text(share, kBarWidth, console_.has_unicode()), 100 * share);
+  if (stage.starts_with("images") && elapsed > 0 && done_here > 0)
+    text += fmt::format("  {:.1f} images/s", static_cast<double>(done_here) / elapsed);
+  report(std::move(text), done_here > 0 ? elapsed * static_cast<double>(total - done) /
+                                              static_cast<double>(done_here)
+                                        : -1);
 }
 
 void ProgressMonitor::announce(std::string_view text) {

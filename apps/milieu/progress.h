@@ -53,6 +53,7 @@ class ProgressMonitor : public Monitor {
   bool is_line_shown_ = false;
   std::string stage_;
   double stage_began_ = 0;     // seconds on watch_
+  int64_t stage_first_ = 0;    // units that were done when it began
   int restart_ = 0;            // the one that reports now
   int iterations_before_ = 0;  // of all finished restarts
   int last_iteration_ = 0;

@@ -11,8 +11,7 @@
 
 namespace milieu::cli {
 
-RowFiles::RowFiles(std::string path, LoadOptions options, const Dataset& data)
-    : path_(std::move(path)), options_(std::move(options)), data_(data) {}
+RowFiles::RowFiles(std::string path, const Dataset& data) : path_(std::move(path)), data_(data) {}
 
 Labels RowFiles::labels(const std::string& path) {
   Labels labels = load_labels(path);
@@ -33,26 +32,11 @@ std::vector<double> RowFiles::weights(const std::string& path) {
   return weights;
 }
 
-// A selection does not tell how many rows there were. The label file does (it was checked to have
-// as many); a .csv with its own label column is read once more.
-int64_t RowFiles::num_rows() {
-  if (num_rows_) return *num_rows_;
-  if (data_.rows.empty()) {
-    num_rows_ = data_.points.rows();
-  } else if (!options_.labels_path.empty()) {
-    num_rows_ = static_cast<int64_t>(load_labels(options_.labels_path).indices.size());
-  } else {
-    LoadOptions all = options_;
-    all.select.clear();
-    num_rows_ = load_dataset(path_, all).points.rows();
-  }
-  return *num_rows_;
-}
-
 void RowFiles::check_length(const std::string& path, int64_t length) {
-  if (length != num_rows())
+  const int64_t expected = data_.total_rows;
+  if (length != expected)
     throw DataError(
-        fmt::format("{} has {} rows, {} has {}: they must match", path, length, path_, num_rows()));
+        fmt::format("{} has {} rows, {} has {}: they must match", path, length, path_, expected));
 }
 
 ImageSize parse_image_size(const std::string& text) {

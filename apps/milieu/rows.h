@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +13,8 @@ namespace milieu::cli {
 
 class RowFiles {
  public:
-  // `data` is what load_dataset(path, options) gave; it must outlive this object.
-  RowFiles(std::string path, LoadOptions options, const Dataset& data);
+  // `data` is what INPUT, named `path`, became; it must outlive this object.
+  RowFiles(std::string path, const Dataset& data);
 
   const Dataset& data() const { return data_; }
   int64_t num_rows();  // of INPUT, before the selection
@@ -28,9 +27,7 @@ class RowFiles {
   void check_length(const std::string& path, int64_t length);
 
   std::string path_;
-  LoadOptions options_;
   const Dataset& data_;
-  std::optional<int64_t> num_rows_;  // of INPUT, before the selection
 };
 
 struct ImageSize {

@@ -22,6 +22,9 @@ struct InputOptions {
   std::string select;
   std::string truth;
   std::string image_size;
+  std::string feature;
+  std::string max_side;
+  std::string codebook;
 };
 
 template <class Visitor>
@@ -34,6 +37,13 @@ void visit_fields(InputOptions& o, Visitor&& v) {
     "file with the true class of every row: adds metrics (default: --labels or --label-column)");
   v("image_size", o.image_size, anything(),
     "rows are grey images of this size, such as 16x16: the report shows them");
+  v("feature", o.feature, anything(),
+    "INPUT is a folder of pictures: what is computed from them, such as gist or "
+    "dense-sift:words=400 (see milieu help features)");
+  v("max_side", o.max_side, anything(),
+    "pictures are scaled down until no side is longer than this (default 1024; 0: no limit)");
+  v("codebook", o.codebook, anything(),
+    "words for local features made elsewhere: a .npy, a run folder or a folder of features");
 }
 
 // The text of options.json. Input fields that were not given are left out.

@@ -43,9 +43,10 @@ class InfoTest(CliTest):
         self.assertTrue(out.startswith("| flag | default | range | meaning |\n"))
         self.assertIn("| `--num-clusters`, `-k` | `8` | at least 1 | how many clusters |", out)
         self.assertEqual(self.fail_with(2, "info", "--options", "kmean"),
-                         "--options is 'kmean', must be a clustering command: did you mean kmeans?")
+                         "--options is 'kmean', must be a clustering command or a feature: did you "
+                         "mean kmeans?")
         self.assertEqual(self.fail_with(2, "info", "--options", "score"),
-                         "--options is 'score', must be a clustering command")
+                         "--options is 'score', must be a clustering command or a feature")
 
 
 if __name__ == "__main__":

@@ -73,6 +73,7 @@ Dataset from_array(const RawArray& array, const LoadOptions& options) {
                     options.label_column, array.source));
   require_not_empty(array.rows(), array.cols(), array.source);
   Dataset dataset;
+  dataset.total_rows = array.rows();
   join_labels(options, array.rows(), array.source, dataset.labels);
   const KeptRows kept = select_rows(options, array.source, dataset.labels);
   dataset.points =
@@ -94,23 +95,8 @@ Dataset from_text(std::string_view text, const std::string& source, const LoadOp
   csv.num_threads = options.num_threads;
   if (std::filesystem::path(source).extension() == ".tsv") csv.delimiter = '\t';
   CsvTable table = parse_csv(text, source, csv);
-  Dataset dataset;
-  dataset.labels = std::move(table.labels);
-  dataset.sample_names = std::move(table.row_names);
-  join_labels(options, table.numbers.rows(), source, dataset.labels);
-  dataset.sample_shape = {table.numbers.cols()};
-  dataset.points = Points(std::move(table.numbers));
-  KeptRows kept = select_rows(options, source, dataset.labels);
-  if (!kept) return dataset;
-  dataset.points = dataset.points.gather(*kept, options.num_threads);
-  if (!dataset.sample_names.empty()) {
-    std::vector<std::string> names;
-    for (const int64_t row : *kept)
-      names.push_back(std::move(dataset.sample_names[static_cast<size_t>(row)]));
-    dataset.sample_names = std::move(names);
-  }
-  dataset.rows = std::move(*kept);
-  return dataset;
+  return make_dataset(Points(std::move(table.numbers)), std::move(table.labels),
+                      std::move(table.row_names), source, options);
 }
 
 Dataset from_file(const std::string& path, const LoadOptions& options) {
@@ -128,6 +114,29 @@ Dataset from_file(const std::string& path, const LoadOptions& options) {
 }
 
 }  // namespace
+
+Dataset make_dataset(Points points, Labels labels, std::vector<std::string> names,
+                     const std::string& source, const LoadOptions& options) {
+  Dataset dataset;
+  dataset.source = source;
+  dataset.total_rows = points.rows();
+  dataset.labels = std::move(labels);
+  dataset.sample_names = std::move(names);
+  join_labels(options, points.rows(), source, dataset.labels);
+  dataset.sample_shape = {points.cols()};
+  dataset.points = std::move(points);
+  KeptRows kept = select_rows(options, source, dataset.labels);
+  if (!kept) return dataset;
+  dataset.points = dataset.points.gather(*kept, options.num_threads);
+  if (!dataset.sample_names.empty()) {
+    std::vector<std::string> kept_names;
+    for (const int64_t row : *kept)
+      kept_names.push_back(std::move(dataset.sample_names[static_cast<size_t>(row)]));
+    dataset.sample_names = std::move(kept_names);
+  }
+  dataset.rows = std::move(*kept);
+  return dataset;
+}
 
 Dataset load_dataset(const std::string& path, const LoadOptions& options) {
   Dataset dataset = from_file(path, options);

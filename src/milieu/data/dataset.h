@@ -19,6 +19,7 @@ struct Dataset {
   std::vector<std::string> sample_names;  // file names or ids; empty: rows are their own names
   std::vector<int64_t> rows;              // original row of each kept sample; empty: all were kept
   std::vector<int64_t> sample_shape;      // of one sample before flattening: {28, 28}, or {cols}
+  int64_t total_rows = 0;                 // before the selection
   std::string source;                     // the path, for messages
 };
 
@@ -39,5 +40,11 @@ struct LoadOptions {
 // opened by its header, but unless allow_non_finite is set the kept rows are then read once, in
 // parallel, to look for NaN and Inf: for 2 GB that is the time of reading 2 GB.
 Dataset load_dataset(const std::string& path, const LoadOptions& options = {});
+
+// The same from rows that are in memory already (features of pictures): joins the label file,
+// applies the selection. `labels` are what the data itself says, `names` one a row; both may be
+// empty. Label columns do not exist here; NaN and Inf are not looked for.
+Dataset make_dataset(Points points, Labels labels, std::vector<std::string> names,
+                     const std::string& source, const LoadOptions& options = {});
 
 }  // namespace milieu

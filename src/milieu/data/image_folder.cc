@@ -34,8 +34,7 @@ class Lister {
     if (folder_.paths.empty())
       throw DataError(
           fmt::format("{} has no images, must have some (.jpg, .png, .tif, ...)", folder_.root));
-    const auto is_class = [](const std::string& name) { return !name.empty(); };
-    if (std::any_of(classes_.begin(), classes_.end(), is_class)) make_labels();
+    folder_.labels = labels_from_classes(classes_);
     return std::move(folder_);
   }
 
@@ -92,29 +91,29 @@ class Lister {
     }
   }
 
-  // Unlike labels in files, names of folders stay as they are: "001" is not "1". They are sorted by
-  // number when all of them are whole numbers.
-  void make_labels() {
-    std::vector<std::string>& names = folder_.labels.names;
-    for (const std::string& name : std::set<std::string>(classes_.begin(), classes_.end()))
-      if (!name.empty()) names.push_back(name);
-    const auto is_whole = [](const std::string& name) { return parse_integer(name).has_value(); };
-    if (std::all_of(names.begin(), names.end(), is_whole))
-      std::stable_sort(names.begin(), names.end(), [](const auto& a, const auto& b) {
-        return *parse_integer(a) < *parse_integer(b);
-      });
-    std::map<std::string, int> index_from_name = {{"", -1}};
-    for (size_t i = 0; i < names.size(); ++i) index_from_name[names[i]] = static_cast<int>(i);
-    for (const std::string& name : classes_)
-      folder_.labels.indices.push_back(index_from_name.at(name));
-  }
-
   ImageFolder folder_;
   std::vector<std::string> classes_;        // of the paths; empty: in the root
   std::set<std::pair<dev_t, ino_t>> seen_;  // folders listed so far
 };
 
 }  // namespace
+
+Labels labels_from_classes(const std::vector<std::string>& classes) {
+  Labels labels;
+  std::vector<std::string>& names = labels.names;
+  for (const std::string& name : std::set<std::string>(classes.begin(), classes.end()))
+    if (!name.empty()) names.push_back(name);
+  if (names.empty()) return labels;
+  const auto is_whole = [](const std::string& name) { return parse_integer(name).has_value(); };
+  if (std::all_of(names.begin(), names.end(), is_whole))
+    std::stable_sort(names.begin(), names.end(), [](const auto& a, const auto& b) {
+      return *parse_integer(a) < *parse_integer(b);
+    });
+  std::map<std::string, int> index_from_name = {{"", -1}};
+  for (size_t i = 0; i < names.size(); ++i) index_from_name[names[i]] = static_cast<int>(i);
+  for (const std::string& name : classes) labels.indices.push_back(index_from_name.at(name));
+  return labels;
+}
 
 ImageFolder list_image_folder(const std::string& root) { return Lister(root).list(); }
 

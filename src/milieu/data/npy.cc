@@ -140,6 +140,8 @@ RawArray open_npy(std::shared_ptr<const MappedFile> file, const std::string& sou
   return array;
 }
 
+std::string npy_float_header(std::span<const int64_t> shape) { return make_header("<f4", shape); }
+
 void write_npy(const std::string& path, MatrixView<const float> matrix) {
   write_matrix(path, "<f4", matrix);
 }

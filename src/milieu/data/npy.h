@@ -33,6 +33,9 @@ RawArray parse_npy(std::span<const std::byte> file, const std::string& source);
 RawArray open_npy(const std::string& path);
 RawArray open_npy(std::shared_ptr<const MappedFile> file, const std::string& source);
 
+// The header of a float32 file of this shape, for those who write the rows piece by piece after it.
+std::string npy_float_header(std::span<const int64_t> shape);
+
 // Writes a matrix, or a 1-D array, as version 1.0 in C order, little-endian. Atomic; IoError.
 void write_npy(const std::string& path, MatrixView<const float> matrix);
 void write_npy(const std::string& path, MatrixView<const double> matrix);

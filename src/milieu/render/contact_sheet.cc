@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "milieu/base/error.h"
+#include "milieu/base/parallel.h"
 #include "milieu/render/number_text.h"
 #include "milieu/render/page.h"
 
@@ -16,6 +18,8 @@ namespace {
 constexpr int kMaxCellSide = 96;
 constexpr int kEnlargedSide = 48;  // small images are enlarged to about this
 constexpr int kColumns = 6;
+constexpr int kPictureSide = 72;  // cell of a coloured picture
+constexpr int kPictureGap = 4;
 
 // How images become cells: reduced by `reduce`, then enlarged by `enlarge`.
 struct CellScale {
@@ -78,15 +82,42 @@ void check_images(const ImageRows& images) {
           });
 }
 
-void add_strip(Markup& page, const ImageRows& images, const SheetStrip& strip, GrayRange range) {
+using MakeSheet = std::function<RasterImage(std::span<const int64_t> rows)>;
+
+void add_strip(Markup& page, const MakeSheet& make_sheet, const SheetStrip& strip) {
   if (strip.rows.empty()) return;
   page.element("p", {{"class", "small"}}, strip.caption);
-  const RasterImage sheet = make_contact_sheet(images, strip.rows, kColumns, range);
+  const RasterImage sheet = make_sheet(strip.rows);
   page.leaf("img", {{"class", "sheet"},
                     {"src", png_data_uri(encode_png(sheet))},
                     {"width", std::to_string(sheet.width)},
                     {"height", std::to_string(sheet.height)},
                     {"alt", strip.alt}});
+}
+
+std::string render_figures(const MakeSheet& make_sheet, const std::vector<SheetFigure>& figures) {
+  Markup page;
+  page.open("div", {{"class", "sheets"}});
+  for (const SheetFigure& figure : figures) {
+    page.open("figure").open("h3");
+    page.element("span", {{"class", "of"}}, counted(figure.size, "sample"));
+    add_swatch(page, figure.color);
+    page.text(figure.title).close("h3");
+    for (const SheetStrip& strip : figure.strips) add_strip(page, make_sheet, strip);
+    page.close("figure");
+  }
+  return std::move(page.close("div")).finish();
+}
+
+// Copies an RGB picture into the RGBA sheet, its middle at the middle of the cell.
+void draw_picture(const RasterImage& picture, int left, int top, RasterImage& sheet) {
+  left += (kPictureSide - picture.width) / 2;
+  top += (kPictureSide - picture.height) / 2;
+  for (int y = 0; y < picture.height; ++y)
+    for (int x = 0; x < picture.width; ++x) {
+      std::copy_n(picture.at(x, y), 3, sheet.at(left + x, top + y));
+      sheet.at(left + x, top + y)[3] = 255;
+    }
 }
 
 }  // namespace
@@ -124,17 +155,39 @@ std::string render_sheets(const ImageRows& images, const std::vector<SheetFigure
     for (const SheetStrip& strip : figure.strips)
       all_rows.insert(all_rows.end(), strip.rows.begin(), strip.rows.end());
   const GrayRange range = find_gray_range(images, all_rows);
-  Markup page;
-  page.open("div", {{"class", "sheets"}});
-  for (const SheetFigure& figure : figures) {
-    page.open("figure").open("h3");
-    page.element("span", {{"class", "of"}}, counted(figure.size, "sample"));
-    add_swatch(page, figure.color);
-    page.text(figure.title).close("h3");
-    for (const SheetStrip& strip : figure.strips) add_strip(page, images, strip, range);
-    page.close("figure");
+  return render_figures(
+      [&](std::span<const int64_t> rows) {
+        return make_contact_sheet(images, rows, kColumns, range);
+      },
+      figures);
+}
+
+RasterImage make_picture_sheet(const MakePicture& make_picture, std::span<const int64_t> rows,
+                               int columns) {
+  require(!rows.empty() && columns >= 1, "a contact sheet needs at least one image and one column");
+  const int num_rows = (static_cast<int>(rows.size()) + columns - 1) / columns;
+  const int pitch = kPictureSide + kPictureGap;
+  RasterImage sheet(columns * pitch - kPictureGap, num_rows * pitch - kPictureGap, 4);
+  std::vector<RasterImage> pictures(rows.size());
+  parallel_for(static_cast<int64_t>(rows.size()), 1, 0, [&](const Block& block) {
+    pictures[block.index] = make_picture(rows[block.index], kPictureSide);
+  });
+  for (int i = 0; i < static_cast<int>(rows.size()); ++i) {
+    require(pictures[i].width <= kPictureSide && pictures[i].height <= kPictureSide &&
+                (pictures[i].pixels.empty() || pictures[i].channels == 3),
+            "a small picture must be RGB and fit its cell");
+    draw_picture(pictures[i], i % columns * pitch, i / columns * pitch, sheet);
   }
-  return std::move(page.close("div")).finish();
+  return sheet;
+}
+
+std::string render_sheets(const MakePicture& make_picture,
+                          const std::vector<SheetFigure>& figures) {
+  return render_figures(
+      [&](std::span<const int64_t> rows) {
+        return make_picture_sheet(make_picture, rows, kColumns);
+      },
+      figures);
 }
 
 std::vector<SheetFigure> make_cluster_figures(const std::vector<ClusterSamples>& samples,

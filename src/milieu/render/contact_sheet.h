@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -76,6 +77,14 @@ struct SheetFigure {
 
 // A card body: the figures side by side, as many as fit. Strips without images are left out.
 std::string render_sheets(const ImageRows& images, const std::vector<SheetFigure>& figures);
+
+// A small picture of a sample: RGB, no side longer than `max_side`. Empty (0 x 0) when there is none.
+using MakePicture = std::function<RasterImage(int64_t row, int max_side)>;
+
+// The same with coloured pictures of any shape, each in the middle of a square cell.
+RasterImage make_picture_sheet(const MakePicture& make_picture, std::span<const int64_t> rows,
+                               int columns);
+std::string render_sheets(const MakePicture& make_picture, const std::vector<SheetFigure>& figures);
 
 // The figures of chosen samples. `names` are titles by cluster; where there is none: "Cluster 3".
 std::vector<SheetFigure> make_cluster_figures(const std::vector<ClusterSamples>& samples,

@@ -13,6 +13,7 @@
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 #include "milieu/metrics/metrics.h"
+#include "milieu/render/contact_sheet.h"
 
 namespace milieu {
 
@@ -30,6 +31,8 @@ struct ReportInput {
   int image_height = 0;
   // Where the points are features of images: the images themselves, row for row. Empty: the points.
   FloatView images;
+  // Where the samples are pictures in files: a small one of each. Wins over `images`.
+  MakePicture make_picture;
   // Classes of the samples, in [-1, class_names.size()), and their names: with them the report
   // shows how clusters and classes meet. Empty: unknown; names may be empty too (then numbers are
   // shown).

@@ -205,8 +205,10 @@ void add_overview_cards(Markup& page, const ReportInput& input) {
 }
 
 void add_samples_card(Markup& page, const ReportInput& input) {
-  if (input.image_width == 0 || input.points.empty()) return;
-  const std::vector<ClusterSamples> samples = choose_samples(input.points, input.labels);
+  if ((input.image_width == 0 && !input.make_picture) || input.points.empty()) return;
+  SampleChoice choice;
+  if (input.make_picture) choice.num_typical = 6;  // colours take room: the page stays small
+  const std::vector<ClusterSamples> samples = choose_samples(input.points, input.labels, choice);
   if (samples.empty()) return;
   std::string note =
       "Most typical: nearest to the cluster's mean. Least sure: nearest to another cluster's mean "
@@ -215,8 +217,10 @@ void add_samples_card(Markup& page, const ReportInput& input) {
     note += fmt::format(" The {} largest of {} clusters.", samples.size(), input.summary->clusters);
   open_card(page, CardWidth::Full, "Images of each cluster", note);
   const FloatView images = input.images.empty() ? input.points : input.images;
-  page.raw(render_sheets({images, input.image_width, input.image_height},
-                         make_cluster_figures(samples)));
+  const std::vector<SheetFigure> figures = make_cluster_figures(samples);
+  page.raw(input.make_picture ? render_sheets(input.make_picture, figures)
+                              : render_sheets({images, input.image_width, input.image_height},
+                                              figures));
   close_card(page);
 }
 

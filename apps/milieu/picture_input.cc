@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "picture_input.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "milieu/base/error.h"
+#include "milieu/data/image_folder.h"
+#include "milieu/data/mapped_file.h"
+#include "milieu/feature/feature_store.h"
+#include "milieu/store/model_file.h"
+#include "milieu/store/run_folder.h"
+
+namespace milieu::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+int parse_max_side(const std::string& text) {
+  DecodeOptions decode;
+  for (const Field& field : fields_of(decode))
+    if (field.name == "max_side" && !text.empty()) {
+      field.set_from_text(text);
+      field.validate();
+    }
+  return decode.max_side;
+}
+
+Matrix<float> codebook_of_model(const std::string& path) {
+  const ModelFile model = read_model_file(path);
+  std::vector<std::string> names;
+  for (const char* name : {"codebook", "words", "centers", "means"})
+    for (const auto& [key, array] : model.arrays) {
+      if (key != name || array.shape.size() != 2) continue;
+      Matrix<float> words(array.shape[0], array.shape[1]);
+      for (int64_t i = 0; i < words.size(); ++i) {
+        double wide = 0;
+        if (array.dtype == "F64") std::memcpy(&wide, array.bytes.data() + 8 * i, 8);
+        if (array.dtype == "F32") std::memcpy(words.data() + i, array.bytes.data() + 4 * i, 4);
+        if (array.dtype == "F64") words.data()[i] = static_cast<float>(wide);
+      }
+      return words;
+    }
+  for (const auto& [key, array] : model.arrays) names.push_back(key);
+  throw DataError(
+      fmt::format("{} is a model of {} without words or centres (it has {}): name "
+                  "another codebook",
+                  path, model.kind, fmt::join(names, ", ")));
+}
+
+std::string codebook_in_folder(const std::string& path) {
+  std::vector<std::string> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path))
+    if (entry.path().string().ends_with(".codebook.npy")) found.push_back(entry.path().string());
+  if (found.size() != 1)
+    throw InvalidArgument(
+        fmt::format("{} has {} codebooks, must have one: name the file "
+                    "NAME.codebook.npy",
+                    path, found.size()));
+  return found[0];
+}
+
+// One features folder of the cache for each folder of pictures, feature and parameters: other
+// parameters never push them out.
+std::string cache_place(const std::string& root, const std::string& spec, int max_side,
+                        const std::string& vocabulary_folder) {
+  std::error_code error;
+  const fs::path canonical = fs::canonical(root, error);
+  uint64_t hash = 14695981039346656037u;
+  const auto mix = [&](const std::string& text) {
+    for (const unsigned char c : text + "\n") hash = (hash ^ c) * 1099511628211u;
+  };
+  mix(canonical.string());
+  mix(spec);
+  mix(std::to_string(max_side));
+  if (!vocabulary_folder.empty()) mix(fs::canonical(vocabulary_folder, error).string());
+  return fmt::format("{}/{}-{:016x}", cache_folder(), canonical.filename().string(), hash);
+}
+
+void join_columns(Points& all, const Points& more) {
+  if (all.rows() == 0) {
+    all = more;
+    return;
+  }
+  Matrix<float> joined(all.rows(), all.cols() + more.cols());
+  for (int64_t i = 0; i < all.rows(); ++i) {
+    std::copy_n(all.view().row(i), all.cols(), joined.row(i));
+    std::copy_n(more.view().row(i), more.cols(), joined.row(i) + all.cols());
+  }
+  all = Points(std::move(joined));
+}
+
+void require_feature(const std::string& path, const PictureOptions& pictures) {
+  if (pictures.feature.empty())
+    throw InvalidArgument(
+        fmt::format("{} is a folder of pictures: name what is computed from them, such as "
+                    "--feature gist (milieu help features tells what there is)",
+                    path));
+}
+
+// What a folder of features has of the list asked for; all of it when nothing was asked for.
+std::vector<std::string> chosen_ids(const FeatureFolder& folder, const std::string& list) {
+  if (list.empty()) {
+    if (folder.features.size() == 1) return {folder.features[0].id};
+    std::vector<std::string> ids;
+    for (const auto& entry : folder.features) ids.push_back(entry.id);
+    throw InvalidArgument(fmt::format("{} has the features {}: choose by --feature", folder.path,
+                                      fmt::join(ids, ", ")));
+  }
+  std::vector<std::string> ids;
+  for (FeatureSpec& spec : parse_features(list)) {
+    const FeatureFolder::Entry& entry = folder.find(spec.id);
+    const std::string asked = to_text(spec);
+    const bool is_plain = asked == spec.entry->name || asked == spec.entry->name + ":" + spec.file;
+    if (!is_plain && asked != entry.spec)
+      throw InvalidArgument(
+          fmt::format("{} has {}, not {}: run milieu features again, or ask for {}", folder.path,
+                      entry.spec, asked, spec.id));
+    ids.push_back(spec.id);
+  }
+  return ids;
+}
+
+void add_feature(const FeatureFolder& folder, const std::string& id, Points& points,
+                 PictureInput& input) {
+  join_columns(points, folder.points(id));
+  for (const std::string& name : vocabulary_files(folder.path, id))
+    input.vocabulary.emplace_back(name, folder.path + "/" + name);
+  input.feature += (input.feature.empty() ? "" : ",") + folder.find(id).spec;
+}
+
+PictureInput from_feature_folder(const std::string& path, const PictureOptions& pictures,
+                                 const LoadOptions& options) {
+  const FeatureFolder folder = open_feature_folder(path);
+  PictureInput input;
+  input.root = folder.source;
+  if (folder.max_side != DecodeOptions().max_side) input.max_side = std::to_string(folder.max_side);
+  Points points;
+  for (const std::string& id : chosen_ids(folder, pictures.feature))
+    add_feature(folder, id, points, input);
+  input.data = make_dataset(std::move(points), folder.labels, folder.images, path, options);
+  return input;
+}
+
+PictureInput from_pictures(const std::string& path, const PictureOptions& pictures,
+                           const LoadOptions& options, ProgressMonitor& monitor, Session& session) {
+  require_feature(path, pictures);
+  ExtractOptions extract;
+  extract.decode.max_side = parse_max_side(pictures.max_side);
+  extract.num_threads = options.num_threads;
+  extract.vocabulary_folder = pictures.vocabulary_folder;
+  extract.read_codebook = read_codebook;
+  std::vector<FeatureSpec> specs = parse_feature_list(pictures.feature, pictures.codebook);
+  const ImageFolder images = list_image_folder(path);
+  const Interrupt::Resumable resumable(session.interrupt);
+  PictureInput input;
+  input.root = path;
+  Points points;
+  FeatureFolder folder;
+  for (FeatureSpec& spec : specs) {
+    const std::string id = spec.id;
+    const std::string place =
+        cache_place(path, to_text(spec), extract.decode.max_side, pictures.vocabulary_folder);
+    std::vector<FeatureSpec> one;
+    one.push_back(std::move(spec));
+    const ExtractResult result = extract_features(images, std::move(one), place, extract, monitor);
+    monitor.clear();
+    if (&spec == &specs.front()) {
+      const std::string skipped = report_skipped(images, result, session.console);
+      if (!skipped.empty()) input.warnings.push_back(skipped);
+    }
+    input.warnings.insert(input.warnings.end(), result.warnings.begin(), result.warnings.end());
+    folder = open_feature_folder(place);
+    add_feature(folder, id, points, input);
+  }
+  input.data = make_dataset(std::move(points), folder.labels, folder.images, path, options);
+  return input;
+}
+
+}  // namespace
+
+std::string cache_folder() {
+  const auto variable = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+  };
+  if (const std::string folder = variable("MILIEU_CACHE"); !folder.empty()) return folder;
+  if (const std::string folder = variable("XDG_CACHE_HOME"); !folder.empty())
+    return folder + "/milieu";
+  const std::string home = variable("HOME");
+  if (home.empty())
+    throw InvalidArgument(
+        "HOME is not set, so there is no place for the cache: set MILIEU_CACHE, or "
+        "use milieu features");
+  return home + "/.cache/milieu";
+}
+
+Matrix<float> read_codebook(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    if (is_feature_folder(path)) return read_codebook(codebook_in_folder(path));
+    return codebook_of_model(resolve_model_path(path));
+  }
+  if (path.ends_with(".safetensors")) return codebook_of_model(path);
+  return Matrix<float>(load_dataset(path).points.view());
+}
+
+std::vector<FeatureSpec> parse_feature_list(const std::string& list, const std::string& codebook) {
+  std::vector<FeatureSpec> specs = parse_features(list);
+  bool is_used = codebook.empty();
+  for (FeatureSpec& spec : specs) {
+    if (!spec.is_local() || !spec.words.codebook.empty()) continue;
+    spec.words.codebook = codebook;
+    is_used = true;
+  }
+  if (!is_used)
+    throw InvalidArgument(
+        fmt::format("codebook is {}, but no feature of '{}' is made of words", codebook, list));
+  return specs;
+}
+
+MakePicture picture_maker(const PictureInput& input) {
+  return [&input](int64_t row, int max_side) {
+    RasterImage picture;
+    try {
+      const std::string& name = input.data.sample_names.at(static_cast<size_t>(row));
+      const Image image = load_image(input.root + "/" + name, {.max_side = max_side});
+      picture = RasterImage(image.width, image.height, 3);
+      picture.pixels = image.rgb;
+    } catch (const Error&) {
+      // the report is worth more than this picture
+    }
+    return picture;
+  };
+}
+
+std::string report_skipped(const ImageFolder& images, const ExtractResult& result,
+                           Console& console) {
+  for (const ImageFolder::Skipped& skipped : result.skipped)
+    console.note(fmt::format("{} skipped {}: {}", console.paint_err(Style::Yellow, "warning:"),
+                             skipped.path, skipped.reason));
+  if (result.skipped.empty()) return "";
+  return fmt::format("{} of {} pictures could not be read and were skipped, the first: {}",
+                     result.skipped.size(), images.paths.size(), result.skipped.front().reason);
+}
+
+PictureInput load_input(const std::string& path, const PictureOptions& pictures,
+                        const LoadOptions& options, ProgressMonitor& monitor, Session& session) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    if (is_feature_folder(path) || fs::is_directory(path + "/.milieu", error))
+      return from_feature_folder(path, pictures, options);
+    return from_pictures(path, pictures, options, monitor, session);
+  }
+  if (!pictures.feature.empty())
+    throw InvalidArgument(
+        fmt::format("feature is {}, but {} is no folder of pictures", pictures.feature, path));
+  PictureInput input;
+  input.data = load_dataset(path, options);
+  return input;
+}
+
+}  // namespace milieu::cli

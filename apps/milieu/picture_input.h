@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// INPUT as a folder: of pictures, whose features come through the cache, or of features.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands.h"
+#include "milieu/data/dataset.h"
+#include "milieu/feature/extract.h"
+#include "milieu/feature/feature_spec.h"
+#include "milieu/render/contact_sheet.h"
+#include "progress.h"
+
+namespace milieu::cli {
+
+struct PictureOptions {
+  std::string feature;            // what --feature says
+  std::string max_side;           // "": the default
+  std::string codebook;           // "": none
+  std::string vocabulary_folder;  // words of training; "": learned here
+};
+
+struct PictureInput {
+  Dataset data;          // names are paths below `root`
+  std::string root;      // the folder of pictures; "": INPUT was a file
+  std::string feature;   // the list in full, such as "dense-sift:words=400"
+  std::string max_side;  // of a folder of features, "" for the default
+  std::vector<std::string> warnings;
+  // Files that a model of this input needs for new pictures: name and path.
+  std::vector<std::pair<std::string, std::string>> vocabulary;
+};
+
+// Any INPUT: a file of numbers, a folder of pictures (with a feature), a folder of features.
+PictureInput load_input(const std::string& path, const PictureOptions& pictures,
+                        const LoadOptions& options, ProgressMonitor& monitor, Session& session);
+
+// INPUT of a prediction: pictures are described as those the model was trained on, with the words
+// of training. `model` is the file or run folder that the user named.
+PictureInput load_input_like_training(const std::string& path, const std::string& model,
+                                      PictureOptions pictures, const LoadOptions& options,
+                                      ProgressMonitor& monitor, Session& session);
+
+// Small pictures of the samples, for reports; none where a file has gone or cannot be read. `input`
+// must outlive it.
+MakePicture picture_maker(const PictureInput& input);
+
+// The list with the value of --codebook given to every local feature without one of its own.
+std::vector<FeatureSpec> parse_feature_list(const std::string& list, const std::string& codebook);
+
+// What `--codebook` may name: a file of numbers, a run folder or model (its centres), a folder of
+// features with one codebook.
+Matrix<float> read_codebook(const std::string& path);
+
+// $MILIEU_CACHE, else $XDG_CACHE_HOME/milieu, else ~/.cache/milieu.
+std::string cache_folder();
+
+// Names each skipped picture on stderr; returns one line for the summary, "" when there is none.
+std::string report_skipped(const ImageFolder& images, const ExtractResult& result,
+                           Console& console);
+
+}  // namespace milieu::cli

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/feature/catalog.h"
+
+#include "milieu/base/assert.h"
+#include "milieu/feature/color.h"
+#include "milieu/feature/dense_sift.h"
+#include "milieu/feature/npy_rows.h"
+#include "milieu/feature/onnx.h"
+#include "milieu/feature/tiny.h"
+
+namespace milieu {
+namespace {
+
+// A feature from a plain function of picture and options.
+template <class Options, std::vector<float> (*function)(const Image&, const Options&)>
+class WholeFeature : public Feature {
+ public:
+  std::vector<Field> fields() override { return fields_of(options_); }
+  std::vector<float> whole(const Picture& picture) const override {
+    return function(picture.image, options_);
+  }
+
+ private:
+  Options options_;
+};
+
+template <class Options, LocalDescriptors (*function)(const Image&, const Options&)>
+class LocalFeature : public Feature {
+ public:
+  std::vector<Field> fields() override { return fields_of(options_); }
+  LocalDescriptors local(const Picture& picture) const override {
+    return function(picture.image, options_);
+  }
+
+ private:
+  Options options_;
+};
+
+template <class Options, std::vector<float> (*function)(const Image&, const Options&)>
+FeatureEntry whole(std::string name, std::string summary) {
+  return {.name = std::move(name),
+          .kind = FeatureKind::Whole,
+          .summary = std::move(summary),
+          .make = [](const std::string&) -> std::unique_ptr<Feature> {
+            return std::make_unique<WholeFeature<Options, function>>();
+          }};
+}
+
+template <class Options, LocalDescriptors (*function)(const Image&, const Options&)>
+FeatureEntry local(std::string name, std::string summary) {
+  return {.name = std::move(name),
+          .kind = FeatureKind::Local,
+          .summary = std::move(summary),
+          .make = [](const std::string&) -> std::unique_ptr<Feature> {
+            return std::make_unique<LocalFeature<Options, function>>();
+          }};
+}
+
+FeatureEntry from_file(std::string name, std::string file, std::string summary,
+                       std::unique_ptr<Feature> (*make)(const std::string&)) {
+  return {.name = std::move(name),
+          .kind = FeatureKind::Whole,
+          .summary = std::move(summary),
+          .file = std::move(file),
+          .make = make};
+}
+
+}  // namespace
+
+std::vector<float> Feature::whole(const Picture&) const {
+  MILIEU_ASSERT(false);  // the kind says what may be called
+  return {};
+}
+
+LocalDescriptors Feature::local(const Picture&) const {
+  MILIEU_ASSERT(false);
+  return {};
+}
+
+const std::vector<FeatureEntry>& feature_catalog() {
+  static const std::vector<FeatureEntry> catalog = {
+      local<DenseSiftOptions, dense_sift>("dense-sift", "SIFT descriptors on a regular grid"),
+      whole<ColorOptions, color_histogram>("color", "joint histogram of hue, saturation and value"),
+      whole<TinyOptions, tiny>("tiny", "the pixels of the picture scaled to a small square"),
+      from_file("onnx", "MODEL.onnx", "the output of a network given by the user", make_onnx),
+      from_file("npy", "ROWS.npy", "vectors made elsewhere, joined by file name", make_npy_rows),
+  };
+  return catalog;
+}
+
+const FeatureEntry* find_feature(std::string_view name) {
+  for (const FeatureEntry& entry : feature_catalog())
+    if (entry.name == name) return &entry;
+  return nullptr;
+}
+
+}  // namespace milieu

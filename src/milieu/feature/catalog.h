@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one table of features: name, kind, options and function of each. The command line, the cache,
+// the docs and the benches all read it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "milieu/base/fields.h"
+#include "milieu/feature/image.h"
+#include "milieu/feature/local.h"
+
+namespace milieu {
+
+enum class FeatureKind {
+  Whole,  // one vector a picture
+  Local,  // many descriptors a picture; a bag of words (words.h) makes one vector of them
+};
+
+// A picture as features see it: decoded, upright, scaled down.
+struct Picture {
+  const Image& image;
+  const std::string& path;  // relative to the folder, "/" between names
+};
+
+// One feature with its options. After prepare() the const functions may be called from any thread.
+class Feature {
+ public:
+  virtual ~Feature() = default;
+  // The options; they refer to this object.
+  virtual std::vector<Field> fields() = 0;
+  // Called once the options are set: checks them and reads files they name. Throws InvalidArgument,
+  // IoError or DataError.
+  virtual void prepare() { validate_fields(fields()); }
+  // What the result depends on beside the options: the content of files.
+  virtual std::string fingerprint() const { return ""; }
+  virtual std::vector<float> whole(const Picture& picture) const;
+  virtual LocalDescriptors local(const Picture& picture) const;
+};
+
+struct FeatureEntry {
+  std::string name;
+  FeatureKind kind = FeatureKind::Whole;
+  int version = 1;        // raised when the same options give other numbers: caches notice
+  std::string summary;    // one line
+  std::string file = {};  // what follows the colon in `name:FILE`; "": no file
+  std::unique_ptr<Feature> (*make)(const std::string& file) = nullptr;
+};
+
+const std::vector<FeatureEntry>& feature_catalog();
+
+// Null when there is no such feature.
+const FeatureEntry* find_feature(std::string_view name);
+
+}  // namespace milieu

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A finished folder of features (extract.h makes it): points and patches for the methods, mapped,
+// not read. Example:
+//
+//   const FeatureFolder folder = open_feature_folder("features");
+//   const Points points = folder.points("lbp");            // one row a picture
+//   const PatchSet patches = folder.patches("dense-sift");  // many rows a picture
+//   for (int64_t i = 0; i < patches.num_images(); ++i)
+//     use(patches.descriptors_of(i), patches.frames_of(i));
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "milieu/data/labels.h"
+#include "milieu/data/points.h"
+
+namespace milieu {
+
+// Local descriptors of every picture: rows of `descriptors` and `frames` (x, y, scale, angle:
+// local.h) from offsets[i] to offsets[i + 1] belong to picture i. A picture may have none.
+struct PatchSet {
+  Points descriptors;            // all m x d
+  Points frames;                 // all m x 4
+  std::vector<int64_t> offsets;  // pictures + 1
+  struct Grid {
+    int rows = 0, cols = 0;  // 0: no grid
+  };
+  std::vector<Grid> grids;  // one a picture
+
+  int64_t num_images() const { return static_cast<int64_t>(offsets.size()) - 1; }
+  FloatView descriptors_of(int64_t image) const {
+    return descriptors.view().rows_between(offsets[image], offsets[image + 1]);
+  }
+  FloatView frames_of(int64_t image) const {
+    return frames.view().rows_between(offsets[image], offsets[image + 1]);
+  }
+};
+
+struct FeatureFolder {
+  std::string path;
+  std::string source;               // the folder of pictures
+  std::vector<std::string> images;  // paths relative to source, in the order of the rows
+  Labels labels;                    // classes of the pictures; empty when there are none
+  std::vector<int> widths, heights;
+
+  struct Entry {
+    std::string id;            // "dense-sift"
+    std::string spec;          // "dense-sift:step=4": what --feature takes
+    bool is_words = false;     // histograms of words: a vocabulary belongs to it
+    bool has_patches = false;  // local descriptors were kept
+    int64_t cols = 0;
+    std::string options_json;
+  };
+  std::vector<Entry> features;
+  int max_side = 0;  // how pictures were scaled down
+  int64_t max_pixels = 0;
+
+  // Throw InvalidArgument that names the features there are when `id` is none of them, or has no
+  // patches.
+  const Entry& find(const std::string& id) const;
+  Points points(const std::string& id) const;
+  PatchSet patches(const std::string& id) const;
+};
+
+// Holds a features.json.
+bool is_feature_folder(const std::string& path);
+
+// Throws IoError or DataError; a folder whose making was not finished is a DataError.
+FeatureFolder open_feature_folder(const std::string& path);
+
+// The files, names only, that the vocabulary of the feature `id` consists of (codebook, pca, idf):
+// copied into another folder they are what ExtractOptions::vocabulary_folder wants. None for whole
+// features.
+std::vector<std::string> vocabulary_files(const std::string& folder, const std::string& id);
+
+}  // namespace milieu

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A 64-bit fingerprint of bytes (FNV-1a): tells changed files and parameters, not attackers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace milieu::internal {
+
+inline constexpr uint64_t kHashStart = 14695981039346656037u;
+
+inline uint64_t hash_bytes(std::span<const uint8_t> bytes, uint64_t hash = kHashStart) {
+  for (const uint8_t byte : bytes) hash = (hash ^ byte) * 1099511628211u;
+  return hash;
+}
+inline uint64_t hash_text(std::string_view text, uint64_t hash = kHashStart) {
+  return hash_bytes({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, hash);
+}
+
+std::string hex(uint64_t hash);                         // 16 digits
+bool parse_hex(std::string_view text, uint64_t& hash);  // false when it is none
+
+}  // namespace milieu::internal

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors made elsewhere (CLIP, DINO, ...) as a feature: rows of a .npy file, joined to pictures by
+// file name. The names stand in a text file, one a line in the order of the rows: paths relative to
+// the folder of pictures, or bare file names where those are unique.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "milieu/feature/catalog.h"
+
+namespace milieu {
+
+// Option `names`: the list of names; by default the file beside the .npy that ends in .txt.
+std::unique_ptr<Feature> make_npy_rows(const std::string& path);
+
+}  // namespace milieu

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/feature/onnx.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <mutex>
+#include <opencv2/core/utils/logger.hpp>
+#include <opencv2/dnn.hpp>
+#include <regex>
+
+#include "milieu/base/error.h"
+#include "milieu/feature/decode.h"
+#include "milieu/feature/hash_internal.h"
+
+namespace milieu {
+namespace {
+
+// "0.5" for all channels, or "0.485/0.456/0.406".
+std::array<double, 3> parse_triple(const std::string& name, const std::string& text) {
+  std::array<double, 3> values = {};
+  size_t count = 0;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (count < 3) {
+    const auto [rest, error] = std::from_chars(at, end, values[count]);
+    if (error != std::errc()) break;
+    ++count;
+    at = rest;
+    if (at == end || *at != '/') break;
+    ++at;
+  }
+  if (at != end || (count != 1 && count != 3))
+    throw InvalidArgument(fmt::format(
+        "{} is '{}', must be one number, or three with slashes, such as 0.485/0.456/0.406", name,
+        text));
+  if (count == 1) values[1] = values[2] = values[0];
+  return values;
+}
+
+// OpenCV's sentence about a model, cut down to what helps: the operator, if it is named.
+std::string explain(const cv::Exception& error) {
+  const std::string text = error.err.empty() ? error.what() : error.err;
+  for (const char* pattern : {R"(Node \[([A-Za-z0-9_@.]+)\])", R"(of type .?([A-Za-z0-9_@.]+))",
+                              R"([Uu]nsupported (?:operation|layer)[^A-Za-z]*([A-Za-z0-9_]+))"}) {
+    std::smatch match;
+    if (std::regex_search(text, match, std::regex(pattern)))
+      return fmt::format("its operator {} is not supported", match.str(1));
+  }
+  return text.substr(0, text.find('\n'));
+}
+
+struct OnnxOptions {
+  int size = 224;
+  std::string scale = "0.00392156862745098";  // 1 / 255
+  std::string mean = "0";
+  std::string std = "1";
+  std::string layer;
+  bool crop = true;
+  bool bgr = false;
+  bool normalize = true;
+};
+
+template <class Visitor>
+void visit_fields(OnnxOptions& o, Visitor&& v) {
+  v("size", o.size, between(1, 4096), "side of the square that the network takes");
+  v("scale", o.scale, anything(),
+    "factor of pixel values in [0, 255]; one number or three (a/b/c)");
+  v("mean", o.mean, anything(), "subtracted after scaling; one number or three");
+  v("std", o.std, anything(), "divided by after that; one number or three");
+  v("layer", o.layer, anything(), "name of the output to take; the network's own by default");
+  v("crop", o.crop, anything(), "take the central square; else the whole picture is squeezed");
+  v("bgr", o.bgr, anything(), "blue first, as some networks want it");
+  v("normalize", o.normalize, anything(), "scale the vector to norm 1");
+}
+
+class Onnx : public Feature {
+ public:
+  explicit Onnx(std::string path) : path_(std::move(path)) {}
+
+  std::vector<Field> fields() override { return fields_of(options_); }
+
+  void prepare() override {
+    validate_options(options_);
+    scale_ = parse_triple("scale", options_.scale);
+    mean_ = parse_triple("mean", options_.mean);
+    std_ = parse_triple("std", options_.std);
+    for (const double value : std_)
+      if (value == 0) throw InvalidArgument("std is 0, must not be");
+    model_ = read_image_file(path_);  // the bytes of any file
+    cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+    cv::setNumThreads(1);  // pictures run in parallel; the same bits for any number of threads
+    nets_.push_back(make_net());
+    run(cv::Mat(std::vector<int>{1, 3, options_.size, options_.size}, CV_32F, cv::Scalar(0)));
+  }
+
+  std::string fingerprint() const override { return internal::hex(internal::hash_bytes(model_)); }
+
+  std::vector<float> whole(const Picture& picture) const override {
+    std::vector<float> values = run(to_blob(picture.image));
+    if (options_.normalize) {
+      double squares = 0;
+      for (const double value : values) squares += value * value;
+      if (squares > 0)
+        for (float& value : values) value = static_cast<float>(value / std::sqrt(squares));
+    }
+    return values;
+  }
+
+ private:
+  cv::dnn::Net make_net() const {
+    try {
+      cv::dnn::Net net =
+          cv::dnn::readNetFromONNX(reinterpret_cast<const char*>(model_.data()), model_.size());
+      net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
+      return net;
+    } catch (const cv::Exception& error) {
+      throw DataError(fmt::format(
+          "{} cannot be read by OpenCV {}: {}; compute the vectors elsewhere and give them as "
+          "npy:FILE (docs/features.md)",
+          path_, CV_VERSION, explain(error)));
+    }
+  }
+
+  // The blob N x C x H x W of one picture.
+  cv::Mat to_blob(const Image& image) const {
+    const int side = options_.size;
+    const Image fitted =
+        options_.crop ? resize(central_square(image), side, side) : resize(image, side, side);
+    cv::Mat blob(std::vector<int>{1, 3, side, side}, CV_32F);
+    for (int c = 0; c < 3; ++c)
+      for (int y = 0; y < side; ++y)
+        for (int x = 0; x < side; ++x) {
+          const double pixel = fitted.pixel(x, y)[options_.bgr ? 2 - c : c];
+          blob.ptr<float>(0, c, y)[x] =
+              static_cast<float>((pixel * scale_[c] - mean_[c]) / std_[c]);
+        }
+    return blob;
+  }
+
+  static Image central_square(const Image& image) {
+    const int side = std::min(image.width, image.height);
+    Image out = make_image(side, side);
+    const int left = (image.width - side) / 2, top = (image.height - side) / 2;
+    for (int y = 0; y < side; ++y)
+      std::copy_n(image.pixel(left, top + y), size_t{3} * side, out.pixel(0, y));
+    return out;
+  }
+
+  // One network a thread: forward() changes it.
+  std::vector<float> run(const cv::Mat& blob) const {
+    cv::dnn::Net net;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!nets_.empty()) {
+        net = nets_.back();
+        nets_.pop_back();
+      }
+    }
+    if (net.empty()) net = make_net();
+    std::vector<float> values;
+    try {
+      net.setInput(blob);
+      const cv::Mat out = options_.layer.empty() ? net.forward() : net.forward(options_.layer);
+      if (out.type() != CV_32F || out.total() == 0)
+        throw DataError(fmt::format("{} gives no floats at its output", path_));
+      values.assign(out.ptr<float>(), out.ptr<float>() + out.total());
+    } catch (const cv::Exception& error) {
+      throw DataError(fmt::format("{} cannot be run by OpenCV {} on a 1 x 3 x {} x {} input: {}",
+                                  path_, CV_VERSION, options_.size, options_.size, explain(error)));
+    }
+    const std::lock_guard lock(mutex_);
+    nets_.push_back(net);
+    return values;
+  }
+
+  std::string path_;
+  OnnxOptions options_;
+  std::array<double, 3> scale_ = {}, mean_ = {}, std_ = {};
+  std::vector<uint8_t> model_;
+  mutable std::mutex mutex_;
+  mutable std::vector<cv::dnn::Net> nets_;  // idle ones
+};
+
+}  // namespace
+
+std::unique_ptr<Feature> make_onnx(const std::string& path) { return std::make_unique<Onnx>(path); }
+
+}  // namespace milieu

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers of one feature, found by the content of the picture they belong to. Rows lie in the
+// finished .npy files, or in a part file to which finished pictures are appended: a journal of one
+// line a picture says where each ends, so that what a crash cut off is forgotten and nothing else.
+// assemble() makes new .npy files of both, in the order of the pictures.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "milieu/data/points.h"
+#include "milieu/feature/local.h"
+
+namespace milieu::internal {
+
+// Where the .npy files of a store are. Stores of whole features have only `values`.
+struct StoreFiles {
+  std::string values;
+  std::string frames;   // rows of 4
+  std::string offsets;  // int64: rows of picture i are [offsets[i], offsets[i+1])
+  std::string grids;    // int32, n x 2: rows and columns of the grid
+
+  bool is_local() const { return !frames.empty(); }
+};
+
+class RowStore {
+ public:
+  // `part` is the path of the part file, without its endings. Rows in a part of another key are
+  // thrown away.
+  RowStore(StoreFiles files, std::string part, std::string key);
+  ~RowStore();
+  RowStore(const RowStore&) = delete;
+  RowStore& operator=(const RowStore&) = delete;
+
+  // Takes the finished files as those of pictures with these contents, in this order. Files that do
+  // not fit are ignored.
+  void take_finished(const std::vector<uint64_t>& hashes);
+  bool has(uint64_t hash) const { return places_.count(hash) != 0; }
+  // Whole features: one row, no frames. On disk when it returns. Throws IoError, and DataError when
+  // the number of columns differs from the rows before.
+  void append(uint64_t hash, const LocalDescriptors& rows);
+
+  // The finished files are those of these pictures already.
+  bool is_finished(const std::vector<uint64_t>& hashes) const;
+  // Writes the files; all pictures must be there. The old ones stay until publish().
+  void assemble(const std::vector<uint64_t>& hashes);
+  // Puts the files of assemble() in their places and removes the part.
+  void publish();
+
+  int64_t cols() const { return cols_; }
+
+ private:
+  struct Place {
+    bool is_in_part = false;
+    int64_t begin = 0;  // row in the finished files, or float in the part
+    int64_t count = 0;  // rows
+    int grid_rows = 0, grid_cols = 0;
+  };
+
+  void read_part();
+  void open_part();
+  void write_values(const std::vector<uint64_t>& hashes);
+  void write_offsets(const std::vector<uint64_t>& hashes);
+  const float* row_of(const Place& place, bool of_frames) const;
+
+  StoreFiles files_;
+  std::string part_, journal_, key_;
+  int64_t cols_ = -1;                           // unknown
+  std::unordered_map<uint64_t, Place> places_;  // looked up, never walked
+  std::vector<uint64_t> finished_;              // order of the finished files
+  Points values_, frames_;                      // of the finished files
+  std::FILE* part_file_ = nullptr;
+  std::FILE* journal_file_ = nullptr;
+  int64_t part_floats_ = 0;  // complete ones
+  Points part_view_;         // while assembling
+};
+
+}  // namespace milieu::internal

@@ -1,0 +1,446 @@
+# SPDX-License-Identifier: Apache-2.0
+"""milieu features, and pictures as INPUT of other commands: rows and files, resuming, changes, bad
+pictures."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import struct
+import time
+import unittest
+import zlib
+
+import numpy as np
+from PIL import Image
+
+from pictures import CLASSES, make_folder, make_pixels
+from support import CliTest, environment
+
+
+class FeaturesTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.paths = make_folder(self.folder / "photos")
+        self.env = environment(MILIEU_CACHE=str(self.folder / "cache"))
+
+    def run_milieu(self, *arguments, **more):
+        return super().run_milieu(*arguments, **{"env": self.env, **more})
+
+    def features(self, feature, *more, source="photos", out="f"):
+        return self.succeed("features", source, "--feature", feature, "--out", out, *more)
+
+    def computed(self, feature, *more, **places):
+        return self.features(feature, "--json", *more, **places).json()["computed"]
+
+    def load(self, name, out="f"):
+        return np.load(self.folder / out / f"{name}.npy")
+
+    def rows(self, out="f"):
+        with open(self.folder / out / "images.csv", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def test_one_array_a_feature_with_the_rows_of_images_csv(self):
+        out = self.features("tiny:size=8,color").out
+        self.assertIn("18 pictures, 3 classes: 18 computed", out)
+        rows = self.rows()
+        self.assertEqual([row["path"] for row in rows], self.paths)
+        self.assertEqual([row["class"] for row in rows], [p.split("/")[0] for p in self.paths])
+        self.assertEqual({(row["width"], row["height"]) for row in rows}, {("48", "48")})
+        self.assertEqual(len({row["hash"] for row in rows}), 18)
+        tiny, color = self.load("tiny"), self.load("color")
+        self.assertEqual((tiny.shape, tiny.dtype, color.shape), ((18, 64), np.float32, (18, 128)))
+        np.testing.assert_allclose(color.sum(axis=1), 1, atol=1e-5)
+        grey = np.asarray(Image.open(self.folder / "photos" / self.paths[12]).convert("L"), float)
+        means = grey.reshape(8, 6, 8, 6).mean(axis=(1, 3)) / 255
+        np.testing.assert_allclose(tiny[12].reshape(8, 8), means, atol=0.005)
+        record = json.loads((self.folder / "f/features.json").read_text())
+        self.assertEqual(record["features"]["tiny"]["options"]["size"], 8)
+        self.assertIn("opencv", record["versions"])
+
+    def test_second_run_computes_nothing_and_writes_nothing(self):
+        self.features("tiny,dense-sift:words=5")
+        before = {p: p.stat().st_mtime_ns for p in (self.folder / "f").iterdir() if p.is_file()}
+        self.assertEqual(self.computed("tiny,dense-sift:words=5"), 0)
+        self.assertEqual(self.computed("tiny"), 0)
+        self.assertIn("nothing has changed", self.features("tiny").out)
+        after = {p: p.stat().st_mtime_ns for p in (self.folder / "f").iterdir() if p.is_file()}
+        self.assertEqual(before, after)
+
+    def test_changed_new_and_removed_pictures_are_noticed(self):
+        self.features("tiny,color")
+        first = self.load("tiny")
+        Image.fromarray(make_pixels("red", 99)).save(self.folder / "photos" / self.paths[3])
+        self.assertEqual(self.computed("tiny"), 1)  # and color is brought up to date with it
+        second = self.load("tiny")
+        np.testing.assert_array_equal(np.flatnonzero((first != second).any(axis=1)), [3])
+        (self.folder / "photos" / self.paths[0]).unlink()
+        shutil.copy(self.folder / "photos" / self.paths[5], self.folder / "photos/red/new.png")
+        self.features("tiny")
+        fresh = self.features("tiny,color", out="fresh")
+        self.assertIn("18 pictures", fresh.out)
+        for name in ("tiny", "color"):
+            np.testing.assert_array_equal(self.load(name), self.load(name, out="fresh"))
+        self.assertEqual(self.rows(), self.rows("fresh"))
+
+    def test_touched_picture_is_read_but_not_computed(self):
+        self.features("tiny")
+        os.utime(self.folder / "photos" / self.paths[2], (1, 1))
+        self.assertEqual(self.computed("tiny"), 0)
+
+    def test_changed_parameter_is_noticed(self):
+        self.features("tiny,color")
+        self.assertEqual(self.computed("tiny:size=5"), 18)
+        self.assertEqual(self.load("tiny").shape, (18, 25))
+        self.assertEqual(self.load("color").shape, (18, 128))
+        self.assertEqual(self.computed("tiny:size=5", "--max-side", "20"), 18)
+
+    def test_killed_run_goes_on(self):
+        make_folder(self.folder / "large", per_class=8, size=1500, ending="jpg")
+        process = self.start("features", "large", "--feature", "dense-sift:step=3:codebook=c.npy",
+                             "--out", "f", "--threads", "1", env=self.env)
+        self.save("c.npy", np.random.RandomState(0).rand(7, 128).astype(np.float32))
+        journal = self.folder / "f/.milieu/dense-sift.journal"
+        deadline = time.monotonic() + 100
+        while process.poll() is None and time.monotonic() < deadline:
+            if journal.exists() and journal.read_bytes().count(b"\n") > 3:
+                break
+            time.sleep(0.002)
+        process.kill()
+        process.communicate()
+        kept = journal.read_bytes().count(b" .\n") if journal.exists() else 24
+        arguments = ("dense-sift:step=3:codebook=c.npy",)
+        self.assertEqual(self.computed(*arguments, source="large"), 24 - kept)
+        self.features(*arguments, source="large", out="fresh")
+        np.testing.assert_array_equal(self.load("dense-sift"), self.load("dense-sift", "fresh"))
+        self.assertEqual([p.name for p in (self.folder / "f/.milieu").glob("*.journal")], [])
+
+    def test_interrupt_keeps_finished_pictures(self):
+        make_folder(self.folder / "large", per_class=8, size=1500, ending="jpg")
+        self.save("c.npy", np.random.RandomState(0).rand(7, 128).astype(np.float32))
+        process = self.start("features", "large", "--feature", "dense-sift:step=1:codebook=c.npy",
+                             "--out", "f", "--threads", "1", env=self.env)
+        journal = self.folder / "f/.milieu/dense-sift.journal"
+        while process.poll() is None:
+            if journal.exists() and journal.read_bytes().count(b"\n") > 2:
+                process.send_signal(signal.SIGINT)
+                break
+            time.sleep(0.002)
+        _, err = process.communicate(timeout=100)
+        if process.returncode == 130:
+            self.assertIn("finished images are kept, the same command goes on", err)
+            self.assertGreater(journal.read_bytes().count(b" .\n"), 1)
+            self.assertIn("is not finished", self.fail_with(1, "kmeans", "f", "-k", "2"))
+
+    def test_torn_files_of_a_crash_are_mended(self):
+        self.features("tiny", out="whole")
+        self.features("tiny")
+        (self.folder / "f/features.json").unlink()  # as if killed before the end
+        with open(self.folder / "f/.milieu/files", "ab") as file:
+            file.write(b'["red/000.png",12')
+        self.write("f/.milieu/tiny.journal", "no key\n")
+        self.features("tiny")
+        np.testing.assert_array_equal(self.load("tiny"), self.load("tiny", "whole"))
+
+    def test_unreadable_pictures_are_named_and_skipped(self):
+        photos = self.folder / "photos"
+        Image.fromarray(make_pixels("red", 1, 300)).save(photos / "red/cut.jpg")
+        whole = (photos / "red/cut.jpg").read_bytes()
+        (photos / "red/cut.jpg").write_bytes(whole[:len(whole) // 2])
+        (photos / "red/words.png").write_text("no picture")
+        (photos / "red/empty.png").write_bytes(b"")
+        (photos / "red/bomb.png").write_bytes(png_bomb())
+        (photos / "red/nowhere.png").symlink_to("gone.png")
+        (photos / "notes.txt").write_text("words")
+        outcome = self.features("tiny", "--json")
+        skipped = {entry["path"]: entry["reason"] for entry in outcome.json()["skipped"]}
+        self.assertEqual(sorted(skipped),
+                         ["red/bomb.png", "red/cut.jpg", "red/empty.png", "red/words.png"])
+        self.assertIn("truncated JPEG", skipped["red/cut.jpg"])
+        self.assertIn("60000 x 60000 pixels by its header", skipped["red/bomb.png"])
+        for name in [*skipped, "red/nowhere.png", "notes.txt"]:
+            self.assertIn(f"skipped {name}:", outcome.err)
+        self.assertEqual(self.load("tiny").shape[0], 18)
+        again = self.features("tiny", "--json")
+        self.assertEqual(again.json()["computed"], 0)
+        self.assertIn("skipped red/cut.jpg:", again.err)
+        self.assertIn("red/bomb.png is", self.fail_with(1, "features", "photos", "--feature", "tiny",
+                                                        "--out", "g", "--strict"))
+        self.assertRegex(self.fail_with(1, "features", "photos", "--feature", "tiny", "--out", "f",
+                                        "--strict"), "strict")
+
+    def test_folder_without_a_readable_picture_fails(self):
+        (self.folder / "bad").mkdir()
+        self.write("bad/a.png", "no picture")
+        self.assertIn("no picture in bad could be read",
+                      self.fail_with(1, "features", "bad", "--feature", "tiny", "--out", "f"))
+        (self.folder / "none").mkdir()
+        self.assertIn("none has no images",
+                      self.fail_with(1, "features", "none", "--feature", "tiny", "--out", "f"))
+
+    def test_odd_pictures_have_rows(self):
+        odd = self.folder / "odd"
+        odd.mkdir()
+        Image.new("L", (1, 1), 7).save(odd / "one.png")
+        Image.new("RGB", (60000, 1), (9, 9, 9)).save(odd / "line.png")
+        Image.new("RGBA", (30, 20), (9, 9, 9, 0)).save(odd / "clear.png")
+        Image.new("P", (30, 20), 3).save(odd / "palette.png")
+        Image.fromarray(np.full((20, 30), 30000, np.uint16)).save(odd / "wide.png")
+        Image.new("1", (30, 20), 1).save(odd / "bits.png")
+        features = "tiny,color,dense-sift:words=3"
+        make_folder(odd, per_class=1)
+        self.features(features, source="odd")
+        self.assertEqual(len(self.rows()), 9)
+        self.assertEqual([r["width"] for r in self.rows() if r["path"] == "line.png"], ["60000"])
+        for name in ("tiny", "color", "dense-sift"):
+            self.assertTrue(np.isfinite(self.load(name)).all())
+        index = [r["path"] for r in self.rows()].index("clear.png")
+        self.assertEqual(self.load("tiny")[index].min(), 1)  # on white
+
+    def test_symbolic_links_are_followed(self):
+        (self.folder / "links").mkdir()
+        (self.folder / "links/reds").symlink_to(self.folder / "photos/red")
+        self.features("tiny", source="links")
+        self.assertEqual({row["class"] for row in self.rows()}, {"reds"})
+
+    def test_patches_are_kept_on_request(self):
+        self.features("dense-sift:step=16:words=4", "--patches")
+        descriptors, frames = self.load("dense-sift.descriptors"), self.load("dense-sift.frames")
+        offsets = self.load("dense-sift.offsets")
+        self.assertEqual((offsets[0], offsets[-1], len(offsets)), (0, len(descriptors), 19))
+        self.assertEqual((descriptors.shape[1], frames.shape), (128, (len(descriptors), 4)))
+        counts = self.load("dense-sift") * np.diff(offsets)[:, None]
+        np.testing.assert_allclose(counts, np.round(counts), atol=1e-3)
+        words = self.load("dense-sift.codebook")
+        own = descriptors[offsets[2]:offsets[3]]
+        nearest = ((own[:, None] - words[None]) ** 2).sum(axis=2).argmin(axis=1)
+        np.testing.assert_allclose(np.bincount(nearest, minlength=4), counts[2], atol=1e-3)
+        self.assertEqual(self.computed("dense-sift:step=16:words=4", "--patches"), 0)
+
+    def test_threads_and_cache_do_not_change_a_number(self):
+        spec = "dense-sift:words=9:pca=5:weight=tf-idf:norm=l2:pyramid=2"
+        self.features(spec, "--threads", "1", out="one")
+        self.features(spec, "--threads", "3", out="three")
+        one = self.load("dense-sift", "one")
+        np.testing.assert_array_equal(one, self.load("dense-sift", "three"))
+        self.assertEqual(one.shape, (18, 45))
+        lengths = np.linalg.norm(one, axis=1)
+        np.testing.assert_allclose(lengths[lengths > 0], 1, atol=1e-5)
+
+    def test_codebook_of_another_folder_or_run_is_used(self):
+        self.features("dense-sift:words=6", "--patches")
+        words = self.load("dense-sift.codebook")
+        for codebook in ("f", "f/dense-sift.codebook.npy"):
+            self.features("dense-sift", "--codebook", codebook, out="g" + codebook[-1])
+            np.testing.assert_array_equal(self.load("dense-sift", "g" + codebook[-1]),
+                                          self.load("dense-sift"))
+        self.succeed("kmeans", "f/dense-sift.descriptors.npy", "-k", "4", "--out", "words")
+        self.features("dense-sift", "--codebook", "words", out="h")
+        self.assertEqual(self.load("dense-sift", "h").shape, (18, 4))
+        self.assertEqual(self.load("dense-sift.codebook", "h").shape, (4, words.shape[1]))
+        self.assertIn("no feature of 'tiny' is made of words",
+                      self.fail_with(2, "features", "photos", "--feature", "tiny", "--codebook",
+                                     "words", "--out", "i"))
+
+    def test_rows_made_elsewhere_are_joined_by_name(self):
+        values = np.arange(36, dtype=np.float32).reshape(18, 2)
+        order = np.random.RandomState(0).permutation(18)
+        self.save("clip.npy", values[order])
+        self.write("clip.txt", "".join(self.paths[i] + "\n" for i in order))
+        self.features("npy:clip.npy")
+        np.testing.assert_array_equal(self.load("npy-clip"), values)
+        self.write("short.txt", "one.png\n")
+        self.assertIn("short.txt has 1 names, clip.npy has 18 rows",
+                      self.fail_with(1, "features", "photos", "--feature",
+                                     "npy:clip.npy:names=short.txt", "--out", "g"))
+        self.write("bare.txt", "".join(self.paths[i].split("/")[1] + "\n" for i in order))
+        self.assertIn("more than once",
+                      self.fail_with(1, "features", "photos", "--feature",
+                                     "npy:clip.npy:names=bare.txt", "--out", "g"))
+
+    def test_wrong_names_and_options_are_refused(self):
+        for list_, message in [
+                ("nose", "feature is 'nose', must be one of"),
+                ("tiny:sice=3", "feature tiny has no option 'sice': it has size"),
+                ("tiny:size=0", "size is 0, must be between 1 and 1024"),
+                ("tiny:size=x", "size is 'x'"),
+                ("tiny:size", "option size needs a value"),
+                ("tiny,tiny:size=3", "feature tiny stands twice"),
+                ("onnx", "feature onnx needs a file"),
+                ("onnx:none.onnx", "none.onnx cannot be read"),
+                ("dense-sift:pca=900", "pca is 900")]:
+            code = 1 if "none.onnx" in list_ else 2
+            self.assertIn(message, self.fail_with(code, "features", "photos", "--feature", list_,
+                                                  "--out", "f"))
+        self.assertIn("--feature is missing", self.fail_with(2, "features", "photos", "--out", "f"))
+        self.assertIn("--out is missing", self.fail_with(2, "features", "photos", "--feature", "tiny"))
+        self.assertIn("photos holds other files",
+                      self.fail_with(2, "features", "photos", "--feature", "tiny", "--out", "photos"))
+
+    def test_network_that_opencv_cannot_read_names_its_operator(self):
+        self.write("odd.onnx", onnx_model("Frobnicate"))
+        message = self.fail_with(1, "features", "photos", "--feature", "onnx:odd.onnx", "--out", "f")
+        self.assertIn("odd.onnx cannot be read by OpenCV", message)
+        self.assertIn("Frobnicate", message)
+        self.assertIn("npy:FILE", message)
+        self.write("text.onnx", "no network")
+        self.assertIn("text.onnx cannot be read", self.fail_with(
+            1, "features", "photos", "--feature", "onnx:text.onnx", "--out", "f"))
+
+    def test_network_gives_its_output(self):
+        self.write("mean.onnx", onnx_model("GlobalAveragePool"))
+        self.features("onnx:mean.onnx:size=48:scale=1:normalize=false")
+        expected = [np.asarray(Image.open(self.folder / "photos" / p), float).mean(axis=(0, 1))
+                    for p in self.paths]
+        np.testing.assert_allclose(self.load("onnx-mean"), expected, atol=0.01)
+        self.features("onnx:mean.onnx:size=48:mean=0.5/0.25/0:std=2:bgr=true:normalize=false", out="g")
+        scaled = (np.array(expected)[:, ::-1] / 255 - [0.5, 0.25, 0]) / 2
+        np.testing.assert_allclose(self.load("onnx-mean", "g"), scaled, atol=0.001)
+
+
+class PictureInputTest(FeaturesTest):
+    """Pictures where a command wants INPUT. (The cases above do not run twice.)"""
+
+    def test_clustering_a_folder_knows_the_classes(self):
+        summary = self.succeed("kmeans", "photos", "--feature", "color", "-k", "3", "--json",
+                               "--out", "run").json()
+        self.assertEqual(summary["n"], 18)
+        self.assertEqual(summary["metrics"]["accuracy"], 1)
+        lines = (self.folder / "run/labels.csv").read_text().splitlines()
+        self.assertEqual([line.split(",")[0] for line in lines[1:]], self.paths)
+        report = (self.folder / "run/report.html").read_text()
+        self.assertIn("Images of each cluster", report)
+        self.assertEqual(json.loads((self.folder / "run/options.json").read_text())["input"],
+                         {"path": "photos", "feature": "color"})
+
+    def test_folder_of_features_gives_the_same(self):
+        self.features("color,tiny")
+        direct = self.succeed("kmeans", "photos", "--feature", "color", "-k", "3", "--json").json()
+        stored = self.succeed("kmeans", "f", "--feature", "color", "-k", "3", "--json").json()
+        for summary in (direct, stored):
+            summary.pop("seconds")
+        self.assertEqual(direct, stored)
+        both = self.succeed("kmeans", "f", "--feature", "color,tiny", "-k", "3", "--json").json()
+        self.assertEqual(both["d"], 128 + 256)
+        self.assertIn("f has the features color, tiny: choose by --feature",
+                      self.fail_with(2, "kmeans", "f", "-k", "3"))
+        self.assertIn("f has no feature 'dense-sift': it has color, tiny",
+                      self.fail_with(2, "kmeans", "f", "-k", "3", "--feature", "dense-sift"))
+        self.assertIn("f has tiny, not tiny:size=3",
+                      self.fail_with(2, "kmeans", "f", "-k", "3", "--feature", "tiny:size=3"))
+
+    def test_select_and_truth_work_on_folders(self):
+        summary = self.succeed("kmeans", "photos", "--feature", "color", "-k", "2", "--select",
+                               "red,blobs", "--json").json()
+        self.assertEqual((summary["n"], summary["metrics"]["accuracy"]), (12, 1))
+        self.write("truth.txt", "x\n" * 18)
+        summary = self.succeed("kmeans", "photos", "--feature", "color", "-k", "2", "--select", "red",
+                               "--truth", "truth.txt", "--json").json()
+        self.assertEqual(summary["metrics"]["num_classes"], 1)
+
+    def test_folder_without_a_feature_is_refused_with_a_hint(self):
+        self.assertIn("photos is a folder of pictures: name what is computed",
+                      self.fail_with(2, "kmeans", "photos", "-k", "3"))
+        self.save("X.npy", np.zeros((3, 2), np.float32))
+        self.assertIn("X.npy is no folder of pictures",
+                      self.fail_with(2, "kmeans", "X.npy", "-k", "2", "--feature", "tiny"))
+        self.assertIn("max_side is -3",
+                      self.fail_with(2, "kmeans", "photos", "-k", "2", "--feature", "tiny",
+                                     "--max-side", "-3"))
+
+    def test_skipped_pictures_are_in_the_warnings(self):
+        self.write("photos/red/bad.png", "no picture")
+        outcome = self.succeed("kmeans", "photos", "--feature", "color", "-k", "3", "--json")
+        self.assertIn("1 of 19 pictures could not be read", outcome.json()["warnings"][0])
+        self.assertIn("skipped red/bad.png", outcome.err)
+
+    def test_new_pictures_are_predicted_as_in_training(self):
+        self.succeed("kmeans", "photos", "--feature", "color", "-k", "3", "--out", "run")
+        make_folder(self.folder / "new", per_class=2)
+        out = self.succeed("predict", "run", "new", "--json").json()
+        self.assertEqual((out["n"], out["metrics"]["accuracy"]), (6, 1))
+
+    def test_prediction_uses_the_words_of_training(self):
+        spec = "dense-sift:words=6:weight=tf-idf:norm=l2"
+        self.succeed("kmeans", "photos", "--feature", spec, "-k", "3", "--out", "run")
+        names = sorted(p.name for p in (self.folder / "run").glob("dense-sift*"))
+        self.assertEqual(names, ["dense-sift.codebook.npy", "dense-sift.idf.npy"])
+        again = self.succeed("predict", "run", "photos", "--out", "again.csv")
+        self.assertIn("18 labels", again.out)
+        self.assertEqual((self.folder / "again.csv").read_text(),
+                         (self.folder / "run/labels.csv").read_text())
+        make_folder(self.folder / "new", per_class=2, classes=CLASSES[2:])
+        subset = self.succeed("predict", "run", "new").out.split()
+        labels = dict(line.split(",") for line in
+                      (self.folder / "run/labels.csv").read_text().splitlines())
+        self.assertEqual(subset, [labels["stripes/000.png"], labels["stripes/001.png"]])
+
+    def test_prediction_without_the_words_of_training_is_refused(self):
+        self.succeed("kmeans", "photos", "--feature", "dense-sift:words=6", "-k", "3", "--out", "run")
+        (self.folder / "run/dense-sift.codebook.npy").rename(self.folder / "words.npy")
+        self.assertIn("name the run folder, or the codebook of training by --codebook",
+                      self.fail_with(2, "predict", "run", "photos"))
+        self.succeed("predict", "run", "photos", "--codebook", "words.npy", "--out", "p.csv")
+        self.assertEqual((self.folder / "p.csv").read_text(),
+                         (self.folder / "run/labels.csv").read_text())
+        self.features("dense-sift:words=6:seed=9", out="other")
+        (self.folder / "words.npy").rename(self.folder / "run/dense-sift.codebook.npy")
+        self.assertIn("is not the dense-sift.codebook.npy of training",
+                      self.fail_with(2, "predict", "run", "other", "--feature", "dense-sift"))
+        shutil.copy(self.folder / "run/model.safetensors", self.folder / "bare.safetensors")
+        self.assertIn("does not tell what the model was trained on",
+                      self.fail_with(2, "predict", "bare.safetensors", "photos"))
+
+
+# Inherited cases belong to FeaturesTest.
+for _name in [name for name in vars(FeaturesTest) if name.startswith("test_")]:
+    setattr(PictureInputTest, _name, None)
+
+
+def png_bomb():
+    """60,000 x 60,000 pixels in a file of a thousand bytes."""
+    def chunk(kind, data):
+        body = kind + data
+        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+    header = struct.pack(">IIBBBBB", 60000, 60000, 8, 2, 0, 0, 0)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
+            chunk(b"IDAT", zlib.compress(bytes(1 << 20))) + chunk(b"IEND", b""))
+
+
+def message(*fields):
+    """Protocol buffers by hand: (number, value), value a whole number, bytes or text."""
+    out = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            out += varint(number << 3) + varint(value)
+        else:
+            data = value.encode() if isinstance(value, str) else value
+            out += varint(number << 3 | 2) + varint(len(data)) + data
+    return out
+
+
+def varint(value):
+    out = b""
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def onnx_model(operator):
+    """A network of one operator from `x`, 1 x 3 x 48 x 48, to `y`."""
+    def value_info(name, *sizes):
+        shape = b"".join(message((1, message((1, size)))) for size in sizes)
+        tensor = message((1, 1), (2, shape))
+        return message((1, name), (2, message((1, tensor))))
+
+    node = message((1, "x"), (2, "y"), (3, "only"), (4, operator))
+    graph = message((1, node), (2, "g"), (11, value_info("x", 1, 3, 48, 48)),
+                    (12, value_info("y", 1, 3, 1, 1)))
+    return message((1, 8), (7, graph), (8, message((1, ""), (2, 13))))
+
+
+if __name__ == "__main__":
+    unittest.main()
