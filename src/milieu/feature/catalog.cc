@@ -4,8 +4,15 @@
 #include "milieu/base/assert.h"
 #include "milieu/feature/color.h"
 #include "milieu/feature/dense_sift.h"
+#include "milieu/feature/filter_bank.h"
+#include "milieu/feature/gist.h"
+#include "milieu/feature/hessian_affine.h"
+#include "milieu/feature/hog.h"
+#include "milieu/feature/lbp.h"
+#include "milieu/feature/local_color.h"
 #include "milieu/feature/npy_rows.h"
 #include "milieu/feature/onnx.h"
+#include "milieu/feature/sparse_sift.h"
 #include "milieu/feature/tiny.h"
 
 namespace milieu {
@@ -80,6 +87,18 @@ LocalDescriptors Feature::local(const Picture&) const {
 const std::vector<FeatureEntry>& feature_catalog() {
   static const std::vector<FeatureEntry> catalog = {
       local<DenseSiftOptions, dense_sift>("dense-sift", "SIFT descriptors on a regular grid"),
+      local<SparseSiftOptions, sparse_sift>("sparse-sift", "SIFT at keypoints"),
+      local<HessianAffineOptions, hessian_affine>("hessian-affine",
+                                                  "SIFT at Hessian-affine points"),
+      local<LocalColorOptions, local_color>("local-color",
+                                            "colour histograms of patches on a regular grid"),
+      whole<GistOptions, gist>("gist", "energies of oriented filters in blocks of the picture"),
+      local<HogOptions, hog>("hog", "histograms of oriented gradients on a grid of cells"),
+      whole<LbpOptions, lbp>("lbp", "shares of local binary patterns"),
+      whole<LbpOptions, rot_lbp>("rot-lbp", "the same, whatever way the picture is turned"),
+      local<FilterBankOptions, texton_responses>("textons", "responses of 48 filters"),
+      local<FilterBankOptions, mr8_responses>(
+          "mr8", "responses of 8 filters, the strongest over all directions"),
       whole<ColorOptions, color_histogram>("color", "joint histogram of hue, saturation and value"),
       whole<TinyOptions, tiny>("tiny", "the pixels of the picture scaled to a small square"),
       from_file("onnx", "MODEL.onnx", "the output of a network given by the user", make_onnx),

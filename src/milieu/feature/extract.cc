@@ -18,6 +18,7 @@
 #include "milieu/feature/extract_internal.h"
 #include "milieu/feature/hash_internal.h"
 #include "milieu/feature/in_order_internal.h"
+#include "milieu/feature/opencv_internal.h"
 
 namespace milieu {
 namespace {
@@ -353,6 +354,7 @@ ExtractResult Extraction::run() {
   const Stopwatch watch;
   validate_options(options_);
   require(!specs_.empty(), "no feature is named: see the catalog in docs/features.md");
+  calm_opencv();
   make_folder(out_);
   const FolderLock lock(out_);
   remove_leftovers(out_);

@@ -17,8 +17,8 @@ namespace milieu::internal {
 struct ImageItem {
   std::string path;
   std::string class_name;
-  FileState now;                     // size and time
-  const FileState* known = nullptr;  // what was found out about it; null: nothing yet
+  FileState now;                       // size and time
+  const FileState* known = nullptr;    // what was found out about it; null: nothing yet
   const FileState* earlier = nullptr;  // what was known before the file changed, if anything
 };
 

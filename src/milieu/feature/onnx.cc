@@ -8,13 +8,13 @@
 #include <charconv>
 #include <cmath>
 #include <mutex>
-#include <opencv2/core/utils/logger.hpp>
 #include <opencv2/dnn.hpp>
 #include <regex>
 
 #include "milieu/base/error.h"
 #include "milieu/feature/decode.h"
 #include "milieu/feature/hash_internal.h"
+#include "milieu/feature/opencv_internal.h"
 
 namespace milieu {
 namespace {
@@ -91,8 +91,7 @@ class Onnx : public Feature {
     for (const double value : std_)
       if (value == 0) throw InvalidArgument("std is 0, must not be");
     model_ = read_image_file(path_);  // the bytes of any file
-    cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-    cv::setNumThreads(1);  // pictures run in parallel; the same bits for any number of threads
+    internal::calm_opencv();
     nets_.push_back(make_net());
     run(cv::Mat(std::vector<int>{1, 3, options_.size, options_.size}, CV_32F, cv::Scalar(0)));
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <opencv2/core.hpp>
+#include <opencv2/core/utils/logger.hpp>
 
 #include "milieu/feature/image.h"
 
@@ -19,6 +20,13 @@ inline cv::Mat gray_bytes(const Image& image) {
     for (int x = 0; x < image.width; ++x) to[x] = static_cast<uint8_t>(in[x] + 0.5f);
   }
   return out;
+}
+
+// Pictures are worked on in parallel, so OpenCV needs no threads of its own: numbers and speed do
+// not depend on them. Its log would go to stderr.
+inline void calm_opencv() {
+  cv::setNumThreads(1);
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
 }
 
 }  // namespace milieu::internal

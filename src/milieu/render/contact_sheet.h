@@ -78,7 +78,8 @@ struct SheetFigure {
 // A card body: the figures side by side, as many as fit. Strips without images are left out.
 std::string render_sheets(const ImageRows& images, const std::vector<SheetFigure>& figures);
 
-// A small picture of a sample: RGB, no side longer than `max_side`. Empty (0 x 0) when there is none.
+// A small picture of a sample: RGB, no side longer than `max_side`. Empty (0 x 0) when there is
+// none.
 using MakePicture = std::function<RasterImage(int64_t row, int max_side)>;
 
 // The same with coloured pictures of any shape, each in the middle of a square cell.

@@ -218,9 +218,9 @@ void add_samples_card(Markup& page, const ReportInput& input) {
   open_card(page, CardWidth::Full, "Images of each cluster", note);
   const FloatView images = input.images.empty() ? input.points : input.images;
   const std::vector<SheetFigure> figures = make_cluster_figures(samples);
-  page.raw(input.make_picture ? render_sheets(input.make_picture, figures)
-                              : render_sheets({images, input.image_width, input.image_height},
-                                              figures));
+  page.raw(input.make_picture
+               ? render_sheets(input.make_picture, figures)
+               : render_sheets({images, input.image_width, input.image_height}, figures));
   close_card(page);
 }
 
