@@ -33,10 +33,9 @@ std::vector<double> RowFiles::weights(const std::string& path) {
 }
 
 void RowFiles::check_length(const std::string& path, int64_t length) {
-  const int64_t expected = data_.total_rows;
-  if (length != expected)
+  if (length != num_rows())
     throw DataError(
-        fmt::format("{} has {} rows, {} has {}: they must match", path, length, path_, expected));
+        fmt::format("{} has {} rows, {} has {}: they must match", path, length, path_, num_rows()));
 }
 
 ImageSize parse_image_size(const std::string& text) {

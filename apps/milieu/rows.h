@@ -17,7 +17,7 @@ class RowFiles {
   RowFiles(std::string path, const Dataset& data);
 
   const Dataset& data() const { return data_; }
-  int64_t num_rows();  // of INPUT, before the selection
+  int64_t num_rows() const { return data_.total_rows; }  // of INPUT, before the selection
   // Classes of the kept rows. Throws DataError when `path` has another number of rows than INPUT.
   Labels labels(const std::string& path);
   // Numbers of the kept rows, from a file of one column. Throws DataError likewise.
