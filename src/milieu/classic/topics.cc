@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Latent Dirichlet allocation.
+//
+// Problem   maximise the variational lower bound of log p(counts | alpha, eta) over gamma and
+//           lambda, or draw topics from p(topics | counts) by collapsed Gibbs sampling.
+// Given     counts n_dv >= 0 of V words in n rows, the number of topics K, symmetric Dirichlet
+//           priors alpha (topics of a row) and eta (words of a topic).
+// Find      lambda (words of topics) and gamma (topics of rows); label of a row: its strongest
+//           topic.
+// Symbols   see topics_steps.h.
+// Conventions
+//   start   variational: lambda = eta + draws of mean 1 scaled to the mean count; Gibbs: random
+//           topics.
+//   rows    start from gamma = alpha + N / K each time, so that prediction repeats training.
+//   ties    labels go to the lowest index; a row without words has equal shares and label 0.
+// See       [Blei03], [Griffiths04], docs/algorithms/topics.md.
+#include "milieu/classic/topics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "milieu/base/error.h"
+#include "milieu/base/random.h"
+#include "milieu/classic/topics_steps.h"
+#include "milieu/neighbors/check_points.h"
+
+namespace milieu {
+
+namespace {
+
+void check_counts(FloatView counts, bool is_whole) {
+  check_points(counts, "counts");
+  for (int64_t d = 0; d < counts.rows(); ++d)
+    for (int64_t v = 0; v < counts.cols(); ++v) {
+      const float n = counts(d, v);
+      if (n < 0)
+        throw DataError(fmt::format("counts has {} at row {}, column {}, must be at least 0", n, d, v));
+      if (is_whole && (n != std::floor(n) || n > 1e9f))
+        throw DataError(fmt::format(
+            "counts has {} at row {}, column {}: Gibbs sampling needs whole counts; take "
+            "inference variational",
+            n, d, v));
+    }
+}
+
+struct TopicsRun {
+  TopicsModel model;
+  std::vector<double> trace;
+  double objective = -INFINITY;
+  Termination termination = Termination::IterationLimit;
+};
+
+Matrix<double> start_lambda(FloatView counts, const TopicsOptions& options, Random random) {
+  double total = 0;
+  for (int64_t d = 0; d < counts.rows(); ++d)
+    for (const float n : counts.row_span(d)) total += static_cast<double>(n);
+  Matrix<double> lambda(options.num_clusters, counts.cols());
+  const double scale = std::max(1.0, total / static_cast<double>(lambda.size()));
+  for (int64_t i = 0; i < lambda.size(); ++i)
+    lambda.data()[i] = options.word_prior + scale * (0.5 + random.uniform());
+  return lambda;
+}
+
+// [Blei03, Sec. 5.3 with the smoothing of 5.4]: rows given topics, then topics given rows.
+TopicsRun run_variational(FloatView counts, const TopicsOptions& options, int restart,
+                          int num_restarts, const Stopwatch& watch, Monitor& monitor) {
+  TopicsRun run;
+  run.model.topic_prior = options.topic_prior;
+  run.model.words = start_lambda(counts, options, Random(options.seed).child(restart));
+  Matrix<double> gamma(counts.rows(), options.num_clusters);
+  Matrix<double>& lambda = run.model.words;
+  for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
+    const std::optional<TopicStats> stats = infer_rows(
+        counts, lambda, options.topic_prior, gamma, options.num_threads, monitor);
+    if (!stats) {
+      run.termination = termination_from(monitor.stop_reason());
+      break;
+    }
+    const double bound = stats->bound + topic_bound(lambda, options.word_prior);
+    const double change = run.trace.empty() ? 0 : bound - run.objective;
+    run.objective = bound;
+    run.trace.push_back(bound);
+    monitor.on_iteration({restart, num_restarts, iteration, options.max_iterations, bound, change,
+                          watch.seconds()});
+    if (run.trace.size() > 1 && options.rel_tolerance > 0 &&
+        change <= options.rel_tolerance * std::abs(bound)) {
+      run.termination = Termination::Converged;
+      break;
+    }
+    for (int64_t i = 0; i < lambda.size(); ++i)
+      lambda.data()[i] = options.word_prior + stats->words.data()[i];
+  }
+  return run;
+}
+
+TopicsRun run_gibbs(FloatView counts, const TopicsOptions& options, int restart, int num_restarts,
+                    const Stopwatch& watch, Monitor& monitor) {
+  Random random = Random(options.seed).child(restart);
+  GibbsState state = start_gibbs(counts, options.num_clusters, random);
+  TopicsRun run;
+  run.model.topic_prior = options.topic_prior;
+  run.objective = gibbs_log_joint(state, options.topic_prior, options.word_prior);
+  for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
+    if (!sweep_gibbs(state, options.topic_prior, options.word_prior, random, monitor)) {
+      run.termination = termination_from(monitor.stop_reason());
+      break;
+    }
+    const double before = run.objective;
+    run.objective = gibbs_log_joint(state, options.topic_prior, options.word_prior);
+    run.trace.push_back(run.objective);
+    monitor.on_iteration({restart, num_restarts, iteration, options.max_iterations, run.objective,
+                          run.objective - before, watch.seconds()});
+  }
+  run.model.words = state.topic_words;
+  for (int64_t i = 0; i < run.model.words.size(); ++i)
+    run.model.words.data()[i] += options.word_prior;
+  return run;
+}
+
+std::vector<int> strongest(DoubleView shares) {
+  std::vector<int> labels(shares.rows());
+  for (int64_t d = 0; d < shares.rows(); ++d) {
+    const std::span<const double> row = shares.row_span(d);
+    labels[d] = static_cast<int>(std::max_element(row.begin(), row.end()) - row.begin());
+  }
+  return labels;
+}
+
+std::string stop_message(const TopicsRun& run, const TopicsOptions& options) {
+  if (run.termination == Termination::Converged)
+    return "the bound rises by less than rel_tolerance";
+  if (run.termination != Termination::IterationLimit)
+    return "stopped early: the model is the best one that was complete";
+  return options.inference == TopicsInference::Gibbs
+             ? "max_iterations sweeps were made"
+             : fmt::format("max_iterations = {} was reached before rel_tolerance: raise either",
+                           options.max_iterations);
+}
+
+void describe(FloatView counts, const TopicsOptions& options, const TopicsRun& run,
+              const std::vector<int>& labels, RunSummary& summary) {
+  summary.method = TopicsModel::kKind;
+  summary.version = version();
+  summary.seed = options.seed;
+  summary.termination = run.termination;
+  summary.message = stop_message(run, options);
+  summary.objective = run.objective;
+  summary.trace = run.trace;
+  summary.iterations = static_cast<int>(run.trace.size());
+  summary.n = counts.rows();
+  summary.d = counts.cols();
+  set_sizes(summary, labels, options.num_clusters);
+  if (summary.clusters < options.num_clusters)
+    summary.warnings.push_back(
+        fmt::format("{} of {} topics are the strongest of no row: take a smaller num_clusters",
+                    options.num_clusters - summary.clusters, options.num_clusters));
+}
+
+}  // namespace
+
+TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, Monitor& monitor) {
+  const Stopwatch watch;
+  validate_options(options);
+  const bool is_gibbs = options.inference == TopicsInference::Gibbs;
+  check_counts(input.counts, is_gibbs);
+  require(options.num_clusters <= input.counts.rows(), [&] {
+    return fmt::format("num_clusters is {}, there are only {} samples: take at most {}",
+                       options.num_clusters, input.counts.rows(), input.counts.rows());
+  });
+  TopicsResult result;
+  TopicsRun best;
+  for (int restart = 0; restart < options.num_restarts; ++restart) {
+    if (restart > 0 && monitor.should_stop()) break;
+    TopicsRun run = (is_gibbs ? run_gibbs : run_variational)(
+        input.counts, options, restart, options.num_restarts, watch, monitor);
+    result.summary.num_restarts = restart + 1;
+    if (restart > 0 && run.objective <= best.objective) continue;
+    best = std::move(run);
+    result.summary.restart = restart;
+  }
+  if (monitor.should_stop()) best.termination = termination_from(monitor.stop_reason());
+  result.proportions = infer_topics(best.model, input.counts, options.num_threads);
+  result.labels = strongest(result.proportions);
+  if (best.trace.empty()) best.objective = 0;
+  describe(input.counts, options, best, result.labels, result.summary);
+  result.model = std::move(best.model);
+  result.summary.seconds = watch.seconds();
+  return result;
+}
+
+Matrix<double> infer_topics(const TopicsModel& model, FloatView counts, int num_threads) {
+  check_counts(counts, false);
+  require(counts.cols() == model.words.cols(), [&] {
+    return fmt::format("counts have {} columns, the model was fitted on {}", counts.cols(),
+                       model.words.cols());
+  });
+  for (int64_t i = 0; i < model.words.size(); ++i)
+    if (!(model.words.data()[i] > 0) || !(model.topic_prior > 0))
+      throw DataError("topics model: words and topic_prior must be above 0");
+  Matrix<double> shares(counts.rows(), model.words.rows());
+  infer_rows(counts, model.words, model.topic_prior, shares, num_threads, silent_monitor());
+  for (int64_t d = 0; d < shares.rows(); ++d) {
+    double sum = 0;
+    for (const double s : shares.row_span(d)) sum += s;
+    for (double& s : shares.row_span(d)) s /= sum;
+  }
+  return shares;
+}
+
+std::vector<int> predict(const TopicsModel& model, FloatView counts, int num_threads) {
+  return strongest(infer_topics(model, counts, num_threads));
+}
+
+}  // namespace milieu

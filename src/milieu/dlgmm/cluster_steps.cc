@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first layer: Eq. 4 with the theta-step, Eqs. 7 and 8, and their terms of the bound.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "milieu/base/parallel.h"
+#include "milieu/dlgmm/cluster_internal.h"
+#include "milieu/dlgmm/dlgmm_steps.h"
+#include "milieu/linalg/log_sum_exp.h"
+
+namespace milieu {
+
+namespace {
+
+constexpr int64_t kImagesPerBlock = 16;
+constexpr double kNoShare = 1e-300;  // a smaller zeta adds nothing to the statistics
+
+double log_two_pi() { return std::log(2 * std::numbers::pi); }
+
+// H[q(theta)], a band's part of T6.
+double theta_entropy(const Theta& theta) {
+  return 0.5 * static_cast<double>(theta.tau2.size()) * (1 + log_two_pi()) +
+         0.5 * sum_log(theta.tau2);
+}
+
+// A band's part of T3 with e at its optimum: n.alpha - N log e (counts times kappa).
+double count_term(std::span<const double> counts, double total, const Theta& theta,
+                  double log_sum) {
+  double sum = -total * log_sum;
+  for (size_t v = 0; v < counts.size(); ++v) sum += counts[v] * theta.alpha[v];
+  return sum;
+}
+
+double total_of(std::span<const double> counts) {
+  double sum = 0;
+  for (const double n : counts) sum += n;
+  return sum;
+}
+
+// A = sum_j zeta_j Sigma_j^-1 and m = A^-1 sum_j zeta_j Sigma_j^-1 mu_j for one band, diagonal.
+void mix_precisions(const ClusterPrior& prior, int g, std::span<const double> zeta,
+                    ImageScratch& s) {
+  s.precision.assign(prior.num_words, 0);
+  s.mean.assign(prior.num_words, 0);
+  for (int j = 0; j < prior.num_clusters(); ++j) {
+    const std::span<const double> precision = prior.precision(j, g);
+    const std::span<const double> mean = prior.mean(j, g);
+    for (int64_t v = 0; v < prior.num_words; ++v) {
+      s.precision[v] += zeta[j] * precision[v];
+      s.mean[v] += zeta[j] * precision[v] * mean[v];
+    }
+  }
+  for (int64_t v = 0; v < prior.num_words; ++v) s.mean[v] /= s.precision[v];
+}
+
+struct BandParts {
+  double t3 = 0, t6 = 0;
+};
+
+// The theta-step of one band against the precision and mean in the scratch or of cluster j.
+BandParts solve_band(const ClusterPrior& prior, int j, int g, std::span<const double> zeta,
+                     std::span<const double> counts, Theta& theta, ImageScratch& s,
+                     ClusterStats& stats) {
+  const double total = total_of(counts);
+  const bool is_mixed = j < 0;
+  ThetaValue value;
+  if (prior.is_full) {
+    if (is_mixed) mix_full_precisions(prior, g, zeta, s.full_precision, s.mean);
+    value = solve_theta_full(
+        counts, total, is_mixed ? s.full_precision.view() : prior.full_precision(j, g),
+        is_mixed ? std::span<const double>(s.mean) : prior.mean(j, g), theta, s.solver);
+  } else {
+    if (is_mixed) mix_precisions(prior, g, zeta, s);
+    value = solve_theta(counts, total,
+                        is_mixed ? std::span<const double>(s.precision) : prior.precision(j, g),
+                        is_mixed ? std::span<const double>(s.mean) : prior.mean(j, g), theta,
+                        s.solver);
+  }
+  stats.newton_steps += value.steps;
+  return {count_term(counts, total, theta, value.log_sum), theta_entropy(theta)};
+}
+
+std::span<const double> band_of(std::span<const double> values, int64_t num_words, int g) {
+  return values.subspan(g * num_words, num_words);
+}
+
+void add_alpha(std::span<double> alpha, int64_t num_words, int g, double share,
+               const Theta& theta) {
+  for (int64_t v = 0; v < num_words; ++v) alpha[g * num_words + v] += share * theta.alpha[v];
+}
+
+// T1 and T5 of one image.
+void add_zeta_terms(const ClusterPrior& prior, std::span<const double> zeta, BoundTerms& bound) {
+  for (size_t j = 0; j < zeta.size(); ++j) {
+    if (zeta[j] <= 0) continue;
+    bound.terms[0] += zeta[j] * prior.log_weights[j];
+    bound.terms[4] -= zeta[j] * std::log(zeta[j]);
+  }
+}
+
+// Structured: a theta for each cluster and band, then zeta.
+void update_structured(const ClusterPrior& prior, std::span<const double> counts,
+                       std::span<double> zeta, std::span<double> alpha, ImageScratch& s,
+                       ClusterStats& stats) {
+  const int num_bands = prior.num_bands;
+  const int64_t num_words = prior.num_words;
+  s.thetas.resize(static_cast<size_t>(prior.num_clusters()) * num_bands);
+  s.energies.assign(prior.num_clusters(), 0);
+  std::vector<BandParts> parts(s.thetas.size());
+  std::vector<double> densities(s.thetas.size());
+  for (int j = 0; j < prior.num_clusters(); ++j)
+    for (int g = 0; g < num_bands; ++g) {
+      const size_t at = static_cast<size_t>(j) * num_bands + g;
+      const std::span<const double> n = band_of(counts, num_words, g);
+      Theta& theta = s.thetas[at];
+      if (j == 0)
+        start_theta(n, prior.precision(j, g), theta);
+      else
+        theta = s.thetas[at - num_bands];  // clusters differ little: the one before is near
+      parts[at] = solve_band(prior, j, g, zeta, n, theta, s, stats);
+      densities[at] = expected_log_density(prior, j, g, theta);
+      s.energies[j] += parts[at].t3 + parts[at].t6 + densities[at];
+    }
+  update_zeta(prior, s.energies, zeta);
+  add_zeta_terms(prior, zeta, stats.bound);
+  for (int j = 0; j < prior.num_clusters(); ++j) {
+    if (zeta[j] < kNoShare) continue;
+    for (int g = 0; g < num_bands; ++g) {
+      const size_t at = static_cast<size_t>(j) * num_bands + g;
+      stats.bound.terms[1] += zeta[j] * densities[at];
+      stats.bound.terms[2] += zeta[j] * parts[at].t3;
+      stats.bound.terms[5] += zeta[j] * parts[at].t6;
+      stats.add(prior, j, g, zeta[j], s.thetas[at]);
+      add_alpha(alpha, num_words, g, zeta[j], s.thetas[at]);
+    }
+  }
+}
+
+// Mean field, as the paper has it: one theta a band from the zeta before, then zeta.
+void update_mean_field(const ClusterPrior& prior, std::span<const double> counts,
+                       std::span<double> zeta, std::span<double> alpha, ImageScratch& s,
+                       ClusterStats& stats) {
+  s.thetas.resize(prior.num_bands);
+  s.energies.assign(prior.num_clusters(), 0);
+  for (int g = 0; g < prior.num_bands; ++g) {
+    const std::span<const double> n = band_of(counts, prior.num_words, g);
+    start_theta(n, prior.precision(0, g), s.thetas[g]);
+    const BandParts parts = solve_band(prior, -1, g, zeta, n, s.thetas[g], s, stats);
+    stats.bound.terms[2] += parts.t3;
+    stats.bound.terms[5] += parts.t6;
+    for (int j = 0; j < prior.num_clusters(); ++j)
+      s.energies[j] += expected_log_density(prior, j, g, s.thetas[g]);
+    add_alpha(alpha, prior.num_words, g, 1, s.thetas[g]);
+  }
+  update_zeta(prior, s.energies, zeta);
+  add_zeta_terms(prior, zeta, stats.bound);
+  for (int j = 0; j < prior.num_clusters(); ++j) {
+    if (zeta[j] < kNoShare) continue;
+    stats.bound.terms[1] += zeta[j] * s.energies[j];
+    for (int g = 0; g < prior.num_bands; ++g) stats.add(prior, j, g, zeta[j], s.thetas[g]);
+  }
+}
+
+}  // namespace
+
+double BoundTerms::total() const {
+  double sum = 0;
+  for (const double term : terms) sum += term;
+  return sum;
+}
+
+void BoundTerms::merge(const BoundTerms& other) {
+  for (size_t i = 0; i < terms.size(); ++i) terms[i] += other.terms[i];
+}
+
+double expected_log_density(const ClusterPrior& prior, int j, int g, const Theta& theta) {
+  const int64_t num_words = prior.num_words;
+  const std::span<const double> mean = prior.mean(j, g);
+  const std::span<const double> precision = prior.precision(j, g);
+  double sum = static_cast<double>(num_words) * log_two_pi() + prior.log_dets(j, g);
+  for (int64_t v = 0; v < num_words; ++v) {
+    const double away = theta.alpha[v] - mean[v];
+    sum += precision[v] * (prior.is_full ? theta.tau2[v] : theta.tau2[v] + away * away);
+  }
+  if (prior.is_full) {
+    const DoubleView full = prior.full_precision(j, g);
+    for (int64_t v = 0; v < num_words; ++v) {
+      double dot = 0;
+      for (int64_t w = 0; w < num_words; ++w) dot += full(v, w) * (theta.alpha[w] - mean[w]);
+      sum += dot * (theta.alpha[v] - mean[v]);
+    }
+  }
+  return -0.5 * sum;
+}
+
+void update_zeta(const ClusterPrior& prior, std::span<const double> energies,
+                 std::span<double> zeta) {
+  for (size_t j = 0; j < zeta.size(); ++j) zeta[j] = prior.log_weights[j] + energies[j];
+  const double log_sum = log_sum_exp(zeta);
+  for (double& z : zeta) z = std::exp(z - log_sum);
+}
+
+void update_image(const ClusterPrior& prior, DlgmmPosterior posterior, double kappa,
+                  std::span<const double> counts, std::span<double> zeta, std::span<double> alpha,
+                  ImageScratch& scratch, ClusterStats& stats) {
+  scratch.counts.resize(counts.size());
+  for (size_t v = 0; v < counts.size(); ++v) scratch.counts[v] = kappa * counts[v];
+  std::fill(alpha.begin(), alpha.end(), 0.0);
+  if (posterior == DlgmmPosterior::Structured)
+    update_structured(prior, scratch.counts, zeta, alpha, scratch, stats);
+  else
+    update_mean_field(prior, scratch.counts, zeta, alpha, scratch, stats);
+}
+
+std::optional<ClusterStats> update_images(const ImageTable& table, const DlgmmModel& model,
+                                          DoubleView counts, MatrixView<double> zeta,
+                                          MatrixView<double> alpha, int num_threads,
+                                          Monitor& monitor) {
+  const ClusterPrior prior = make_cluster_prior(model);
+  const ClusterStats zero(model.num_clusters(), model.num_bands, model.num_words(), prior.is_full);
+  ClusterStats stats = parallel_reduce(
+      table.num_images, kImagesPerBlock, num_threads, zero,
+      [&](const Block& block, ClusterStats& part) {
+        ImageScratch scratch;
+        for (int64_t d = block.begin; d < block.end; ++d) {
+          if (table.num_patches(d) == 0) continue;
+          if (monitor.should_stop()) return;
+          update_image(prior, model.posterior, model.kappa, counts.row_span(d), zeta.row_span(d),
+                       alpha.row_span(d), scratch, part);
+        }
+      },
+      [](ClusterStats& total, const ClusterStats& part) { total.merge(part); });
+  if (monitor.should_stop()) return std::nullopt;
+  return stats;
+}
+
+}  // namespace milieu

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shares of words in patches: Eq. 5, and Eq. 14 with its Markov random field on the grid.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "milieu/dlgmm/dlgmm_steps.h"
+#include "milieu/linalg/log_sum_exp.h"
+
+namespace milieu {
+
+namespace {
+
+// Softmax of scores + extra (dense, by word) into phi and log_phi of patch i; returns the largest
+// move of a phi.
+double set_shares(PatchShares& s, int64_t i, const double* extra, double gamma) {
+  const int64_t begin = s.first[i];
+  const int64_t end = s.first[i + 1];
+  double largest = -INFINITY;
+  for (int64_t a = begin; a < end; ++a) {
+    s.log_phi[a] = s.scores[a] + (extra ? gamma * extra[s.words[a]] : 0.0);
+    largest = std::max(largest, s.log_phi[a]);
+  }
+  double sum = 0;
+  for (int64_t a = begin; a < end; ++a) sum += std::exp(s.log_phi[a] - largest);
+  const double log_sum = largest + std::log(sum);
+  double moved = 0;
+  for (int64_t a = begin; a < end; ++a) {
+    s.log_phi[a] -= log_sum;
+    const double phi = std::exp(s.log_phi[a]);
+    moved = std::max(moved, std::abs(phi - s.phi[a]));
+    s.phi[a] = phi;
+  }
+  return moved;
+}
+
+// The up to four neighbours of a cell, as patch indices.
+struct Neighbors {
+  std::array<int64_t, 4> cells{};
+  int count = 0;
+};
+
+Neighbors neighbors_of(int64_t begin, int64_t rows, int64_t cols, int64_t row, int64_t col) {
+  Neighbors n;
+  const int64_t cell = begin + row * cols + col;
+  if (row > 0) n.cells[n.count++] = cell - cols;
+  if (col > 0) n.cells[n.count++] = cell - 1;
+  if (col + 1 < cols) n.cells[n.count++] = cell + 1;
+  if (row + 1 < rows) n.cells[n.count++] = cell + cols;
+  return n;
+}
+
+void scatter(const PatchShares& s, int64_t i, double factor, std::vector<double>& dense) {
+  for (int64_t a = s.first[i]; a < s.first[i + 1]; ++a) dense[s.words[a]] += factor * s.phi[a];
+}
+
+void clear(const PatchShares& s, int64_t i, std::vector<double>& dense) {
+  for (int64_t a = s.first[i]; a < s.first[i + 1]; ++a) dense[s.words[a]] = 0;
+}
+
+double sweep_color(PatchShares& s, int64_t begin, int64_t rows, int64_t cols, int color,
+                   double gamma, std::vector<double>& dense) {
+  double moved = 0;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t col = (row + color) % 2; col < cols; col += 2) {
+      const Neighbors near = neighbors_of(begin, rows, cols, row, col);
+      for (int k = 0; k < near.count; ++k) scatter(s, near.cells[k], 1, dense);
+      moved = std::max(moved, set_shares(s, begin + row * cols + col, dense.data(), gamma));
+      for (int k = 0; k < near.count; ++k) clear(s, near.cells[k], dense);
+    }
+  return moved;
+}
+
+}  // namespace
+
+void PatchShares::clear() {
+  first.assign(1, 0);
+  words.clear();
+  scores.clear();
+}
+
+void update_shares(PatchShares& shares, int64_t begin, int64_t end) {
+  shares.phi.resize(shares.words.size());
+  shares.log_phi.resize(shares.words.size());
+  for (int64_t i = begin; i < end; ++i) set_shares(shares, i, nullptr, 0);
+}
+
+int sweep_coherence(PatchShares& shares, int64_t begin, int64_t rows, int64_t cols, double gamma,
+                    int max_sweeps, CoherenceScratch& scratch) {
+  constexpr double kStill = 1e-8;
+  for (int sweep = 1; sweep <= max_sweeps; ++sweep) {
+    double moved = 0;
+    for (const int color : {0, 1})
+      moved = std::max(moved,
+                       sweep_color(shares, begin, rows, cols, color, gamma, scratch.dense));
+    if (moved < kStill) return sweep;
+  }
+  return max_sweeps;
+}
+
+double neighbor_agreement(const PatchShares& shares, int64_t begin, int64_t rows, int64_t cols,
+                          CoherenceScratch& scratch) {
+  double sum = 0;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t col = 0; col < cols; ++col) {
+      const int64_t i = begin + row * cols + col;
+      scatter(shares, i, 1, scratch.dense);
+      for (const int64_t n : {col + 1 < cols ? i + 1 : -1, row + 1 < rows ? i + cols : -1})
+        if (n >= 0)
+          for (int64_t a = shares.first[n]; a < shares.first[n + 1]; ++a)
+            sum += scratch.dense[shares.words[a]] * shares.phi[a];
+      clear(shares, i, scratch.dense);
+    }
+  return sum;
+}
+
+double tight_log_z(std::span<const double> theta, double gamma, int64_t num_pairs) {
+  const double log_sum = log_sum_exp(theta);
+  double squares = 0;
+  for (const double t : theta) squares += std::exp(2 * (t - log_sum));
+  return 0.25 * static_cast<double>(num_pairs) * std::log1p(std::expm1(4 * gamma) * squares);
+}
+
+}  // namespace milieu

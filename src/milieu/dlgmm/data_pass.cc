@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pass over all patches. For a chunk of patches all scores come from one product in float; words
+// that surely have no share are skipped; the few others are scored again in double, so that shares,
+// statistics and the bound are those of exact arithmetic. phi lives for one image only.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "milieu/base/parallel.h"
+#include "milieu/dlgmm/dlgmm_kernels.h"
+#include "milieu/dlgmm/dlgmm_steps.h"
+#include "milieu/linalg/gemm.h"
+
+namespace milieu {
+
+namespace {
+
+constexpr int64_t kChunk = 256;  // patches of one product
+constexpr double kFloatUnit = 6e-8;
+
+// Copies patches [begin, end) about the centre, with the squares that free variances need. Returns
+// the largest norm of a row.
+double fill_chunk(FloatView patches, int64_t begin, int64_t end, const WordScorer& scorer,
+                  Matrix<float>& chunk) {
+  const int64_t dim = patches.cols();
+  const int64_t width = scorer.factors.cols();
+  double largest = 0;
+  for (int64_t i = begin; i < end; ++i) {
+    const float* from = patches.row(i);
+    float* to = chunk.row(i - begin);
+    float squares = 0;
+    for (int64_t r = 0; r < dim; ++r) {
+      to[r] = from[r] - scorer.center[r];
+      squares += to[r] * to[r];
+    }
+    if (width == dim + 1)
+      to[dim] = squares;
+    else if (width == 2 * dim)
+      for (int64_t r = 0; r < dim; ++r) to[dim + r] = to[r] * to[r];
+    double norm = squares;
+    for (int64_t r = dim; r < width; ++r)
+      norm += static_cast<double>(to[r]) * static_cast<double>(to[r]);
+    largest = std::max(largest, norm);
+  }
+  return std::sqrt(largest);
+}
+
+// What is added to a float score of each word in each band: alpha and the word's constant.
+double fill_bias(const WordScorer& scorer, std::span<const double> alpha, int num_bands,
+                 Matrix<float>& bias) {
+  const auto num_words = static_cast<int64_t>(scorer.constants.size());
+  if (bias.rows() != num_bands || bias.cols() != num_words)
+    bias = Matrix<float>(num_bands, num_words);
+  double largest = 0;
+  for (int g = 0; g < num_bands; ++g)
+    for (int64_t v = 0; v < num_words; ++v) {
+      const double value = alpha[g * num_words + v] + scorer.float_constants[v];
+      bias(g, v) = static_cast<float>(value);
+      largest = std::max(largest, std::abs(value));
+    }
+  return largest;
+}
+
+// Finishes image d, whose candidates stand in the scratch: shares, statistics, counts.
+void finish_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
+                  const PassOptions& options, PassScratch& scratch, std::span<double> counts,
+                  WordStats& stats) {
+  PatchShares& shares = scratch.shares;
+  const int64_t num_patches = shares.num_patches();
+  update_shares(shares, 0, num_patches);
+  if (options.gamma > 0) {
+    const int64_t rows = table.images.grid(d, 0);
+    const int64_t cols = table.images.grid(d, 1);
+    scratch.coherence.dense.assign(scorer.constants.size(), 0.0);
+    sweep_coherence(shares, 0, rows, cols, options.gamma, options.coherence_sweeps,
+                    scratch.coherence);
+    stats.agreement += neighbor_agreement(shares, 0, rows, cols, scratch.coherence) -
+                       static_cast<double>(num_neighbors(rows, cols));
+  }
+  const auto num_words = static_cast<int64_t>(scorer.constants.size());
+  double entropy = 0;
+  for (int64_t i = 0; i < num_patches; ++i) {
+    const int64_t first = shares.first[i];
+    const int64_t count = shares.first[i + 1] - first;
+    stats.add(table.images.patches.row(table.begin(d) + i), scorer.words,
+              {shares.words.data() + first, static_cast<size_t>(count)},
+              {shares.phi.data() + first, static_cast<size_t>(count)});
+    const int64_t band = table.band(d, i) * num_words;
+    for (int64_t a = first; a < first + count; ++a) {
+      counts[band + shares.words[a]] += shares.phi[a];
+      entropy -= shares.phi[a] > 0 ? shares.phi[a] * shares.log_phi[a] : 0.0;
+    }
+  }
+  stats.entropy += entropy;
+}
+
+}  // namespace
+
+double score_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
+                   std::span<const double> alpha, const PassOptions& options,
+                   PassScratch& scratch) {
+  const auto num_words = static_cast<int64_t>(scorer.constants.size());
+  if (scratch.chunk.cols() != scorer.factors.cols())
+    scratch.chunk = Matrix<float>(kChunk, scorer.factors.cols());
+  if (scratch.scores.cols() != num_words) scratch.scores = Matrix<float>(kChunk, num_words);
+  const double largest_bias = fill_bias(scorer, alpha, table.num_bands, scratch.bias);
+  // A word this far below the best has at most word_loss / V of the patch; neighbours can lift it
+  // by 4 gamma.
+  const double cut = std::log(static_cast<double>(num_words) /
+                              std::max(options.word_loss, 1e-300)) + 4 * options.gamma;
+  PatchShares& shares = scratch.shares;
+  const FloatView patches = table.images.patches;
+  for (int64_t begin = table.begin(d); begin < table.end(d); begin += kChunk) {
+    const int64_t end = std::min(begin + kChunk, table.end(d));
+    const double norm = fill_chunk(patches, begin, end, scorer, scratch.chunk);
+    gemm_nt(1, scratch.chunk.view().rows_between(0, end - begin), scorer.factors, 0,
+            scratch.scores.view().rows_between(0, end - begin));
+    const double error =
+        kFloatUnit * (static_cast<double>(scorer.factors.cols()) * norm * scorer.largest_factor +
+                      2 * largest_bias);
+    const double chunk_cut = options.word_loss > 0 ? cut + 2 * error : INFINITY;
+    for (int64_t i = begin; i < end; ++i) {
+      const int band = table.band(d, i - table.begin(d));
+      const size_t at = shares.words.size();
+      shares.words.resize(at + num_words);
+      int64_t count = num_words;
+      if (std::isfinite(chunk_cut)) {
+        count = MILIEU_SELECT_ISA(dlgmm_select)(scratch.scores.row(i - begin),
+                                                scratch.bias.row(band), num_words,
+                                                static_cast<float>(chunk_cut),
+                                                shares.words.data() + at);
+      } else {
+        for (int64_t v = 0; v < num_words; ++v) shares.words[at + v] = static_cast<int>(v);
+      }
+      shares.words.resize(at + count);
+      for (size_t a = at; a < shares.words.size(); ++a)
+        shares.scores.push_back(alpha[band * num_words + shares.words[a]] +
+                                word_score(scorer, patches.row(i), shares.words[a]));
+      shares.first.push_back(static_cast<int64_t>(shares.words.size()));
+    }
+  }
+  return options.word_loss > 0 ? options.word_loss : 0.0;
+}
+
+std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmModel& model,
+                                        DoubleView alpha, const PassOptions& options,
+                                        Monitor& monitor) {
+  const WordScorer scorer = make_word_scorer(model);
+  const int64_t num_words = model.num_words();
+  Matrix<double> counts(table.num_images, table.num_bands * num_words);
+  const auto num_blocks = static_cast<int64_t>(table.block_begin.size()) - 1;
+  WordStats stats = parallel_reduce(
+      num_blocks, 1, options.num_threads,
+      WordStats(num_words, model.words.cols(), model.word_variances.cols() > 1),
+      [&](const Block& block, WordStats& part) {
+        PassScratch scratch;
+        for (int64_t d = table.block_begin[block.index]; d < table.block_begin[block.index + 1];
+             ++d) {
+          if (monitor.should_stop()) return;
+          scratch.shares.clear();
+          const double loss =
+              score_image(table, d, scorer, alpha.row_span(d), options, scratch);
+          part.loss += loss * static_cast<double>(table.num_patches(d));
+          finish_image(table, d, scorer, options, scratch, counts.row_span(d), part);
+        }
+      },
+      [](WordStats& total, const WordStats& part) { total.merge(part); });
+  if (monitor.should_stop()) return std::nullopt;
+  return PassResult{std::move(counts), std::move(stats)};
+}
+
+}  // namespace milieu

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// DLGMM and SC-DLGMM [Xie15]: clusters of images and the codebook of their patches, learned
+// together. The public face; the loop is in dlgmm.cc, the equations in dlgmm_steps.h.
+// docs/algorithms/dlgmm.md says when joint learning pays and how to choose the options.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "milieu/base/fields.h"
+#include "milieu/base/monitor.h"
+#include "milieu/base/summary.h"
+#include "milieu/linalg/matrix.h"
+
+namespace milieu {
+
+// q(theta | eta) has its own mean for every cluster (structured), or one mean for all of them
+// (mean-field, as the paper does).
+enum class DlgmmPosterior { Structured, MeanField };
+// Sigma_j: diagonal, one diagonal for all clusters, any matrix, one matrix for all clusters.
+enum class DlgmmCovariance { Diagonal, TiedDiagonal, Full, Tied };
+// Lambda_v: delta^2 I (the paper) or a diagonal.
+enum class WordCovariance { Spherical, Diagonal };
+// Where the first clusters come from.
+enum class DlgmmStart { LogCounts, Lda, Random };
+// Which layer is clamped to its start (the paper's separate learning).
+enum class DlgmmFix { None, Codebook, Clusters };
+
+// The words of options and model files.
+const char* to_string(DlgmmPosterior posterior);
+const char* to_string(DlgmmCovariance covariance);
+DlgmmPosterior dlgmm_posterior_from(std::string_view word);    // throws DataError for another word
+DlgmmCovariance dlgmm_covariance_from(std::string_view word);  // likewise
+
+struct DlgmmOptions {
+  int num_words = 100;    // V; at most the number of distinct patches, else it is lowered
+  int num_clusters = 8;   // J; at most the number of images
+  int num_bands = 0;      // horizontal regions with their own theta; 0: 3 on image folders, else 1
+  double gamma = 0;       // SC-DLGMM's reward for equal words of neighbouring patches
+  DlgmmPosterior posterior = DlgmmPosterior::Structured;
+  DlgmmCovariance covariance = DlgmmCovariance::Diagonal;
+  WordCovariance word_covariance = WordCovariance::Spherical;
+  bool tie_words = true;  // one delta^2 for all words; false lets wide words collect clutter
+  DlgmmStart start = DlgmmStart::LogCounts;
+  DlgmmFix fix = DlgmmFix::None;
+  double beta = 1;            // tempers the descriptor likelihood; smaller gives softer words
+  double kappa = 1;           // discounts patches that overlap; smaller trusts counts less
+  int num_restarts = 5;       // starts of the clusters; the highest bound goes on
+  int max_iterations = 50;    // passes over the patches
+  double rel_tolerance = 1e-6;  // stop when the bound rises by less than this share
+  int layer_rounds = 2;         // E and M steps of the cluster layer for each pass
+  int start_rounds = 12;        // of each start, before the bounds are compared
+  int coherence_sweeps = 50;    // limit of checkerboard sweeps an image and pass, for gamma > 0
+  double word_loss = 1e-9;      // words whose share of a patch is surely below this are skipped
+  double min_cluster_variance = 1e-2;  // floor of Sigma
+  double min_word_variance = 0.01;     // floor of delta^2, as a share of the patches' variance
+  int64_t max_codebook_patches = 200000;  // drawn for the first codebook
+  uint64_t seed = 1;
+  int num_threads = 0;  // 0: all cores; the result does not depend on it
+};
+
+template <class Visitor>
+void visit_fields(DlgmmOptions& o, Visitor&& v) {
+  v("num_words", o.num_words, at_least(1).alias("words"), "size of the codebook, V");
+  v("num_clusters", o.num_clusters, at_least(1).alias("clusters").alias("k"),
+    "how many clusters of images, J");
+  v("num_bands", o.num_bands, between(0, 64).alias("bands"),
+    "horizontal bands of an image with word frequencies of their own; 0 means 3 on image folders, "
+    "else 1");
+  v("gamma", o.gamma, at_least(0),
+    "reward for equal words of neighbouring patches (SC-DLGMM); needs a grid");
+  v("posterior", o.posterior,
+    one_of<DlgmmPosterior>({{"structured", DlgmmPosterior::Structured},
+                            {"mean-field", DlgmmPosterior::MeanField}}),
+    "structured gives each cluster its own view of an image; mean-field is the paper's");
+  v("covariance", o.covariance,
+    one_of<DlgmmCovariance>({{"diagonal", DlgmmCovariance::Diagonal},
+                             {"tied-diagonal", DlgmmCovariance::TiedDiagonal},
+                             {"full", DlgmmCovariance::Full},
+                             {"tied", DlgmmCovariance::Tied}}),
+    "shape of the clusters' covariances; full needs many images a cluster, tied is one full "
+    "matrix for all");
+  v("word_covariance", o.word_covariance,
+    one_of<WordCovariance>(
+        {{"spherical", WordCovariance::Spherical}, {"diagonal", WordCovariance::Diagonal}}),
+    "shape of the words' covariances");
+  v("tie_words", o.tie_words, anything(), "one word covariance for all words");
+  v("start", o.start,
+    one_of<DlgmmStart>({{"log-counts", DlgmmStart::LogCounts},
+                        {"lda", DlgmmStart::Lda},
+                        {"random", DlgmmStart::Random}}),
+    "first clusters: k-means of log counts, the strongest LDA topic (the paper), or random");
+  v("fix", o.fix,
+    one_of<DlgmmFix>({{"none", DlgmmFix::None},
+                      {"codebook", DlgmmFix::Codebook},
+                      {"clusters", DlgmmFix::Clusters}}),
+    "keep one layer as it starts: separate instead of joint learning");
+  v("beta", o.beta, above(0), "power of the descriptor likelihood; below 1 gives softer words");
+  v("kappa", o.kappa, above(0), "weight of one patch; below 1 discounts overlapping patches");
+  v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
+    "starts of the clusters; the one with the highest bound goes on");
+  v("max_iterations", o.max_iterations, at_least(1), "limit of passes over the patches");
+  v("rel_tolerance", o.rel_tolerance, at_least(0),
+    "stop when the bound rises by less than this share; 0 runs max_iterations");
+  v("layer_rounds", o.layer_rounds, between(1, 1000).advanced(),
+    "rounds of the cluster layer for each pass");
+  v("start_rounds", o.start_rounds, between(1, 1000).advanced(),
+    "rounds of the cluster layer for each start, before the bounds are compared");
+  v("coherence_sweeps", o.coherence_sweeps, between(1, 10000).advanced(),
+    "limit of checkerboard sweeps over an image in one pass, for gamma > 0");
+  v("word_loss", o.word_loss, between(0, 0.1).advanced(),
+    "skip words whose shares of a patch surely sum to less than this; 0 skips none");
+  v("min_cluster_variance", o.min_cluster_variance, above(0).advanced(),
+    "least variance of a cluster's log frequencies");
+  v("min_word_variance", o.min_word_variance, between(1e-9, 1).advanced(),
+    "least variance of a word, as a share of the patches' mean variance");
+  v("max_codebook_patches", o.max_codebook_patches, at_least(1).advanced(),
+    "patches drawn for the first codebook");
+  v("seed", o.seed, at_least(0), "start of all random numbers");
+  v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
+}
+
+// What predicts for new images. V words, J clusters, G bands, R numbers a descriptor.
+struct DlgmmModel {
+  static constexpr std::string_view kKind = "dlgmm";
+  static constexpr int kFormatVersion = 1;
+  DlgmmPosterior posterior = DlgmmPosterior::Structured;
+  DlgmmCovariance covariance = DlgmmCovariance::Diagonal;
+  int num_bands = 1;             // G
+  double gamma = 0, beta = 1, kappa = 1;
+  std::vector<double> weights;   // J: pi, sum 1
+  Matrix<double> means;          // J x (G V): mu, band after band
+  // Sigma: diagonal J x (G V), tied-diagonal 1 x (G V), full (J G) x (V V) with row j G + g, tied
+  // G x (V V); matrices row-major.
+  Matrix<double> covariances;
+  Matrix<double> words;          // V x R: omega
+  // delta^2: V x 1 (spherical) or V x R (diagonal); one row when it is tied.
+  Matrix<double> word_variances;
+
+  int num_clusters() const { return static_cast<int>(weights.size()); }
+  int64_t num_words() const { return words.rows(); }
+};
+
+template <class Visitor>
+void visit_arrays(DlgmmModel& m, Visitor&& v) {
+  std::string posterior = to_string(m.posterior);
+  v("posterior", posterior);
+  m.posterior = dlgmm_posterior_from(posterior);
+  std::string covariance = to_string(m.covariance);
+  v("covariance", covariance);
+  m.covariance = dlgmm_covariance_from(covariance);
+  v("num_bands", m.num_bands);
+  v("gamma", m.gamma);
+  v("beta", m.beta);
+  v("kappa", m.kappa);
+  v("weights", m.weights);
+  v("means", m.means);
+  v("covariances", m.covariances);
+  v("words", m.words);
+  v("word_variances", m.word_variances);
+}
+
+// The patches of images. Image d has the rows [offsets[d], offsets[d + 1]) of `patches`; no rows
+// are allowed (the image gets no label). Without offsets every row is an image of one patch.
+struct DlgmmImages {
+  FloatView patches = {};                // n x R; finite; may be a mapped file
+  std::span<const int64_t> offsets = {};  // D + 1: 0, ..., n, never falling; or empty
+  MatrixView<const int32_t> grid = {};    // D x 2: rows and columns of each image's patches, which
+                                          // then stand row by row; or empty
+  std::span<const uint8_t> bands = {};    // n: band of each patch, in place of the grid's; or empty
+
+  int64_t num_images() const {
+    return offsets.empty() ? patches.rows() : static_cast<int64_t>(offsets.size()) - 1;
+  }
+};
+
+// All that a run needs to go on with the same bits after it was killed.
+struct DlgmmState {
+  static constexpr std::string_view kKind = "dlgmm-state";
+  static constexpr int kFormatVersion = 1;
+  DlgmmModel model;
+  std::string fingerprint;       // of options and images; a state of another run is refused
+  int iteration = 0;             // passes made
+  int restart = 0;               // the start that was chosen
+  Matrix<double> probabilities;  // D x J: zeta
+  Matrix<double> alpha;          // D x (G V): what the next pass sees
+  std::vector<double> trace;     // bound after each pass
+};
+
+template <class Visitor>
+void visit_arrays(DlgmmState& s, Visitor&& v) {
+  visit_arrays(s.model, v);
+  v("fingerprint", s.fingerprint);
+  v("iteration", s.iteration);
+  v("restart", s.restart);
+  v("probabilities", s.probabilities);
+  v("alpha", s.alpha);
+  v("trace", s.trace);
+}
+
+struct DlgmmInput {
+  DlgmmImages images;
+  std::span<const int> initial_labels = {};   // D clusters to start from, or empty
+  FloatView initial_words = {};               // V x R codebook to start from, or empty
+  const DlgmmModel* initial_model = nullptr;  // both layers to start from, or null
+  const DlgmmState* resume = nullptr;         // where a killed run stood, or null
+  // Called after every pass, from the calling thread; what it throws ends the fit.
+  std::function<void(const DlgmmState&)> on_pass = nullptr;
+};
+
+// What inference says about images.
+struct DlgmmPrediction {
+  std::vector<int> labels;       // D, in [0, J); -1 for an image without patches
+  Matrix<double> probabilities;  // D x J
+  Matrix<double> alpha;          // D x (G V): posterior mean of theta
+};
+
+struct DlgmmResult {
+  std::vector<int> labels;  // equal to predict(model, images).labels
+  DlgmmModel model;
+  DlgmmPrediction prediction;  // of the images fitted
+  // objective: the lower bound of the log evidence; it is maximised. extra: bound_terms (T1 to T8
+  // of docs/algorithms/dlgmm.md), words_in_use, skipped_words_loss, words_per_patch.
+  RunSummary summary;
+};
+
+// Throws InvalidArgument for options out of range, sizes that do not fit and a gamma or bands
+// without a grid; DataError for patches that are not finite and offsets that fall. A stopped fit
+// returns the best complete state.
+DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options,
+                      Monitor& monitor = silent_monitor());
+
+// Both throw like fit_dlgmm, and DataError for a model whose arrays do not fit each other.
+DlgmmPrediction infer_images(const DlgmmModel& model, const DlgmmImages& images,
+                             int num_threads = 0, Monitor& monitor = silent_monitor());
+// Every row is an image of one patch.
+std::vector<int> predict(const DlgmmModel& model, FloatView points, int num_threads = 0);
+
+// The most probable word of every patch of the images, -1 nowhere; `alpha` from infer_images.
+std::vector<int> word_map(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
+                          int num_threads = 0);
+
+// A pair of words whose frequencies go together (or exclude each other) within clusters.
+struct WordPair {
+  int first = 0, second = 0;
+  int band = 0;
+  double correlation = 0;
+};
+// The pairs of largest |correlation| over all covariance matrices, strongest first; empty for
+// diagonal covariances.
+std::vector<WordPair> correlated_words(const DlgmmModel& model, int max_num_pairs);
+
+}  // namespace milieu

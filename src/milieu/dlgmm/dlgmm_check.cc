@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Before and after the loop: checks, the fingerprint of a run, the summary.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "milieu/base/error.h"
+#include "milieu/dlgmm/dlgmm_run_internal.h"
+#include "milieu/neighbors/check_points.h"
+
+namespace milieu {
+
+namespace {
+
+// FNV-1a over bytes.
+class Hash {
+ public:
+  void add(const void* data, size_t bytes) {
+    const auto* p = static_cast<const unsigned char*>(data);
+    for (size_t i = 0; i < bytes; ++i) value_ = (value_ ^ p[i]) * 1099511628211ull;
+  }
+  void add(std::string_view text) { add(text.data(), text.size()); }
+  uint64_t value() const { return value_; }
+
+ private:
+  uint64_t value_ = 14695981039346656037ull;
+};
+
+// Options that the result depends on, sizes, offsets, and rows spread over all patches.
+std::string fingerprint_of(const DlgmmInput& input, const DlgmmOptions& options) {
+  constexpr int64_t kRows = 1024;
+  Hash hash;
+  DlgmmOptions copy = options;
+  for (const Field& field : fields_of(copy))
+    if (field.name != "num_threads" && field.name != "max_iterations")
+      hash.add(field.name + "=" + to_text(field.get()) + "\n");
+  const FloatView patches = input.images.patches;
+  hash.add(fmt::format("{} x {}", patches.rows(), patches.cols()));
+  hash.add(input.images.offsets.data(), input.images.offsets.size_bytes());
+  const int64_t step = std::max<int64_t>(1, patches.rows() / kRows);
+  for (int64_t i = 0; i < patches.rows(); i += step)
+    hash.add(patches.row(i), static_cast<size_t>(patches.cols()) * sizeof(float));
+  return fmt::format("{:016x}", hash.value());
+}
+
+void check_starts(const DlgmmInput& input, const DlgmmOptions& options, int64_t num_images) {
+  if (!input.initial_labels.empty()) {
+    require(static_cast<int64_t>(input.initial_labels.size()) == num_images, [&] {
+      return fmt::format("initial_labels has {} entries, there are {} images: they must match",
+                         input.initial_labels.size(), num_images);
+    });
+    for (const int label : input.initial_labels)
+      require(label >= 0 && label < options.num_clusters, [&] {
+        return fmt::format("initial_labels holds {}, must be between 0 and {}", label,
+                           options.num_clusters - 1);
+      });
+  }
+  if (!input.initial_words.empty()) {
+    check_points(input.initial_words, "initial_words");
+    require(input.initial_words.cols() == input.images.patches.cols(), [&] {
+      return fmt::format("initial_words has {} columns, the patches have {}: they must match",
+                         input.initial_words.cols(), input.images.patches.cols());
+    });
+  }
+  if (!input.initial_model) return;
+  const DlgmmModel& start = *input.initial_model;
+  check_model(start);
+  require(start.num_clusters() == options.num_clusters &&
+              start.words.cols() == input.images.patches.cols() &&
+              start.num_bands == std::max(options.num_bands, 1) &&
+              start.covariance == options.covariance,
+          [&] {
+            return fmt::format(
+                "initial_model has {} clusters, {} bands, {} covariances and words of {} numbers: "
+                "they must be those of the options and the patches",
+                start.num_clusters(), start.num_bands, to_string(start.covariance),
+                start.words.cols());
+          });
+}
+
+std::string stop_message(Termination termination, const DlgmmOptions& options) {
+  switch (termination) {
+    case Termination::Converged:
+      return "the bound rises by less than rel_tolerance";
+    case Termination::IterationLimit:
+      return fmt::format("max_iterations = {} passes were made before rel_tolerance was reached: "
+                         "raise either to converge",
+                         options.max_iterations);
+    case Termination::NumericalIssue:
+      return "the bound is not finite: the result is that of the pass before";
+    default:
+      return "stopped early: the model is the last one that was complete";
+  }
+}
+
+void add_warnings(const DlgmmRun& run, const DlgmmState& state, RunSummary& summary) {
+  const int num_words = static_cast<int>(state.model.num_words());
+  if (num_words < run.options.num_words && summary.iterations > 0)
+    summary.warnings.push_back(fmt::format(
+        "num_words is {}, but only {} patches differ: the codebook has {} words",
+        run.options.num_words, num_words, num_words));
+  if (run.table.num_without_patches > 0)
+    summary.warnings.push_back(fmt::format("{} of {} images have no patch and get no label (-1)",
+                                           run.table.num_without_patches, run.table.num_images));
+  const auto num_empty = std::ranges::count(summary.sizes, 0);
+  if (num_empty > 0 && summary.clusters > 0)
+    summary.warnings.push_back(fmt::format(
+        "{} of {} clusters are empty: take a smaller num_clusters", num_empty,
+        run.options.num_clusters));
+}
+
+}  // namespace
+
+DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options) {
+  validate_options(options);
+  require(input.images.patches.rows() > 0 || input.images.offsets.empty(),
+          "no image has a patch: images may be smaller than a patch");
+  check_points(input.images.patches, "patches", options.num_threads);
+  DlgmmRun run{options, make_image_table(input.images, options.num_bands, options.gamma), 0, ""};
+  const int64_t num_images = run.table.num_images - run.table.num_without_patches;
+  require(options.num_clusters <= num_images, [&] {
+    return fmt::format("num_clusters is {}, there are only {} images{}: take at most {}",
+                       options.num_clusters, num_images,
+                       run.table.num_without_patches > 0 ? " with patches" : "", num_images);
+  });
+  check_starts(input, options, run.table.num_images);
+  run.word_floor =
+      std::max(options.min_word_variance * patch_variance(input.images.patches), 1e-30);
+  run.fingerprint = fingerprint_of(input, options);
+  return run;
+}
+
+void describe_dlgmm(const DlgmmRun& run, const DlgmmState& state, const PassReport& report,
+                    Termination termination, DlgmmResult& result) {
+  RunSummary& summary = result.summary;
+  summary.method = DlgmmModel::kKind;
+  summary.version = version();
+  summary.seed = run.options.seed;
+  summary.termination = termination;
+  summary.message = stop_message(termination, run.options);
+  summary.objective = state.trace.empty() ? 0 : state.trace.back();
+  summary.trace = state.trace;
+  summary.iterations = state.iteration;
+  summary.restart = state.restart;
+  summary.num_restarts = run.options.num_restarts;
+  summary.n = run.table.num_images;
+  summary.d = run.table.images.patches.cols();
+  set_sizes(summary, result.labels, run.options.num_clusters);
+  summary.extra.emplace_back(
+      "bound_terms", std::vector<double>(report.bound.terms.begin(), report.bound.terms.end()));
+  const int64_t num_patches = run.table.images.patches.rows();
+  summary.extra.emplace_back("patches", num_patches);
+  summary.extra.emplace_back("words", state.model.num_words());
+  summary.extra.emplace_back("words_in_use", report.words_in_use);
+  summary.extra.emplace_back("words_per_patch", static_cast<double>(report.num_scored) /
+                                                    static_cast<double>(num_patches));
+  summary.extra.emplace_back("skipped_words_loss", report.loss);
+  std::vector<std::string> pairs;
+  for (const WordPair& pair : correlated_words(state.model, 10))
+    pairs.push_back(fmt::format("words {} and {}{}: {:.3f}", pair.first, pair.second,
+                                state.model.num_bands > 1 ? fmt::format(" in band {}", pair.band)
+                                                          : std::string(),
+                                pair.correlation));
+  if (!pairs.empty()) summary.extra.emplace_back("correlated_words", pairs);
+  add_warnings(run, state, summary);
+}
+
+}  // namespace milieu

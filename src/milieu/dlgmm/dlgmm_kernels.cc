@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// An ISA source (cmake/MilieuModule.cmake): loops over fixed lanes that the compiler vectorises.
+//
+// exp(x) = 2^k exp(r), k = round(x / ln 2), |r| <= ln(2) / 2; exp(r) is its Taylor polynomial of
+// degree 13, whose remainder is below 1e-17.
+#include "milieu/dlgmm/dlgmm_kernels.h"
+
+namespace milieu::MILIEU_ISA {
+namespace {
+
+constexpr int kLanes = 8;
+constexpr int kFloatLanes = 16;
+
+union DoubleBits {
+  double value;
+  int64_t bits;
+};
+
+// For x <= 0; 0 below about -708.
+inline double exp_of(double x) {
+  constexpr double kLog2E = 1.4426950408889634;
+  constexpr double kLn2High = 6.93147180369123816490e-01;  // 21 bits of zeros at its end
+  constexpr double kLn2Low = 1.90821492927058770002e-10;
+  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
+  const double clipped = x < -708.0 ? -708.0 : x;
+  DoubleBits shifted;
+  shifted.value = clipped * kLog2E + kRound;
+  const double k = shifted.value - kRound;
+  const double r = (clipped - k * kLn2High) - k * kLn2Low;
+  double p = 1.0 / 6227020800.0;
+  p = p * r + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  p = p * r + 1.0;
+  p = p * r + 1.0;
+  DoubleBits scale;
+  scale.bits = (shifted.bits + 1023) << 52;  // the bits above the exponent fall off
+  return x < -708.0 ? 0.0 : p * scale.value;
+}
+
+inline double total_of(const double* lanes) {
+  return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
+         ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+}
+
+inline double larger(double a, double b) { return a > b ? a : b; }
+
+// What dlgmm_theta_direction finds for one coordinate.
+struct Direction {
+  double xa, xt, ua, ut;
+  double gx, ux, rest;  // its shares of the three totals
+};
+
+inline Direction direction_of(double a, double t, double n, double precision, double mean, double s,
+                              double total) {
+  const double h = total * s;
+  const double k = 0.5 / (t * t);
+  const double ga = n - h - precision * (a - mean);
+  const double gt = 0.5 * (1.0 / t - h - precision);
+  const double p = precision + h;
+  const double r = 0.5 * h;
+  const double q = 0.25 * h + k;
+  const double inverse = 1.0 / (0.25 * precision * h + precision * k + h * k);
+  Direction d;
+  d.xa = (q * ga - r * gt) * inverse;
+  d.xt = (p * gt - r * ga) * inverse;
+  d.ua = s * k * inverse;
+  d.ut = 0.5 * s * precision * inverse;
+  d.gx = ga * d.xa + gt * d.xt;
+  d.ux = s * (d.xa + 0.5 * d.xt);
+  d.rest = s * precision * k * inverse;
+  return d;
+}
+
+}  // namespace
+
+int64_t dlgmm_select(const float* scores, const float* bias, int64_t count, float cut, int* words) {
+  float lanes[kFloatLanes];
+  for (int l = 0; l < kFloatLanes; ++l) lanes[l] = scores[0] + bias[0];
+  int64_t v = 0;
+  for (; v + kFloatLanes <= count; v += kFloatLanes)
+    for (int l = 0; l < kFloatLanes; ++l) {
+      const float x = scores[v + l] + bias[v + l];
+      lanes[l] = x > lanes[l] ? x : lanes[l];
+    }
+  for (; v < count; ++v) {
+    const float x = scores[v] + bias[v];
+    lanes[0] = x > lanes[0] ? x : lanes[0];
+  }
+  float largest = lanes[0];
+  for (int l = 1; l < kFloatLanes; ++l) largest = lanes[l] > largest ? lanes[l] : largest;
+  const float least = largest - cut;
+  int64_t found = 0;
+  for (v = 0; v + kFloatLanes <= count; v += kFloatLanes) {
+    int is_any = 0;
+    for (int l = 0; l < kFloatLanes; ++l) is_any |= scores[v + l] + bias[v + l] >= least ? 1 : 0;
+    if (!is_any) continue;
+    for (int l = 0; l < kFloatLanes; ++l)
+      if (scores[v + l] + bias[v + l] >= least) words[found++] = static_cast<int>(v + l);
+  }
+  for (; v < count; ++v)
+    if (scores[v] + bias[v] >= least) words[found++] = static_cast<int>(v);
+  return found;
+}
+
+double dlgmm_distance(const float* x, const double* w, int64_t count) {
+  double lanes[kLanes] = {};
+  int64_t r = 0;
+  for (; r + kLanes <= count; r += kLanes)
+    for (int l = 0; l < kLanes; ++l) {
+      const double difference = static_cast<double>(x[r + l]) - w[r + l];
+      lanes[l] += difference * difference;
+    }
+  for (int l = 0; r < count; ++r, ++l) {
+    const double difference = static_cast<double>(x[r]) - w[r];
+    lanes[l] += difference * difference;
+  }
+  return total_of(lanes);
+}
+
+double dlgmm_weighted_distance(const float* x, const double* w, const double* s, int64_t count) {
+  double lanes[kLanes] = {};
+  int64_t r = 0;
+  for (; r + kLanes <= count; r += kLanes)
+    for (int l = 0; l < kLanes; ++l) {
+      const double difference = static_cast<double>(x[r + l]) - w[r + l];
+      lanes[l] += difference * difference * s[r + l];
+    }
+  for (int l = 0; r < count; ++r, ++l) {
+    const double difference = static_cast<double>(x[r]) - w[r];
+    lanes[l] += difference * difference * s[r];
+  }
+  return total_of(lanes);
+}
+
+void dlgmm_add(double share, const float* x, const double* w, int64_t count, double* first) {
+  for (int64_t r = 0; r < count; ++r) first[r] += share * (static_cast<double>(x[r]) - w[r]);
+}
+
+void dlgmm_add_squares(double share, const float* x, const double* w, int64_t count,
+                       double* second) {
+  for (int64_t r = 0; r < count; ++r) {
+    const double difference = static_cast<double>(x[r]) - w[r];
+    second[r] += share * difference * difference;
+  }
+}
+
+double dlgmm_exponents(const double* a, const double* t, int64_t count, double* exponents,
+                       double* sum) {
+  double lanes[kLanes];
+  for (int l = 0; l < kLanes; ++l) lanes[l] = a[0] + 0.5 * t[0];
+  int64_t v = 0;
+  for (; v + kLanes <= count; v += kLanes)
+    for (int l = 0; l < kLanes; ++l) lanes[l] = larger(lanes[l], a[v + l] + 0.5 * t[v + l]);
+  for (; v < count; ++v) lanes[0] = larger(lanes[0], a[v] + 0.5 * t[v]);
+  double shift = lanes[0];
+  for (int l = 1; l < kLanes; ++l) shift = larger(shift, lanes[l]);
+  for (int l = 0; l < kLanes; ++l) lanes[l] = 0;
+  for (v = 0; v + kLanes <= count; v += kLanes) {
+    for (int l = 0; l < kLanes; ++l) exponents[v + l] = exp_of(a[v + l] + 0.5 * t[v + l] - shift);
+    for (int l = 0; l < kLanes; ++l) lanes[l] += exponents[v + l];
+  }
+  for (int l = 0; v < count; ++v, ++l) {
+    exponents[v] = exp_of(a[v] + 0.5 * t[v] - shift);
+    lanes[l] += exponents[v];
+  }
+  *sum = total_of(lanes);
+  return shift;
+}
+
+double dlgmm_theta_value(const double* a, const double* t, const double* n, const double* precision,
+                         const double* mean, int64_t count) {
+  double lanes[kLanes] = {};
+  int64_t v = 0;
+  for (; v + kLanes <= count; v += kLanes)
+    for (int l = 0; l < kLanes; ++l) {
+      const double away = a[v + l] - mean[v + l];
+      lanes[l] += n[v + l] * a[v + l] - 0.5 * precision[v + l] * (away * away + t[v + l]);
+    }
+  for (int l = 0; v < count; ++v, ++l) {
+    const double away = a[v] - mean[v];
+    lanes[l] += n[v] * a[v] - 0.5 * precision[v] * (away * away + t[v]);
+  }
+  return total_of(lanes);
+}
+
+void dlgmm_theta_direction(const double* a, const double* t, const double* n,
+                           const double* precision, const double* mean, const double* exponents,
+                           double sum, double total, int64_t count, double* xa, double* xt,
+                           double* ua, double* ut, double* totals) {
+  const double scale = 1.0 / sum;
+  double gx[kLanes] = {}, ux[kLanes] = {}, rest[kLanes] = {};
+  int64_t v = 0;
+  for (; v + kLanes <= count; v += kLanes)
+    for (int l = 0; l < kLanes; ++l) {
+      const int64_t i = v + l;
+      const Direction d = direction_of(a[i], t[i], n[i], precision[i], mean[i],
+                                       exponents[i] * scale, total);
+      xa[i] = d.xa, xt[i] = d.xt, ua[i] = d.ua, ut[i] = d.ut;
+      gx[l] += d.gx, ux[l] += d.ux, rest[l] += d.rest;
+    }
+  for (int l = 0; v < count; ++v, ++l) {
+    const Direction d =
+        direction_of(a[v], t[v], n[v], precision[v], mean[v], exponents[v] * scale, total);
+    xa[v] = d.xa, xt[v] = d.xt, ua[v] = d.ua, ut[v] = d.ut;
+    gx[l] += d.gx, ux[l] += d.ux, rest[l] += d.rest;
+  }
+  totals[0] = total_of(gx);
+  totals[1] = total_of(ux);
+  totals[2] = total_of(rest);
+}
+
+}  // namespace milieu::MILIEU_ISA

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hot loops of DLGMM, compiled for each instruction set. Sums run in eight fixed lanes and
+// products are never contracted: the same bits on every set.
+#pragma once
+
+#include <cstdint>
+
+#include "milieu/linalg/isa.h"
+
+// dlgmm_select: words whose scores[v] + bias[v] is at least the largest one minus `cut`, ascending,
+// into `words`; returns how many.
+//
+// dlgmm_distance: sum_r (x_r - w_r)^2. dlgmm_weighted_distance: the same with factors s_r.
+//
+// dlgmm_add: first += share (x - w). dlgmm_add_squares: second += share (x - w)^2.
+//
+// The theta-step works on V coordinates (docs/algorithms/dlgmm.md, "The theta-step"):
+// dlgmm_exponents: exponents[v] = exp(a + t / 2 - shift), with shift the largest a + t / 2, which
+// is returned; *sum is their sum.
+// dlgmm_theta_value: sum_v n a - precision ((a - mean)^2 + t) / 2.
+// dlgmm_theta_direction: with s = exponents / sum and N the total: x = M^-1 g (xa, xt) and
+// y = M^-1 u (ua, ut), and totals = {g'x, u'x, 1 - N u'y}.
+MILIEU_DECLARE_ISA(
+    int64_t dlgmm_select(const float* scores, const float* bias, int64_t count, float cut,
+                         int* words);
+    double dlgmm_distance(const float* x, const double* w, int64_t count);
+    double dlgmm_weighted_distance(const float* x, const double* w, const double* s,
+                                   int64_t count);
+    void dlgmm_add(double share, const float* x, const double* w, int64_t count, double* first);
+    void dlgmm_add_squares(double share, const float* x, const double* w, int64_t count,
+                           double* second);
+    double dlgmm_exponents(const double* a, const double* t, int64_t count, double* exponents,
+                           double* sum);
+    double dlgmm_theta_value(const double* a, const double* t, const double* n,
+                             const double* precision, const double* mean, int64_t count);
+    void dlgmm_theta_direction(const double* a, const double* t, const double* n,
+                               const double* precision, const double* mean,
+                               const double* exponents, double sum, double total, int64_t count,
+                               double* xa, double* xt, double* ua, double* ut, double* totals);)

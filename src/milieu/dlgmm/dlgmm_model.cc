@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model: its words in files, what must hold, what its covariances say.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "milieu/base/error.h"
+#include "milieu/dlgmm/dlgmm_steps.h"
+
+namespace milieu {
+
+namespace {
+
+void require_model(bool holds, const char* rule) {
+  if (!holds) throw DataError(fmt::format("dlgmm model: {}", rule));
+}
+
+template <class T>
+bool all_of(const T* data, int64_t count, bool must_be_positive) {
+  return std::all_of(data, data + count, [&](double x) {
+    return std::isfinite(x) && (!must_be_positive || x > 0);
+  });
+}
+
+}  // namespace
+
+const char* to_string(DlgmmPosterior posterior) {
+  return posterior == DlgmmPosterior::Structured ? "structured" : "mean-field";
+}
+
+const char* to_string(DlgmmCovariance covariance) {
+  switch (covariance) {
+    case DlgmmCovariance::Diagonal:
+      return "diagonal";
+    case DlgmmCovariance::TiedDiagonal:
+      return "tied-diagonal";
+    case DlgmmCovariance::Full:
+      return "full";
+    case DlgmmCovariance::Tied:
+      return "tied";
+  }
+  return "";
+}
+
+DlgmmPosterior dlgmm_posterior_from(std::string_view word) {
+  for (const DlgmmPosterior p : {DlgmmPosterior::Structured, DlgmmPosterior::MeanField})
+    if (word == to_string(p)) return p;
+  throw DataError(
+      fmt::format("dlgmm model: posterior is '{}', must be structured or mean-field", word));
+}
+
+DlgmmCovariance dlgmm_covariance_from(std::string_view word) {
+  for (const DlgmmCovariance c : {DlgmmCovariance::Diagonal, DlgmmCovariance::TiedDiagonal,
+                                  DlgmmCovariance::Full, DlgmmCovariance::Tied})
+    if (word == to_string(c)) return c;
+  throw DataError(fmt::format(
+      "dlgmm model: covariance is '{}', must be diagonal, tied-diagonal, full or tied", word));
+}
+
+void check_model(const DlgmmModel& m) {
+  const int64_t num_words = m.num_words();
+  const int64_t num_clusters = m.num_clusters();
+  require_model(num_words > 0 && m.words.cols() > 0, "it has no words");
+  require_model(num_clusters > 0, "it has no clusters");
+  require_model(m.num_bands >= 1 && m.num_bands <= 64, "num_bands must be between 1 and 64");
+  const int64_t width = m.num_bands * num_words;
+  require_model(m.means.rows() == num_clusters && m.means.cols() == width,
+                "means must be clusters x (bands words)");
+  const bool full =
+      m.covariance == DlgmmCovariance::Full || m.covariance == DlgmmCovariance::Tied;
+  const bool tied =
+      m.covariance == DlgmmCovariance::TiedDiagonal || m.covariance == DlgmmCovariance::Tied;
+  const int64_t rows = (tied ? 1 : num_clusters) * (full ? m.num_bands : 1);
+  require_model(m.covariances.rows() == rows &&
+                    m.covariances.cols() == (full ? num_words * num_words : width),
+                "the shape of covariances does not fit");
+  require_model((m.word_variances.rows() == 1 || m.word_variances.rows() == num_words) &&
+                    (m.word_variances.cols() == 1 || m.word_variances.cols() == m.words.cols()),
+                "the shape of word_variances does not fit");
+  require_model(all_of(m.weights.data(), num_clusters, false) &&
+                    *std::ranges::min_element(m.weights) >= 0,
+                "weights must be at least 0");
+  require_model(all_of(m.means.data(), m.means.size(), false), "means must be finite");
+  require_model(all_of(m.words.data(), m.words.size(), false), "words must be finite");
+  require_model(all_of(m.covariances.data(), m.covariances.size(), !full),
+                "covariances must be finite and above 0");
+  require_model(all_of(m.word_variances.data(), m.word_variances.size(), true),
+                "word_variances must be above 0");
+  require_model(m.gamma >= 0 && m.beta > 0 && m.kappa > 0 && std::isfinite(m.gamma + m.beta + m.kappa),
+                "gamma, beta and kappa must be in their ranges");
+}
+
+std::vector<WordPair> correlated_words(const DlgmmModel& m, int max_num_pairs) {
+  std::vector<WordPair> pairs;
+  if (m.covariance != DlgmmCovariance::Full && m.covariance != DlgmmCovariance::Tied) return pairs;
+  const int64_t num_words = m.num_words();
+  const auto is_stronger = [](const WordPair& a, const WordPair& b) {
+    return std::abs(a.correlation) > std::abs(b.correlation);
+  };
+  for (int64_t row = 0; row < m.covariances.rows(); ++row) {
+    const DoubleView sigma(m.covariances.row(row), num_words, num_words);
+    for (int v = 0; v < num_words; ++v)
+      for (int u = v + 1; u < num_words; ++u)
+        pairs.push_back({v, u, static_cast<int>(row % m.num_bands),
+                         sigma(v, u) / std::sqrt(sigma(v, v) * sigma(u, u))});
+    std::stable_sort(pairs.begin(), pairs.end(), is_stronger);
+    if (pairs.size() > static_cast<size_t>(max_num_pairs)) pairs.resize(max_num_pairs);
+  }
+  return pairs;
+}
+
+}  // namespace milieu

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of DLGMM, one function an equation of [Xie15].
+//
+// Symbols   D images, J clusters, V words, G bands, R numbers a descriptor; pi, mu_j, Sigma_j the
+//           cluster layer, omega_v, delta2_v the words; zeta_dj, alpha_d, tau2_d, e_d, phi_iv the
+//           variational parameters; n_dv = sum_i phi_iv the counts. Band g of an image has its own
+//           V coordinates of theta, at [g V, (g + 1) V).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "milieu/dlgmm/dlgmm.h"
+#include "milieu/dlgmm/theta_step.h"
+
+namespace milieu {
+
+// T1 .. T8 of the bound (docs/algorithms/dlgmm.md).
+struct BoundTerms {
+  std::array<double, 8> terms{};
+  double total() const;
+  void merge(const BoundTerms& other);
+};
+
+// ---- Images ------------------------------------------------------------------------------------
+
+// The images that have patches, and how the data pass cuts them into blocks.
+struct ImageTable {
+  DlgmmImages images;
+  int64_t num_images = 0;
+  int num_bands = 1;
+  std::vector<int64_t> block_begin;  // first image of each block, and num_images at the end
+  int64_t num_without_patches = 0;
+
+  int64_t begin(int64_t d) const { return images.offsets.empty() ? d : images.offsets[d]; }
+  int64_t end(int64_t d) const { return begin(d + 1); }
+  int64_t num_patches(int64_t d) const { return end(d) - begin(d); }
+  // Band of patch i of image d, where i counts from 0.
+  int band(int64_t d, int64_t i) const;
+};
+
+// Checks everything but NaN (check_points does that) and cuts the blocks.
+ImageTable make_image_table(const DlgmmImages& images, int num_bands, double gamma);
+
+// ---- The words (second layer) ------------------------------------------------------------------
+
+// A model's words, prepared for scoring.
+struct WordScorer {
+  DoubleView words;                // V x R; the model's own, which must outlive this
+  Matrix<double> inverse;          // V x 1 or V x R: 1 / delta2
+  std::vector<double> constants;   // beta (-R/2 log 2 pi - 1/2 sum log delta2)
+  double beta = 1;
+  bool is_diagonal = false;        // one variance a dimension
+  // For the block scores in float: x.factors_v + float_constants_v, where x = o - center, with
+  // |x|^2 (spherical) or x^2 (diagonal) behind it unless the variance is tied. A tied variance
+  // leaves out what is equal for all words of a patch.
+  std::vector<float> center;       // R
+  Matrix<float> factors;           // V x K
+  std::vector<double> float_constants;
+  double largest_factor = 0;       // largest norm of a row of factors
+};
+WordScorer make_word_scorer(const DlgmmModel& model);
+
+// beta log N(o | omega_v, delta2_v), in double.
+double word_score(const WordScorer& scorer, const float* patch, int64_t word);
+
+// What one pass says about the words. Moments are about the words of the pass.
+struct WordStats {
+  std::vector<double> mass;   // V: sum phi
+  Matrix<double> first;       // V x R: sum phi (o - omega)
+  Matrix<double> second;      // V x 1: sum phi |o - omega|^2, or V x R by dimension
+  double entropy = 0;         // -sum phi log phi
+  double agreement = 0;       // sum over neighbours of phi_m . phi_n, minus |P|
+  double loss = 0;            // bound of what skipped words take from the bound
+  int64_t num_patches = 0;
+  int64_t num_scored = 0;     // pairs of patch and word that were not skipped
+
+  WordStats(int64_t num_words, int64_t dim, bool is_diagonal);
+  // The shares `phi` of `words` in one patch.
+  void add(const float* patch, DoubleView omega, std::span<const int> words,
+           std::span<const double> phi);
+  void merge(const WordStats& other);
+};
+
+// T4 of patches with statistics about `old_words`, under the words and variances of `model`.
+double word_term(const WordStats& stats, DoubleView old_words, const DlgmmModel& model);
+
+// [Xie15, Eqs. 9 and 10] with a floor of the variances; words of weight below 1e-3 keep theirs.
+void update_words(const WordStats& stats, double floor, DlgmmModel& model);
+
+// One image in SC-DLGMM: for patch i the candidate words and their scores without neighbours are at
+// [first[i], first[i + 1]).
+struct PatchShares {
+  std::vector<int64_t> first;  // patches + 1
+  std::vector<int> words;
+  std::vector<double> scores;  // alpha_v + beta log N
+  std::vector<double> phi;     // shares; each patch sums to 1
+  std::vector<double> log_phi;
+  void clear();
+  int64_t num_patches() const { return static_cast<int64_t>(first.size()) - 1; }
+};
+
+// [Xie15, Eq. 5] for patches [begin, end): phi = softmax of the scores.
+void update_shares(PatchShares& shares, int64_t begin, int64_t end);
+
+// [Xie15, Eq. 14] as mean field has it: phi_iv prop exp(score + gamma sum over neighbours of phi_nv),
+// for a grid of rows x cols patches from patch `begin` on, in checkerboard order (even cells
+// first), until no phi moves by 1e-8 or max_sweeps. Returns the sweeps made.
+// Departs from [Xie15, Eq. 14]: the neighbours stand inside the exponential; outside they would
+// depend on the unit of the descriptors and lower the bound.
+struct CoherenceScratch {
+  std::vector<double> dense;  // V zeros
+};
+int sweep_coherence(PatchShares& shares, int64_t begin, int64_t rows, int64_t cols, double gamma,
+                    int max_sweeps, CoherenceScratch& scratch);
+// Sum over neighbours of phi_m . phi_n, and the number of neighbours |P|.
+double neighbor_agreement(const PatchShares& shares, int64_t begin, int64_t rows, int64_t cols,
+                          CoherenceScratch& scratch);
+inline int64_t num_neighbors(int64_t rows, int64_t cols) {
+  return rows * (cols - 1) + cols * (rows - 1);
+}
+// log Z(theta, gamma) <= |P| / 4 log(1 + (exp(4 gamma) - 1) sum_v s_v^2), s = softmax(theta); the
+// bound gamma |P| that T8 uses is never below it. [Xie15, Eq. 12] has Z without any bound.
+double tight_log_z(std::span<const double> theta, double gamma, int64_t num_pairs);
+
+// ---- The data pass -----------------------------------------------------------------------------
+
+struct PassOptions {
+  double word_loss = 1e-9;
+  double gamma = 0;
+  int coherence_sweeps = 1;
+  int num_threads = 0;
+};
+struct PassResult {
+  Matrix<double> counts;  // D x (G V)
+  WordStats stats;
+};
+// One pass over all patches with theta at `alpha` (D x (G V)): Eq. 5 (or 14) and the statistics of
+// Eqs. 9 and 10. phi is never stored. Nothing when the monitor stops it.
+std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmModel& model,
+                                        DoubleView alpha, const PassOptions& options,
+                                        Monitor& monitor);
+
+// What a block needs: scores of a chunk of patches and the candidate words.
+struct PassScratch {
+  Matrix<float> chunk, scores, bias;
+  PatchShares shares;
+  CoherenceScratch coherence;
+};
+// Candidate words and scores of image d, appended to scratch.shares; returns the bound of the share
+// of the skipped words in each patch.
+double score_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
+                   std::span<const double> alpha, const PassOptions& options, PassScratch& scratch);
+
+// ---- The clusters (first layer) ----------------------------------------------------------------
+
+// A model's clusters, prepared for the E-step.
+struct ClusterPrior {
+  bool is_full = false;
+  int64_t num_words = 0;
+  int num_bands = 1;
+  DoubleView means;           // J x (G V); the model's own
+  Matrix<double> precisions;  // diagonal: J x (G V); full: (J G) x (V V)
+  Matrix<double> diagonals;   // full: J x (G V) diagonals of the precisions
+  Matrix<double> log_dets;    // J x G: log |Sigma_jg|
+  std::vector<double> log_weights;  // J
+
+  int num_clusters() const { return static_cast<int>(log_weights.size()); }
+  std::span<const double> mean(int j, int g) const;
+  std::span<const double> precision(int j, int g) const;  // diagonal; of a full one its diagonal
+  DoubleView full_precision(int j, int g) const;
+};
+ClusterPrior make_cluster_prior(const DlgmmModel& model);
+
+// E log N(theta | mu_jg, Sigma_jg), the braces of T2.
+double expected_log_density(const ClusterPrior& prior, int j, int g, const Theta& theta);
+
+// [Xie15, Eq. 4]: zeta prop pi_j exp(energies_j).
+void update_zeta(const ClusterPrior& prior, std::span<const double> energies,
+                 std::span<double> zeta);
+
+// What the E-step of all images says about the clusters. Moments are about the means of the step.
+struct ClusterStats {
+  bool is_full = false;
+  std::vector<double> mass;  // J: sum zeta
+  Matrix<double> first;      // J x (G V): sum zeta (alpha - mu)
+  // diagonal J x (G V): sum zeta ((alpha - mu)^2 + tau2); full (J G) x (V V).
+  Matrix<double> second;
+  BoundTerms bound;  // T1, T2, T3, T5, T6 of the images
+  int64_t newton_steps = 0;
+
+  ClusterStats(int num_clusters, int num_bands, int64_t num_words, bool is_full);
+  void add(const ClusterPrior& prior, int j, int g, double share, const Theta& theta);
+  void merge(const ClusterStats& other);
+};
+
+// T1 and T2 of images with statistics about `old_means`, under the clusters of `model`.
+double weight_term(const ClusterStats& stats, const DlgmmModel& model);
+double cluster_term(const ClusterStats& stats, DoubleView old_means, const DlgmmModel& model);
+
+// [Xie15, Eqs. 7 and 8] with a floor of the (eigen)values of Sigma. Departs from [Xie15, Eq. 8]:
+// diag(tau_d^2) stands where tau_d^2 I is printed. A cluster without images takes the pooled prior.
+void update_clusters(const ClusterStats& stats, double floor, DlgmmModel& model);
+
+// Thetas of one image: one a band (mean field), or one a cluster and band (structured).
+struct ImageScratch {
+  std::vector<Theta> thetas;
+  std::vector<double> energies;
+  std::vector<double> counts;
+  std::vector<double> precision, mean;
+  Matrix<double> full_precision;
+  ThetaScratch solver;
+};
+
+// The E-step of one image: theta and zeta [Xie15, Eqs. 4 and 6], adding to `stats`. Structured: each
+// cluster has its own theta and zeta follows; mean field: theta from the given zeta, then zeta.
+// `alpha` becomes sum_j zeta_j alpha_j, what Eq. 5 sees.
+void update_image(const ClusterPrior& prior, DlgmmPosterior posterior, double kappa,
+                  std::span<const double> counts, std::span<double> zeta, std::span<double> alpha,
+                  ImageScratch& scratch, ClusterStats& stats);
+
+// The same for all images with patches. Nothing when the monitor stops it.
+std::optional<ClusterStats> update_images(const ImageTable& table, const DlgmmModel& model,
+                                          DoubleView counts, MatrixView<double> zeta,
+                                          MatrixView<double> alpha, int num_threads,
+                                          Monitor& monitor);
+
+// ---- Starts ------------------------------------------------------------------------------------
+
+// The first codebook: k-means of at most max_codebook_patches patches, one variance for all. Fewer
+// words than asked for when there are fewer distinct patches.
+void start_words(const DlgmmInput& input, const DlgmmOptions& options, Monitor& monitor,
+                 DlgmmModel& model);
+// Mean over dimensions of the patches' variance (of a sample).
+double patch_variance(FloatView patches);
+// log(n + 1/2), centred in each band: D x (G V).
+Matrix<float> log_counts(DoubleView counts, int num_bands);
+// Labels of images (by position in `images`, those with patches) for start number `restart`.
+std::vector<int> start_labels(DoubleView counts, int num_bands, const DlgmmOptions& options,
+                              int restart, Monitor& monitor);
+// mu and Sigma from labels: alpha = log counts, tau2 = 1 / (1 + n).
+void start_clusters(DoubleView counts, std::span<const int> labels, const DlgmmOptions& options,
+                    DlgmmModel& model);
+
+// Throws DataError unless the arrays of a model fit each other.
+void check_model(const DlgmmModel& model);
+
+}  // namespace milieu

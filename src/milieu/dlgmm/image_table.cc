@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of images, and the cut into blocks.
+#include <fmt/format.h>
+
+#include "milieu/base/error.h"
+#include "milieu/dlgmm/dlgmm_steps.h"
+
+namespace milieu {
+
+namespace {
+
+constexpr int64_t kPatchesPerBlock = 1024;
+
+void check_offsets(const DlgmmImages& images) {
+  const std::span<const int64_t> offsets = images.offsets;
+  if (offsets.empty()) return;
+  require(offsets.size() >= 2, "offsets has one entry, must have one more than there are images");
+  if (offsets.front() != 0)
+    throw DataError(fmt::format("offsets begins with {}, must begin with 0", offsets.front()));
+  for (size_t d = 1; d < offsets.size(); ++d)
+    if (offsets[d] < offsets[d - 1])
+      throw DataError(fmt::format("offsets falls from {} to {} at entry {}, must never fall",
+                                  offsets[d - 1], offsets[d], d));
+  if (offsets.back() != images.patches.rows())
+    throw DataError(fmt::format("offsets ends with {}, there are {} patches: they must match",
+                                offsets.back(), images.patches.rows()));
+}
+
+void check_grid(const ImageTable& table) {
+  const MatrixView<const int32_t> grid = table.images.grid;
+  if (grid.rows() == 0) return;
+  require(grid.rows() == table.num_images && grid.cols() == 2, [&] {
+    return fmt::format("grid is {} x {}, must be {} x 2: rows and columns of each image",
+                       grid.rows(), grid.cols(), table.num_images);
+  });
+  for (int64_t d = 0; d < table.num_images; ++d)
+    if (grid(d, 0) < 0 || grid(d, 1) < 0 ||
+        int64_t{grid(d, 0)} * grid(d, 1) != table.num_patches(d))
+      throw DataError(fmt::format("the grid of image {} is {} x {}, but it has {} patches", d,
+                                  grid(d, 0), grid(d, 1), table.num_patches(d)));
+}
+
+void check_bands(const ImageTable& table) {
+  const std::span<const uint8_t> bands = table.images.bands;
+  require(table.num_bands == 1 || !bands.empty() || table.images.grid.rows() > 0,
+          [&] {
+            return fmt::format(
+                "num_bands is {}, but where the patches lie is not known: give a grid or positions, "
+                "or take num_bands 1",
+                table.num_bands);
+          });
+  if (bands.empty()) return;
+  require(static_cast<int64_t>(bands.size()) == table.images.patches.rows(), [&] {
+    return fmt::format("bands has {} entries, there are {} patches: they must match", bands.size(),
+                       table.images.patches.rows());
+  });
+  for (size_t i = 0; i < bands.size(); ++i)
+    if (bands[i] >= table.num_bands)
+      throw DataError(fmt::format("band of patch {} is {}, must be below num_bands = {}", i,
+                                  bands[i], table.num_bands));
+}
+
+}  // namespace
+
+int ImageTable::band(int64_t d, int64_t i) const {
+  if (num_bands == 1) return 0;
+  if (!images.bands.empty()) return images.bands[begin(d) + i];
+  const int64_t row = i / images.grid(d, 1);
+  return static_cast<int>(row * num_bands / images.grid(d, 0));
+}
+
+ImageTable make_image_table(const DlgmmImages& images, int num_bands, double gamma) {
+  ImageTable table;
+  table.images = images;
+  table.num_bands = std::max(num_bands, 1);
+  check_offsets(images);
+  table.num_images = images.num_images();
+  check_grid(table);
+  check_bands(table);
+  require(gamma == 0 || images.grid.rows() > 0, [&] {
+    return fmt::format(
+        "gamma is {}, but the patches have no grid: neighbours are not known; give a grid or take "
+        "gamma 0",
+        gamma);
+  });
+  int64_t patches = kPatchesPerBlock;
+  for (int64_t d = 0; d < table.num_images; ++d) {
+    if (patches >= kPatchesPerBlock) {
+      table.block_begin.push_back(d);
+      patches = 0;
+    }
+    patches += table.num_patches(d);
+    table.num_without_patches += table.num_patches(d) == 0;
+  }
+  table.block_begin.push_back(table.num_images);
+  return table;
+}
+
+}  // namespace milieu
