@@ -331,6 +331,19 @@ TEST(Metrics, ValuesBelowMinusOneAreRefused) {
             "truth[0] is -5, must be -1 (none) or at least 0");
 }
 
+// Case G5 of the DLGMM note.
+TEST(Metrics, GoldenCaseOfDlgmm) {
+  const std::vector<int> truth = {0, 0, 0, 0, 1, 1, 1, 2, 2, 2};
+  const std::vector<int> labels = {1, 1, 0, 1, 0, 0, 0, 2, 2, 0};
+  const Metrics metrics = compute_metrics(labels, truth);
+  EXPECT_NEAR(metrics.accuracy, .8, 1e-6);
+  EXPECT_NEAR(metrics.nmi_max, .563656, 1e-6);
+  EXPECT_NEAR(metrics.nmi_sqrt, .579646, 1e-6);
+  const Metrics one = compute_metrics(std::vector<int>(10, 0), truth);
+  EXPECT_NEAR(one.accuracy, .4, 1e-6);
+  EXPECT_EQ(one.nmi_max, 0);
+}
+
 TEST(Metrics, TooManyCellsAreRefused) {
   Ints labels(20'000), truth(20'000);
   for (int i = 0; i < 20'000; ++i) labels[i] = truth[i] = i;

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold for any problem: the bound rises, updates are maxima, the bound is a bound.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "milieu/base/random.h"
+#include "milieu/dlgmm/small_problem_internal.h"
+#include "milieu/linalg/log_sum_exp.h"
+
+namespace milieu {
+namespace {
+
+// Any point of any small problem.
+SmallProblem random_problem(uint64_t seed, bool is_full = false, bool is_diagonal_word = false,
+                            bool is_tied_word = false) {
+  Random random(seed);
+  SmallProblem p;
+  p.D = 2 + static_cast<int>(random.uniform_index(5));
+  p.J = 1 + static_cast<int>(random.uniform_index(3));
+  p.V = 2 + static_cast<int>(random.uniform_index(4));
+  p.R = 1 + static_cast<int>(random.uniform_index(3));
+  p.rows = 1 + static_cast<int>(random.uniform_index(3));
+  p.cols = 1 + static_cast<int>(random.uniform_index(4));
+  p.model.posterior = DlgmmPosterior::MeanField;
+  p.model.beta = random.bernoulli(0.5) ? 1 : random.uniform(0.1, 1.5);
+  p.model.kappa = random.bernoulli(0.5) ? 1 : random.uniform(0.2, 1.5);
+  p.o = Matrix<float>(p.D * p.N(), p.R);
+  for (float& x : std::span(p.o.data(), p.o.size())) x = static_cast<float>(2 * random.normal());
+  const auto fill = [&](Matrix<double>& m, double scale) {
+    for (double& x : std::span(m.data(), m.size())) x = scale * random.normal();
+  };
+  const auto fill_positive = [&](Matrix<double>& m, double low, double high) {
+    for (double& x : std::span(m.data(), m.size())) x = random.uniform(low, high);
+  };
+  const auto fill_simplex = [&](Matrix<double>& m) {
+    for (int64_t i = 0; i < m.rows(); ++i) {
+      double sum = 0;
+      for (double& x : m.row_span(i)) sum += x = std::exp(random.normal());
+      for (double& x : m.row_span(i)) x /= sum;
+    }
+  };
+  p.model.means = Matrix<double>(p.J, p.V);
+  fill(p.model.means, 1);
+  p.model.words = Matrix<double>(p.V, p.R);
+  fill(p.model.words, 2);
+  p.model.word_variances = Matrix<double>(is_tied_word ? 1 : p.V, is_diagonal_word ? p.R : 1);
+  fill_positive(p.model.word_variances, 0.2, 3);
+  Matrix<double> pi(1, p.J);
+  fill_simplex(pi);
+  p.model.weights.assign(pi.data(), pi.data() + p.J);
+  p.model.covariances = Matrix<double>(p.J, is_full ? p.V * p.V : p.V);
+  if (!is_full) {
+    fill_positive(p.model.covariances, 0.1, 3);
+  } else {
+    p.model.covariance = DlgmmCovariance::Full;
+    for (int j = 0; j < p.J; ++j) {
+      std::vector<double> u(p.V);
+      for (double& x : u) x = random.normal();
+      for (int v = 0; v < p.V; ++v)
+        for (int w = 0; w < p.V; ++w)
+          p.model.covariances(j, v * p.V + w) = u[v] * u[w] + (v == w ? 0.5 : 0);
+    }
+  }
+  p.zeta = Matrix<double>(p.D, p.J);
+  fill_simplex(p.zeta);
+  for (int d = 0; d < p.D; ++d) {
+    Theta theta;
+    for (int v = 0; v < p.V; ++v) {
+      theta.alpha.push_back(random.normal());
+      theta.tau2.push_back(random.uniform(0.05, 2));
+    }
+    p.theta.push_back(theta);
+    p.e.push_back(random.uniform(1, 5));
+    p.phi.emplace_back(p.N(), p.V);
+    fill_simplex(p.phi.back());
+  }
+  return p;
+}
+
+TEST(Dlgmm, NoStepLowersTheBound) {
+  for (uint64_t seed = 0; seed < 1500; ++seed) {
+    SmallProblem p = random_problem(seed, seed % 3 == 0, seed % 2 == 0, seed % 5 == 0);
+    Random random(seed + 1000000);
+    const std::vector<std::function<void()>> steps = {
+        [&] { p.step_phi(); },        [&] { p.step_e(); },     [&] { p.step_zeta(); },
+        [&] { p.step_theta(); },      [&] { p.step_clusters(0.01); },
+        [&] { p.step_words(0.01); }};
+    // Once, from anywhere, Sigma and delta2 reach their floors.
+    p.step_clusters(0.01), p.step_words(0.01);
+    double bound = p.bound().total();
+    for (int i = 0; i < 20; ++i) {
+      const int64_t step = random.uniform_index(static_cast<int64_t>(steps.size()));
+      steps[step]();
+      const double next = p.bound().total();
+      ASSERT_TRUE(std::isfinite(next)) << "seed " << seed << ", step " << step;
+      ASSERT_GE(next, bound - 1e-9 * std::abs(bound)) << "seed " << seed << ", step " << step;
+      bound = next;
+    }
+  }
+}
+
+// Derivative of the bound when `x` moves; central difference.
+double slope(const SmallProblem& p, double& x, double step = 1e-5) {
+  const double at = x;
+  x = at + step;
+  const double high = p.bound().total();
+  x = at - step;
+  const double low = p.bound().total();
+  x = at;
+  return (high - low) / (2 * step);
+}
+
+// The same along x + t, y - t: for entries that sum to 1.
+double exchange_slope(const SmallProblem& p, double& x, double& y) {
+  const double step = 1e-4 * std::min({x, y, 0.1});
+  const double at_x = x, at_y = y;
+  x = at_x + step, y = at_y - step;
+  const double high = p.bound().total();
+  x = at_x - step, y = at_y + step;
+  const double low = p.bound().total();
+  x = at_x, y = at_y;
+  return (high - low) / (2 * step);
+}
+
+TEST(Dlgmm, UpdatesAreStationary) {
+  constexpr double kFlat = 2e-5;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    SmallProblem p = random_problem(seed, seed % 2 == 0, seed % 3 == 0, seed % 4 == 0);
+    p.step_phi();
+    if (p.phi[0](0, 0) > 1e-3 && p.phi[0](0, 1) > 1e-3) {
+      EXPECT_NEAR(exchange_slope(p, p.phi[0](0, 0), p.phi[0](0, 1)), 0, kFlat) << "Eq. 5";
+    }
+    p.step_theta();
+    for (int v = 0; v < p.V; ++v) {
+      EXPECT_NEAR(slope(p, p.theta[0].alpha[v]), 0, kFlat) << "alpha";
+      EXPECT_NEAR(slope(p, p.theta[0].tau2[v], 1e-3 * p.theta[0].tau2[v]), 0, 1e-4) << "tau2";
+    }
+    EXPECT_NEAR(slope(p, p.e[0]), 0, kFlat) << "Eq. 6";
+    p.step_zeta();
+    if (p.J > 1 && p.zeta(0, 0) > 1e-3 && p.zeta(0, 1) > 1e-3) {
+      EXPECT_NEAR(exchange_slope(p, p.zeta(0, 0), p.zeta(0, 1)), 0, kFlat) << "Eq. 4";
+    }
+    p.step_clusters(0);
+    if (p.J > 1) {
+      EXPECT_NEAR(exchange_slope(p, p.model.weights[0], p.model.weights[1]), 0, kFlat) << "Eq. 7";
+    }
+    EXPECT_NEAR(slope(p, p.model.means(0, 0)), 0, kFlat) << "Eq. 7";
+    EXPECT_NEAR(slope(p, p.model.covariances(0, 0), 1e-4 * p.model.covariances(0, 0)), 0, 1e-3)
+        << "Eq. 8";
+    p.step_words(0);
+    double& variance = p.model.word_variances(0, 0);
+    EXPECT_NEAR(slope(p, variance, 1e-4 * variance), 0, 1e-3) << "Eq. 10";
+    // The moments of bound() are about the words themselves, so a word may be moved in it.
+    EXPECT_NEAR(slope(p, p.model.words(0, 0)), 0, 1e-4) << "Eq. 9";
+  }
+}
+
+TEST(Dlgmm, ThetaStepSolvesHostileStarts) {
+  Random random(5);
+  for (int trial = 0; trial < 300; ++trial) {
+    const int V = 2 + static_cast<int>(random.uniform_index(40));
+    std::vector<double> n(V), A(V), mean(V);
+    double total = 0;
+    for (int v = 0; v < V; ++v) {
+      n[v] = random.bernoulli(0.5) ? 0 : std::exp(4 * random.normal());
+      A[v] = std::exp(2 * random.normal());
+      mean[v] = 3 * random.normal();
+      total += n[v];
+    }
+    Theta good, bad;
+    ThetaScratch scratch;
+    start_theta(n, A, good);
+    for (int v = 0; v < V; ++v) {
+      bad.alpha.push_back(20 * random.normal());
+      bad.tau2.push_back(std::exp(5 * random.normal()));
+    }
+    const ThetaValue from_good = solve_theta(n, total, A, mean, good, scratch);
+    const ThetaValue from_bad = solve_theta(n, total, A, mean, bad, scratch);
+    const double scale = 1 + std::abs(from_good.objective);
+    EXPECT_NEAR(from_good.objective, from_bad.objective, 1e-9 * scale);
+    Matrix<double> full(V, V);
+    for (int v = 0; v < V; ++v) full(v, v) = A[v];
+    Theta dense;
+    start_theta(n, A, dense);
+    const ThetaValue from_full = solve_theta_full(n, total, full, mean, dense, scratch);
+    EXPECT_NEAR(from_good.objective, from_full.objective, 1e-9 * scale);
+    for (int v = 0; v < V; ++v) EXPECT_NEAR(good.alpha[v], dense.alpha[v], 1e-5);
+  }
+}
+
+// log p(O) of one image by enumerating words and a fine grid of theta (V = 2), with the exact Z.
+double log_evidence(const SmallProblem& p, double gamma) {
+  const WordScorer scorer = make_word_scorer(p.model);
+  const int N = p.N();
+  std::vector<double> logs;
+  constexpr double kStep = 0.06, kEnd = 7;
+  for (double a = -kEnd; a <= kEnd; a += kStep)
+    for (double b = -kEnd; b <= kEnd; b += kStep) {
+      const double norm = std::log(std::exp(a) + std::exp(b));
+      double prior = 0;
+      for (int j = 0; j < p.J; ++j) {
+        double density = p.model.weights[j];
+        for (int v = 0; v < 2; ++v) {
+          const double away = (v == 0 ? a : b) - p.model.means(j, v);
+          const double s2 = p.model.covariances(j, v);
+          density *= std::exp(-0.5 * away * away / s2) / std::sqrt(2 * std::numbers::pi * s2);
+        }
+        prior += density;
+      }
+      double z = 0, joint = 0;
+      for (int code = 0; code < (1 << N); ++code) {
+        double log_p = 0, log_o = 0;
+        for (int i = 0; i < N; ++i) {
+          const int v = code >> i & 1;
+          log_p += (v == 0 ? a : b) - norm;
+          log_o += word_score(scorer, p.o.row(i), v);
+          if (i % p.cols + 1 < p.cols) log_p += gamma * ((code >> (i + 1) & 1) == v);
+          if (i + p.cols < N) log_p += gamma * ((code >> (i + p.cols) & 1) == v);
+        }
+        z += std::exp(log_p);
+        joint += std::exp(log_p + log_o);
+      }
+      logs.push_back(std::log(prior * joint / z * kStep * kStep + 1e-300));
+    }
+  return log_sum_exp(logs);
+}
+
+SmallProblem tiny_problem(uint64_t seed, int rows, int cols) {
+  Random random(seed);
+  SmallProblem p = random_problem(seed);
+  p.D = 1, p.J = 2, p.V = 2, p.R = 1, p.rows = rows, p.cols = cols;
+  p.model.beta = p.model.kappa = 1;
+  p.model.weights = {0.4, 0.6};
+  p.o = Matrix<float>(p.N(), 1);
+  for (int i = 0; i < p.N(); ++i) p.o(i, 0) = static_cast<float>(random.normal());
+  p.model.means = Matrix<double>(2, 2);
+  p.model.covariances = Matrix<double>(2, 2);
+  p.model.words = Matrix<double>(2, 1);
+  p.model.word_variances = Matrix<double>(2, 1);
+  p.zeta = Matrix<double>(1, 2);
+  for (int j = 0; j < 2; ++j) {
+    p.zeta(0, j) = 0.5;
+    p.model.words(j, 0) = j == 0 ? -0.7 : 0.7;
+    p.model.word_variances(j, 0) = random.uniform(0.3, 1);
+    for (int v = 0; v < 2; ++v) {
+      p.model.means(j, v) = random.normal();
+      p.model.covariances(j, v) = random.uniform(0.3, 1.5);
+    }
+  }
+  p.theta = {Theta{{0, 0}, {1, 1}}};
+  p.e = {2};
+  p.phi.clear();
+  p.phi.emplace_back(p.N(), 2);
+  return p;
+}
+
+// The bound of the structured posterior at its fixed point, by the library's own E-step.
+double structured_bound(SmallProblem p) {
+  const ClusterPrior prior = make_cluster_prior(p.model);
+  double bound = 0;
+  for (int round = 0; round < 200; ++round) {
+    p.step_phi();
+    ImageScratch scratch;
+    std::vector<double> zeta(2), alpha(2);
+    ClusterStats stats(2, 1, 2, false);
+    update_image(prior, DlgmmPosterior::Structured, 1, p.counts(0), zeta, alpha, scratch, stats);
+    p.theta[0].alpha = alpha;
+    const BoundTerms words = p.bound();
+    bound = stats.bound.total() + words.terms[3] + words.terms[6];
+  }
+  return bound;
+}
+
+TEST(Dlgmm, BoundIsBelowTheEvidenceAndStructuredIsTighter) {
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    SmallProblem p = tiny_problem(seed, 2, 2);
+    const double evidence = log_evidence(p, 0);
+    for (int round = 0; round < 200; ++round) p.step_phi(), p.step_theta(), p.step_zeta();
+    const double mean_field = p.bound().total();
+    const double structured = structured_bound(tiny_problem(seed, 2, 2));
+    EXPECT_LE(mean_field, structured + 1e-9) << seed;
+    EXPECT_LE(structured, evidence + 1e-6) << seed;
+    EXPECT_GT(structured, evidence - 3) << seed;  // and not far below
+  }
+}
+
+TEST(Dlgmm, CoherentBoundIsBelowTheEvidence) {
+  for (uint64_t seed = 0; seed < 3; ++seed)
+    for (const double gamma : {0.3, 1.0}) {
+      SmallProblem p = tiny_problem(seed, 2, 2);
+      p.gamma = gamma;
+      CoherenceScratch scratch{std::vector<double>(2, 0.0)};
+      for (int round = 0; round < 100; ++round) {
+        PatchShares s = p.shares(0);
+        sweep_coherence(s, 0, 2, 2, gamma, 50, scratch);
+        p.take_shares(0, s);
+        p.step_theta(), p.step_zeta();
+      }
+      EXPECT_LE(p.bound().total(), log_evidence(p, gamma) + 1e-6) << seed << " " << gamma;
+    }
+}
+
+// E_q[log p(z)] and the entropy by enumeration, against the sums the library takes.
+TEST(Dlgmm, CoherenceUpdatesAreExactOnSmallGrids) {
+  for (const auto& [rows, cols] : {std::pair{2, 2}, std::pair{2, 3}, std::pair{1, 4}}) {
+    SmallProblem p = tiny_problem(3, rows, cols);
+    const double gamma = 0.8;
+    CoherenceScratch scratch{std::vector<double>(2, 0.0)};
+    const auto value = [&](const PatchShares& s) {  // over all 2^N words
+      const int N = rows * cols;
+      double sum = 0;
+      for (int code = 0; code < (1 << N); ++code) {
+        double q = 1, log_p = 0;
+        for (int i = 0; i < N; ++i) {
+          const int v = code >> i & 1;
+          q *= s.phi[2 * i + v];
+          log_p += s.scores[2 * i + v];
+          if (i % cols + 1 < cols) log_p += gamma * ((code >> (i + 1) & 1) == v);
+          if (i + cols < N) log_p += gamma * ((code >> (i + cols) & 1) == v);
+        }
+        if (q > 0) sum += q * (log_p - std::log(q));
+      }
+      return sum;
+    };
+    PatchShares s = p.shares(0);
+    double before = value(s);
+    for (int sweep = 0; sweep < 30; ++sweep) {
+      sweep_coherence(s, 0, rows, cols, gamma, 1, scratch);
+      const double after = value(s);
+      EXPECT_GE(after, before - 1e-12);
+      before = after;
+    }
+    double direct = gamma * neighbor_agreement(s, 0, rows, cols, scratch);
+    for (size_t a = 0; a < s.phi.size(); ++a) direct += s.phi[a] * (s.scores[a] - s.log_phi[a]);
+    EXPECT_NEAR(direct, before, 1e-10);
+    for (int i = 0; i < rows * cols; ++i)  // a maximum in each patch
+      for (const double away : {-1e-3, 1e-3}) {
+        PatchShares moved = s;
+        moved.phi[2 * i] += away, moved.phi[2 * i + 1] -= away;
+        if (moved.phi[2 * i] <= 0 || moved.phi[2 * i + 1] <= 0) continue;
+        EXPECT_LE(value(moved), before);
+      }
+  }
+}
+
+TEST(Dlgmm, LogZIsBoundedFromAbove) {
+  const std::vector<double> theta = {0.3, -0.4};
+  const double norm = log_sum_exp(theta);
+  for (const double gamma : {0.0, 0.25, 0.5, 2.0}) {
+    double z = 0;
+    for (int code = 0; code < 64; ++code) {
+      double log_p = 0;
+      for (int i = 0; i < 6; ++i) {
+        const int v = code >> i & 1;
+        log_p += theta[v] - norm;
+        if (i % 3 < 2) log_p += gamma * ((code >> (i + 1) & 1) == v);
+        if (i < 3) log_p += gamma * ((code >> (i + 3) & 1) == v);
+      }
+      z += std::exp(log_p);
+    }
+    EXPECT_EQ(num_neighbors(2, 3), 7);
+    const double tight = tight_log_z(theta, gamma, 7);
+    EXPECT_GE(tight, std::log(z) - 1e-12);
+    EXPECT_LE(tight, 7 * gamma + 1e-12);
+  }
+}
+
+}  // namespace
+}  // namespace milieu
