@@ -36,7 +36,8 @@ void check_counts(FloatView counts, bool is_whole) {
     for (int64_t v = 0; v < counts.cols(); ++v) {
       const float n = counts(d, v);
       if (n < 0)
-        throw DataError(fmt::format("counts has {} at row {}, column {}, must be at least 0", n, d, v));
+        throw DataError(
+            fmt::format("counts has {} at row {}, column {}, must be at least 0", n, d, v));
       if (is_whole && (n != std::floor(n) || n > 1e9f))
         throw DataError(fmt::format(
             "counts has {} at row {}, column {}: Gibbs sampling needs whole counts; take "
@@ -72,8 +73,8 @@ TopicsRun run_variational(FloatView counts, const TopicsOptions& options, int re
   Matrix<double> gamma(counts.rows(), options.num_clusters);
   Matrix<double>& lambda = run.model.words;
   for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
-    const std::optional<TopicStats> stats = infer_rows(
-        counts, lambda, options.topic_prior, gamma, options.num_threads, monitor);
+    const std::optional<TopicStats> stats =
+        infer_rows(counts, lambda, options.topic_prior, gamma, options.num_threads, monitor);
     if (!stats) {
       run.termination = termination_from(monitor.stop_reason());
       break;
@@ -82,8 +83,8 @@ TopicsRun run_variational(FloatView counts, const TopicsOptions& options, int re
     const double change = run.trace.empty() ? 0 : bound - run.objective;
     run.objective = bound;
     run.trace.push_back(bound);
-    monitor.on_iteration({restart, num_restarts, iteration, options.max_iterations, bound, change,
-                          watch.seconds()});
+    monitor.on_iteration(
+        {restart, num_restarts, iteration, options.max_iterations, bound, change, watch.seconds()});
     if (run.trace.size() > 1 && options.rel_tolerance > 0 &&
         change <= options.rel_tolerance * std::abs(bound)) {
       run.termination = Termination::Converged;
@@ -173,8 +174,8 @@ TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, 
   TopicsRun best;
   for (int restart = 0; restart < options.num_restarts; ++restart) {
     if (restart > 0 && monitor.should_stop()) break;
-    TopicsRun run = (is_gibbs ? run_gibbs : run_variational)(
-        input.counts, options, restart, options.num_restarts, watch, monitor);
+    TopicsRun run = (is_gibbs ? run_gibbs : run_variational)(input.counts, options, restart,
+                                                             options.num_restarts, watch, monitor);
     result.summary.num_restarts = restart + 1;
     if (restart > 0 && run.objective <= best.objective) continue;
     best = std::move(run);

@@ -20,10 +20,11 @@ enum class TopicsInference { Variational, Gibbs };
 struct TopicsOptions {
   int num_clusters = 8;  // K, topics
   TopicsInference inference = TopicsInference::Variational;
-  double topic_prior = 0.05;  // alpha: Dirichlet prior of a row's topics; smaller, fewer topics a row
-  double word_prior = 0.05;   // eta: Dirichlet prior of a topic's words
-  int num_restarts = 3;       // independent starts; the highest objective is kept
-  int max_iterations = 200;   // rounds over all rows
+  double topic_prior =
+      0.05;  // alpha: Dirichlet prior of a row's topics; smaller, fewer topics a row
+  double word_prior = 0.05;     // eta: Dirichlet prior of a topic's words
+  int num_restarts = 3;         // independent starts; the highest objective is kept
+  int max_iterations = 200;     // rounds over all rows
   double rel_tolerance = 1e-5;  // variational: stop when the bound rises by less than this share
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
@@ -69,7 +70,7 @@ struct TopicsResult {
   std::vector<int> labels;     // n: strongest topic; equal to predict(model, counts)
   Matrix<double> proportions;  // n x K: mean topic shares of each row
   TopicsModel model;
-  // objective: variational, the lower bound of the log evidence, whose trace never falls; Gibbs,
+  // objective: variational, the lower bound of the log evidence; Gibbs,
   // log p(words, topics) of the last sample, whose trace wanders.
   RunSummary summary;
 };

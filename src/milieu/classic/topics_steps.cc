@@ -104,8 +104,8 @@ void infer_row(std::span<const float> counts, DoubleView log_words, double alpha
       stats->words(static_cast<int64_t>(k), v) += n * s.phi[k];
   }
   for (size_t k = 0; k < gamma.size(); ++k) stats->bound += (alpha - gamma[k]) * s.elog[k];
-  stats->bound += log_beta_function(gamma) - num_topics * std::lgamma(alpha) +
-                  std::lgamma(num_topics * alpha);
+  stats->bound +=
+      log_beta_function(gamma) - num_topics * std::lgamma(alpha) + std::lgamma(num_topics * alpha);
 }
 
 std::optional<TopicStats> infer_rows(FloatView counts, DoubleView lambda, double alpha,
@@ -163,8 +163,8 @@ bool sweep_gibbs(GibbsState& s, double alpha, double eta, Random& random, Monito
     const int old = s.topic[i];
     s.row_topics(d, old) -= 1, s.topic_words(old, v) -= 1, s.topic_totals[old] -= 1;
     for (int64_t k = 0; k < num_topics; ++k)
-      weights[k] = (s.topic_words(k, v) + eta) / (s.topic_totals[k] + mass) *
-                   (s.row_topics(d, k) + alpha);
+      weights[k] =
+          (s.topic_words(k, v) + eta) / (s.topic_totals[k] + mass) * (s.row_topics(d, k) + alpha);
     const int k = static_cast<int>(random.weighted_index(weights));
     s.topic[i] = k;
     s.row_topics(d, k) += 1, s.topic_words(k, v) += 1, s.topic_totals[k] += 1;

@@ -40,8 +40,7 @@ void add_moments(const ClusterStats& s, DoubleView old_means, const DlgmmModel& 
   const double w = s.mass[j];
   const double* first = s.first.row(j) + at;
   std::vector<double> moved(num_words);
-  for (int64_t v = 0; v < num_words; ++v)
-    moved[v] = model.means(j, at + v) - old_means(j, at + v);
+  for (int64_t v = 0; v < num_words; ++v) moved[v] = model.means(j, at + v) - old_means(j, at + v);
   if (!s.is_full) {
     for (int64_t v = 0; v < num_words; ++v)
       sum[v] += s.second(j, at + v) + moved[v] * (w * moved[v] - 2 * first[v]);

@@ -72,10 +72,9 @@ BandParts solve_band(const ClusterPrior& prior, int j, int g, std::span<const do
         is_mixed ? std::span<const double>(s.mean) : prior.mean(j, g), theta, s.solver);
   } else {
     if (is_mixed) mix_precisions(prior, g, zeta, s);
-    value = solve_theta(counts, total,
-                        is_mixed ? std::span<const double>(s.precision) : prior.precision(j, g),
-                        is_mixed ? std::span<const double>(s.mean) : prior.mean(j, g), theta,
-                        s.solver);
+    value = solve_theta(
+        counts, total, is_mixed ? std::span<const double>(s.precision) : prior.precision(j, g),
+        is_mixed ? std::span<const double>(s.mean) : prior.mean(j, g), theta, s.solver);
   }
   stats.newton_steps += value.steps;
   return {count_term(counts, total, theta, value.log_sum), theta_entropy(theta)};

@@ -91,8 +91,7 @@ int sweep_coherence(PatchShares& shares, int64_t begin, int64_t rows, int64_t co
   for (int sweep = 1; sweep <= max_sweeps; ++sweep) {
     double moved = 0;
     for (const int color : {0, 1})
-      moved = std::max(moved,
-                       sweep_color(shares, begin, rows, cols, color, gamma, scratch.dense));
+      moved = std::max(moved, sweep_color(shares, begin, rows, cols, color, gamma, scratch.dense));
     if (moved < kStill) return sweep;
   }
   return max_sweeps;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass over all patches. For a chunk of patches all scores come from one product in float; words
-// that surely have no share are skipped; the few others are scored again in double, so that shares,
-// statistics and the bound are those of exact arithmetic. phi lives for one image only.
+// The pass over all patches. For a chunk of patches all scores come from one product in float;
+// words that surely have no share are skipped; the few others are scored again in double, so that
+// shares, statistics and the bound are those of exact arithmetic. phi lives for one image only.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -106,8 +106,9 @@ double score_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
   const double largest_bias = fill_bias(scorer, alpha, table.num_bands, scratch.bias);
   // A word this far below the best has at most word_loss / V of the patch; neighbours can lift it
   // by 4 gamma.
-  const double cut = std::log(static_cast<double>(num_words) /
-                              std::max(options.word_loss, 1e-300)) + 4 * options.gamma;
+  const double cut =
+      std::log(static_cast<double>(num_words) / std::max(options.word_loss, 1e-300)) +
+      4 * options.gamma;
   PatchShares& shares = scratch.shares;
   const FloatView patches = table.images.patches;
   for (int64_t begin = table.begin(d); begin < table.end(d); begin += kChunk) {
@@ -125,10 +126,9 @@ double score_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
       shares.words.resize(at + num_words);
       int64_t count = num_words;
       if (std::isfinite(chunk_cut)) {
-        count = MILIEU_SELECT_ISA(dlgmm_select)(scratch.scores.row(i - begin),
-                                                scratch.bias.row(band), num_words,
-                                                static_cast<float>(chunk_cut),
-                                                shares.words.data() + at);
+        count = MILIEU_SELECT_ISA(dlgmm_select)(
+            scratch.scores.row(i - begin), scratch.bias.row(band), num_words,
+            static_cast<float>(chunk_cut), shares.words.data() + at);
       } else {
         for (int64_t v = 0; v < num_words; ++v) shares.words[at + v] = static_cast<int>(v);
       }
@@ -158,8 +158,7 @@ std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmMode
              ++d) {
           if (monitor.should_stop()) return;
           scratch.shares.clear();
-          const double loss =
-              score_image(table, d, scorer, alpha.row_span(d), options, scratch);
+          const double loss = score_image(table, d, scorer, alpha.row_span(d), options, scratch);
           part.loss += loss * static_cast<double>(table.num_patches(d));
           finish_image(table, d, scorer, options, scratch, counts.row_span(d), part);
         }

@@ -87,8 +87,7 @@ Termination run_passes(const DlgmmRun& run, const DlgmmInput& input, DlgmmState&
   while (state.iteration < options.max_iterations) {
     DlgmmState next = state;
     PassReport next_report;
-    if (!make_pass(run, next, next_report, monitor))
-      return termination_from(monitor.stop_reason());
+    if (!make_pass(run, next, next_report, monitor)) return termination_from(monitor.stop_reason());
     const double bound = next_report.bound.total();
     if (!std::isfinite(bound)) return Termination::NumericalIssue;
     const double change = state.trace.empty() ? INFINITY : bound - state.trace.back();

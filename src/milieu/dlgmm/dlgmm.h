@@ -37,27 +37,27 @@ DlgmmPosterior dlgmm_posterior_from(std::string_view word);    // throws DataErr
 DlgmmCovariance dlgmm_covariance_from(std::string_view word);  // likewise
 
 struct DlgmmOptions {
-  int num_words = 100;    // V; at most the number of distinct patches, else it is lowered
-  int num_clusters = 8;   // J; at most the number of images
-  int num_bands = 0;      // horizontal regions with their own theta; 0: 3 on image folders, else 1
-  double gamma = 0;       // SC-DLGMM's reward for equal words of neighbouring patches
+  int num_words = 100;   // V; at most the number of distinct patches, else it is lowered
+  int num_clusters = 8;  // J; at most the number of images
+  int num_bands = 0;     // horizontal regions with their own theta; 0: 3 on image folders, else 1
+  double gamma = 0;      // SC-DLGMM's reward for equal words of neighbouring patches
   DlgmmPosterior posterior = DlgmmPosterior::Structured;
   DlgmmCovariance covariance = DlgmmCovariance::Diagonal;
   WordCovariance word_covariance = WordCovariance::Spherical;
   bool tie_words = true;  // one delta^2 for all words; false lets wide words collect clutter
   DlgmmStart start = DlgmmStart::LogCounts;
   DlgmmFix fix = DlgmmFix::None;
-  double beta = 1;            // tempers the descriptor likelihood; smaller gives softer words
-  double kappa = 1;           // discounts patches that overlap; smaller trusts counts less
-  int num_restarts = 5;       // starts of the clusters; the highest bound goes on
-  int max_iterations = 50;    // passes over the patches
+  double beta = 1;              // tempers the descriptor likelihood; smaller gives softer words
+  double kappa = 1;             // discounts patches that overlap; smaller trusts counts less
+  int num_restarts = 5;         // starts of the clusters; the highest bound goes on
+  int max_iterations = 200;     // passes over the patches
   double rel_tolerance = 1e-6;  // stop when the bound rises by less than this share
   int layer_rounds = 2;         // E and M steps of the cluster layer for each pass
   int start_rounds = 12;        // of each start, before the bounds are compared
   int coherence_sweeps = 50;    // limit of checkerboard sweeps an image and pass, for gamma > 0
   double word_loss = 1e-9;      // words whose share of a patch is surely below this are skipped
-  double min_cluster_variance = 1e-2;  // floor of Sigma
-  double min_word_variance = 0.01;     // floor of delta^2, as a share of the patches' variance
+  double min_cluster_variance = 1e-2;     // floor of Sigma
+  double min_word_variance = 0.01;        // floor of delta^2, as a share of the patches' variance
   int64_t max_codebook_patches = 200000;  // drawn for the first codebook
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
@@ -74,8 +74,8 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
   v("gamma", o.gamma, at_least(0),
     "reward for equal words of neighbouring patches (SC-DLGMM); needs a grid");
   v("posterior", o.posterior,
-    one_of<DlgmmPosterior>({{"structured", DlgmmPosterior::Structured},
-                            {"mean-field", DlgmmPosterior::MeanField}}),
+    one_of<DlgmmPosterior>(
+        {{"structured", DlgmmPosterior::Structured}, {"mean-field", DlgmmPosterior::MeanField}}),
     "structured gives each cluster its own view of an image; mean-field is the paper's");
   v("covariance", o.covariance,
     one_of<DlgmmCovariance>({{"diagonal", DlgmmCovariance::Diagonal},
@@ -130,14 +130,14 @@ struct DlgmmModel {
   static constexpr int kFormatVersion = 1;
   DlgmmPosterior posterior = DlgmmPosterior::Structured;
   DlgmmCovariance covariance = DlgmmCovariance::Diagonal;
-  int num_bands = 1;             // G
+  int num_bands = 1;  // G
   double gamma = 0, beta = 1, kappa = 1;
-  std::vector<double> weights;   // J: pi, sum 1
-  Matrix<double> means;          // J x (G V): mu, band after band
+  std::vector<double> weights;  // J: pi, sum 1
+  Matrix<double> means;         // J x (G V): mu, band after band
   // Sigma: diagonal J x (G V), tied-diagonal 1 x (G V), full (J G) x (V V) with row j G + g, tied
   // G x (V V); matrices row-major.
   Matrix<double> covariances;
-  Matrix<double> words;          // V x R: omega
+  Matrix<double> words;  // V x R: omega
   // delta^2: V x 1 (spherical) or V x R (diagonal); one row when it is tied.
   Matrix<double> word_variances;
 
@@ -167,7 +167,7 @@ void visit_arrays(DlgmmModel& m, Visitor&& v) {
 // The patches of images. Image d has the rows [offsets[d], offsets[d + 1]) of `patches`; no rows
 // are allowed (the image gets no label). Without offsets every row is an image of one patch.
 struct DlgmmImages {
-  FloatView patches = {};                // n x R; finite; may be a mapped file
+  FloatView patches = {};                 // n x R; finite; may be a mapped file
   std::span<const int64_t> offsets = {};  // D + 1: 0, ..., n, never falling; or empty
   MatrixView<const int32_t> grid = {};    // D x 2: rows and columns of each image's patches, which
                                           // then stand row by row; or empty

@@ -85,9 +85,10 @@ std::string stop_message(Termination termination, const DlgmmOptions& options) {
     case Termination::Converged:
       return "the bound rises by less than rel_tolerance";
     case Termination::IterationLimit:
-      return fmt::format("max_iterations = {} passes were made before rel_tolerance was reached: "
-                         "raise either to converge",
-                         options.max_iterations);
+      return fmt::format(
+          "max_iterations = {} passes were made before rel_tolerance was reached: "
+          "raise either to converge",
+          options.max_iterations);
     case Termination::NumericalIssue:
       return "the bound is not finite: the result is that of the pass before";
     default:
@@ -98,17 +99,17 @@ std::string stop_message(Termination termination, const DlgmmOptions& options) {
 void add_warnings(const DlgmmRun& run, const DlgmmState& state, RunSummary& summary) {
   const int num_words = static_cast<int>(state.model.num_words());
   if (num_words < run.options.num_words && summary.iterations > 0)
-    summary.warnings.push_back(fmt::format(
-        "num_words is {}, but only {} patches differ: the codebook has {} words",
-        run.options.num_words, num_words, num_words));
+    summary.warnings.push_back(
+        fmt::format("num_words is {}, but only {} patches differ: the codebook has {} words",
+                    run.options.num_words, num_words, num_words));
   if (run.table.num_without_patches > 0)
     summary.warnings.push_back(fmt::format("{} of {} images have no patch and get no label (-1)",
                                            run.table.num_without_patches, run.table.num_images));
   const auto num_empty = std::ranges::count(summary.sizes, 0);
   if (num_empty > 0 && summary.clusters > 0)
-    summary.warnings.push_back(fmt::format(
-        "{} of {} clusters are empty: take a smaller num_clusters", num_empty,
-        run.options.num_clusters));
+    summary.warnings.push_back(
+        fmt::format("{} of {} clusters are empty: take a smaller num_clusters", num_empty,
+                    run.options.num_clusters));
 }
 
 }  // namespace
@@ -154,15 +155,15 @@ void describe_dlgmm(const DlgmmRun& run, const DlgmmState& state, const PassRepo
   summary.extra.emplace_back("patches", num_patches);
   summary.extra.emplace_back("words", state.model.num_words());
   summary.extra.emplace_back("words_in_use", report.words_in_use);
-  summary.extra.emplace_back("words_per_patch", static_cast<double>(report.num_scored) /
-                                                    static_cast<double>(num_patches));
+  summary.extra.emplace_back(
+      "words_per_patch", static_cast<double>(report.num_scored) / static_cast<double>(num_patches));
   summary.extra.emplace_back("skipped_words_loss", report.loss);
   std::vector<std::string> pairs;
   for (const WordPair& pair : correlated_words(state.model, 10))
-    pairs.push_back(fmt::format("words {} and {}{}: {:.3f}", pair.first, pair.second,
-                                state.model.num_bands > 1 ? fmt::format(" in band {}", pair.band)
-                                                          : std::string(),
-                                pair.correlation));
+    pairs.push_back(fmt::format(
+        "words {} and {}{}: {:.3f}", pair.first, pair.second,
+        state.model.num_bands > 1 ? fmt::format(" in band {}", pair.band) : std::string(),
+        pair.correlation));
   if (!pairs.empty()) summary.extra.emplace_back("correlated_words", pairs);
   add_warnings(run, state, summary);
 }

@@ -66,8 +66,7 @@ void start_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& monitor,
       run_data_pass(run.table, state.model, state.alpha, run.pass_options(), monitor);
   if (!pass) return;
   if (input.initial_model) {
-    std::fill_n(state.probabilities.data(), state.probabilities.size(),
-                1.0 / options.num_clusters);
+    std::fill_n(state.probabilities.data(), state.probabilities.size(), 1.0 / options.num_clusters);
     update_images(run.table, state.model, pass->counts, state.probabilities, state.alpha,
                   options.num_threads, monitor);
     return;

@@ -68,8 +68,8 @@ SmallProblem golden_one() {
 
 TEST(DlgmmGolden, G1TermsAtTheStart) {
   SmallProblem p = golden_one();
-  expect_near(p.bound().terms, {-2.171234, -9.374201, -23.506690, -66.116680, 1.988542, 7.927933,
-                                19.695287, 0});
+  expect_near(p.bound().terms,
+              {-2.171234, -9.374201, -23.506690, -66.116680, 1.988542, 7.927933, 19.695287, 0});
   EXPECT_NEAR(p.bound().total(), -71.557043, kDigits);
   p.gamma = 0.5;
   EXPECT_NEAR(p.bound().terms[7], -7.001441, kDigits);

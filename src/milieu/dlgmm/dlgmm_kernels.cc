@@ -202,8 +202,8 @@ void dlgmm_theta_direction(const double* a, const double* t, const double* n,
   for (; v + kLanes <= count; v += kLanes)
     for (int l = 0; l < kLanes; ++l) {
       const int64_t i = v + l;
-      const Direction d = direction_of(a[i], t[i], n[i], precision[i], mean[i],
-                                       exponents[i] * scale, total);
+      const Direction d =
+          direction_of(a[i], t[i], n[i], precision[i], mean[i], exponents[i] * scale, total);
       xa[i] = d.xa, xt[i] = d.xt, ua[i] = d.ua, ut[i] = d.ut;
       gx[l] += d.gx, ux[l] += d.ux, rest[l] += d.rest;
     }

@@ -24,8 +24,7 @@ MILIEU_DECLARE_ISA(
     int64_t dlgmm_select(const float* scores, const float* bias, int64_t count, float cut,
                          int* words);
     double dlgmm_distance(const float* x, const double* w, int64_t count);
-    double dlgmm_weighted_distance(const float* x, const double* w, const double* s,
-                                   int64_t count);
+    double dlgmm_weighted_distance(const float* x, const double* w, const double* s, int64_t count);
     void dlgmm_add(double share, const float* x, const double* w, int64_t count, double* first);
     void dlgmm_add_squares(double share, const float* x, const double* w, int64_t count,
                            double* second);
@@ -34,6 +33,6 @@ MILIEU_DECLARE_ISA(
     double dlgmm_theta_value(const double* a, const double* t, const double* n,
                              const double* precision, const double* mean, int64_t count);
     void dlgmm_theta_direction(const double* a, const double* t, const double* n,
-                               const double* precision, const double* mean,
-                               const double* exponents, double sum, double total, int64_t count,
-                               double* xa, double* xt, double* ua, double* ut, double* totals);)
+                               const double* precision, const double* mean, const double* exponents,
+                               double sum, double total, int64_t count, double* xa, double* xt,
+                               double* ua, double* ut, double* totals);)

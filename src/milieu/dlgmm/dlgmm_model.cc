@@ -18,9 +18,8 @@ void require_model(bool holds, const char* rule) {
 
 template <class T>
 bool all_of(const T* data, int64_t count, bool must_be_positive) {
-  return std::all_of(data, data + count, [&](double x) {
-    return std::isfinite(x) && (!must_be_positive || x > 0);
-  });
+  return std::all_of(data, data + count,
+                     [&](double x) { return std::isfinite(x) && (!must_be_positive || x > 0); });
 }
 
 }  // namespace
@@ -67,8 +66,7 @@ void check_model(const DlgmmModel& m) {
   const int64_t width = m.num_bands * num_words;
   require_model(m.means.rows() == num_clusters && m.means.cols() == width,
                 "means must be clusters x (bands words)");
-  const bool full =
-      m.covariance == DlgmmCovariance::Full || m.covariance == DlgmmCovariance::Tied;
+  const bool full = m.covariance == DlgmmCovariance::Full || m.covariance == DlgmmCovariance::Tied;
   const bool tied =
       m.covariance == DlgmmCovariance::TiedDiagonal || m.covariance == DlgmmCovariance::Tied;
   const int64_t rows = (tied ? 1 : num_clusters) * (full ? m.num_bands : 1);
@@ -78,17 +76,18 @@ void check_model(const DlgmmModel& m) {
   require_model((m.word_variances.rows() == 1 || m.word_variances.rows() == num_words) &&
                     (m.word_variances.cols() == 1 || m.word_variances.cols() == m.words.cols()),
                 "the shape of word_variances does not fit");
-  require_model(all_of(m.weights.data(), num_clusters, false) &&
-                    *std::ranges::min_element(m.weights) >= 0,
-                "weights must be at least 0");
+  require_model(
+      all_of(m.weights.data(), num_clusters, false) && *std::ranges::min_element(m.weights) >= 0,
+      "weights must be at least 0");
   require_model(all_of(m.means.data(), m.means.size(), false), "means must be finite");
   require_model(all_of(m.words.data(), m.words.size(), false), "words must be finite");
   require_model(all_of(m.covariances.data(), m.covariances.size(), !full),
                 "covariances must be finite and above 0");
   require_model(all_of(m.word_variances.data(), m.word_variances.size(), true),
                 "word_variances must be above 0");
-  require_model(m.gamma >= 0 && m.beta > 0 && m.kappa > 0 && std::isfinite(m.gamma + m.beta + m.kappa),
-                "gamma, beta and kappa must be in their ranges");
+  require_model(
+      m.gamma >= 0 && m.beta > 0 && m.kappa > 0 && std::isfinite(m.gamma + m.beta + m.kappa),
+      "gamma, beta and kappa must be in their ranges");
 }
 
 std::vector<WordPair> correlated_words(const DlgmmModel& m, int max_num_pairs) {

@@ -22,8 +22,8 @@ constexpr double kStillAlpha = 1e-4;
 ImageTable check(const DlgmmModel& model, const DlgmmImages& images, int num_threads) {
   check_model(model);
   require(images.patches.cols() == model.words.cols(), [&] {
-    return fmt::format("patches have {} columns, the model was fitted on {}",
-                       images.patches.cols(), model.words.cols());
+    return fmt::format("patches have {} columns, the model was fitted on {}", images.patches.cols(),
+                       model.words.cols());
   });
   if (images.patches.rows() > 0 || images.offsets.empty())
     check_points(images.patches, "patches", num_threads);
@@ -80,7 +80,8 @@ void infer_image(const ImageTable& table, int64_t d, const DlgmmModel& model,
     s.old_alpha.assign(alpha.begin(), alpha.end());
     count_words(table, d, scorer, alpha, options, s);
     update_image(prior, model.posterior, model.kappa, s.counts, zeta, alpha, s.image, unused);
-    if (largest_move(zeta, s.old_zeta) < kStillZeta && largest_move(alpha, s.old_alpha) < kStillAlpha)
+    if (largest_move(zeta, s.old_zeta) < kStillZeta &&
+        largest_move(alpha, s.old_alpha) < kStillAlpha)
       break;
   }
 }

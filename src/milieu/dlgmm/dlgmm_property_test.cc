@@ -85,9 +85,9 @@ TEST(Dlgmm, NoStepLowersTheBound) {
     SmallProblem p = random_problem(seed, seed % 3 == 0, seed % 2 == 0, seed % 5 == 0);
     Random random(seed + 1000000);
     const std::vector<std::function<void()>> steps = {
-        [&] { p.step_phi(); },        [&] { p.step_e(); },     [&] { p.step_zeta(); },
-        [&] { p.step_theta(); },      [&] { p.step_clusters(0.01); },
-        [&] { p.step_words(0.01); }};
+        [&] { p.step_phi(); },          [&] { p.step_e(); },
+        [&] { p.step_zeta(); },         [&] { p.step_theta(); },
+        [&] { p.step_clusters(0.01); }, [&] { p.step_words(0.01); }};
     // Once, from anywhere, Sigma and delta2 reach their floors.
     p.step_clusters(0.01), p.step_words(0.01);
     double bound = p.bound().total();

@@ -162,8 +162,8 @@ void start_clusters(DoubleView counts, std::span<const int> labels, const DlgmmO
                     DlgmmModel& model) {
   const int num_clusters = options.num_clusters;
   const int64_t num_words = model.num_words();
-  const bool full = options.covariance == DlgmmCovariance::Full ||
-                    options.covariance == DlgmmCovariance::Tied;
+  const bool full =
+      options.covariance == DlgmmCovariance::Full || options.covariance == DlgmmCovariance::Tied;
   const bool tied = options.covariance == DlgmmCovariance::TiedDiagonal ||
                     options.covariance == DlgmmCovariance::Tied;
   const int rows = tied ? 1 : num_clusters;

@@ -49,18 +49,18 @@ ImageTable make_image_table(const DlgmmImages& images, int num_bands, double gam
 
 // A model's words, prepared for scoring.
 struct WordScorer {
-  DoubleView words;                // V x R; the model's own, which must outlive this
-  Matrix<double> inverse;          // V x 1 or V x R: 1 / delta2
-  std::vector<double> constants;   // beta (-R/2 log 2 pi - 1/2 sum log delta2)
+  DoubleView words;               // V x R; the model's own, which must outlive this
+  Matrix<double> inverse;         // V x 1 or V x R: 1 / delta2
+  std::vector<double> constants;  // beta (-R/2 log 2 pi - 1/2 sum log delta2)
   double beta = 1;
-  bool is_diagonal = false;        // one variance a dimension
+  bool is_diagonal = false;  // one variance a dimension
   // For the block scores in float: x.factors_v + float_constants_v, where x = o - center, with
   // |x|^2 (spherical) or x^2 (diagonal) behind it unless the variance is tied. A tied variance
   // leaves out what is equal for all words of a patch.
-  std::vector<float> center;       // R
-  Matrix<float> factors;           // V x K
+  std::vector<float> center;  // R
+  Matrix<float> factors;      // V x K
   std::vector<double> float_constants;
-  double largest_factor = 0;       // largest norm of a row of factors
+  double largest_factor = 0;  // largest norm of a row of factors
 };
 WordScorer make_word_scorer(const DlgmmModel& model);
 
@@ -69,14 +69,14 @@ double word_score(const WordScorer& scorer, const float* patch, int64_t word);
 
 // What one pass says about the words. Moments are about the words of the pass.
 struct WordStats {
-  std::vector<double> mass;   // V: sum phi
-  Matrix<double> first;       // V x R: sum phi (o - omega)
-  Matrix<double> second;      // V x 1: sum phi |o - omega|^2, or V x R by dimension
-  double entropy = 0;         // -sum phi log phi
-  double agreement = 0;       // sum over neighbours of phi_m . phi_n, minus |P|
-  double loss = 0;            // bound of what skipped words take from the bound
+  std::vector<double> mass;  // V: sum phi
+  Matrix<double> first;      // V x R: sum phi (o - omega)
+  Matrix<double> second;     // V x 1: sum phi |o - omega|^2, or V x R by dimension
+  double entropy = 0;        // -sum phi log phi
+  double agreement = 0;      // sum over neighbours of phi_m . phi_n, minus |P|
+  double loss = 0;           // bound of what skipped words take from the bound
   int64_t num_patches = 0;
-  int64_t num_scored = 0;     // pairs of patch and word that were not skipped
+  int64_t num_scored = 0;  // pairs of patch and word that were not skipped
 
   WordStats(int64_t num_words, int64_t dim, bool is_diagonal);
   // The shares `phi` of `words` in one patch.
@@ -106,11 +106,11 @@ struct PatchShares {
 // [Xie15, Eq. 5] for patches [begin, end): phi = softmax of the scores.
 void update_shares(PatchShares& shares, int64_t begin, int64_t end);
 
-// [Xie15, Eq. 14] as mean field has it: phi_iv prop exp(score + gamma sum over neighbours of phi_nv),
-// for a grid of rows x cols patches from patch `begin` on, in checkerboard order (even cells
-// first), until no phi moves by 1e-8 or max_sweeps. Returns the sweeps made.
-// Departs from [Xie15, Eq. 14]: the neighbours stand inside the exponential; outside they would
-// depend on the unit of the descriptors and lower the bound.
+// [Xie15, Eq. 14] as mean field has it: phi_iv prop exp(score + gamma sum over neighbours of
+// phi_nv), for a grid of rows x cols patches from patch `begin` on, in checkerboard order (even
+// cells first), until no phi moves by 1e-8 or max_sweeps. Returns the sweeps made. Departs from
+// [Xie15, Eq. 14]: the neighbours stand inside the exponential; outside they would depend on the
+// unit of the descriptors and lower the bound.
 struct CoherenceScratch {
   std::vector<double> dense;  // V zeros
 };
@@ -162,10 +162,10 @@ struct ClusterPrior {
   bool is_full = false;
   int64_t num_words = 0;
   int num_bands = 1;
-  DoubleView means;           // J x (G V); the model's own
-  Matrix<double> precisions;  // diagonal: J x (G V); full: (J G) x (V V)
-  Matrix<double> diagonals;   // full: J x (G V) diagonals of the precisions
-  Matrix<double> log_dets;    // J x G: log |Sigma_jg|
+  DoubleView means;                 // J x (G V); the model's own
+  Matrix<double> precisions;        // diagonal: J x (G V); full: (J G) x (V V)
+  Matrix<double> diagonals;         // full: J x (G V) diagonals of the precisions
+  Matrix<double> log_dets;          // J x G: log |Sigma_jg|
   std::vector<double> log_weights;  // J
 
   int num_clusters() const { return static_cast<int>(log_weights.size()); }
@@ -215,9 +215,9 @@ struct ImageScratch {
   ThetaScratch solver;
 };
 
-// The E-step of one image: theta and zeta [Xie15, Eqs. 4 and 6], adding to `stats`. Structured: each
-// cluster has its own theta and zeta follows; mean field: theta from the given zeta, then zeta.
-// `alpha` becomes sum_j zeta_j alpha_j, what Eq. 5 sees.
+// The E-step of one image: theta and zeta [Xie15, Eqs. 4 and 6], adding to `stats`. Structured:
+// each cluster has its own theta and zeta follows; mean field: theta from the given zeta, then
+// zeta. `alpha` becomes sum_j zeta_j alpha_j, what Eq. 5 sees.
 void update_image(const ClusterPrior& prior, DlgmmPosterior posterior, double kappa,
                   std::span<const double> counts, std::span<double> zeta, std::span<double> alpha,
                   ImageScratch& scratch, ClusterStats& stats);

@@ -191,9 +191,9 @@ TEST(DlgmmFit, DataPassIsTheBruteForceOne) {
     const DlgmmModel model = fit_dlgmm(data.input(), o).model;
     const ImageTable table = make_image_table(data.input().images, 1, 0);
     Matrix<double> alpha(40, 6);
-    for (int64_t i = 0; i < alpha.size(); ++i)
-      alpha.data()[i] = std::sin(static_cast<double>(i));
-    const PassResult pass = *run_data_pass(table, model, alpha, {.num_threads = 1}, silent_monitor());
+    for (int64_t i = 0; i < alpha.size(); ++i) alpha.data()[i] = std::sin(static_cast<double>(i));
+    const PassResult pass =
+        *run_data_pass(table, model, alpha, {.num_threads = 1}, silent_monitor());
     const WordScorer scorer = make_word_scorer(model);
     WordStats stats(6, 4, o.word_covariance == WordCovariance::Diagonal);
     Matrix<double> counts(40, 6);
@@ -296,7 +296,7 @@ TEST(DlgmmFit, SeparatedClustersAreRecovered) {
   const Drawn data = draw({.D = 60, .spread = 2, .sig = 0.3, .sep = 5, .seed = 2});
   for (const DlgmmStart start : {DlgmmStart::LogCounts, DlgmmStart::Lda}) {
     DlgmmOptions o = small_options();
-    o.start = start, o.rel_tolerance = 1e-6, o.max_iterations = 50;
+    o.start = start, o.rel_tolerance = 1e-6, o.max_iterations = 500;
     const DlgmmResult result = fit_dlgmm(data.input(), o);
     EXPECT_GE(accuracy_of(result.labels, data.labels, 3), start == DlgmmStart::Lda ? 0.6 : 0.95);
     EXPECT_EQ(result.summary.termination, Termination::Converged);
@@ -352,8 +352,7 @@ TEST(DlgmmFit, HardCasesAreDefined) {
   EXPECT_TRUE(std::isfinite(fit_dlgmm(input, o).summary.objective));
   Matrix<float> random(40, 3);  // images of one patch beside images of many
   Random numbers(1);
-  for (float& x : std::span(random.data(), random.size()))
-    x = static_cast<float>(numbers.normal());
+  for (float& x : std::span(random.data(), random.size())) x = static_cast<float>(numbers.normal());
   input.images.patches = random.view();
   o.num_words = 40;  // a word a patch
   EXPECT_TRUE(std::isfinite(fit_dlgmm(input, o).summary.objective));

@@ -42,13 +42,12 @@ void check_grid(const ImageTable& table) {
 
 void check_bands(const ImageTable& table) {
   const std::span<const uint8_t> bands = table.images.bands;
-  require(table.num_bands == 1 || !bands.empty() || table.images.grid.rows() > 0,
-          [&] {
-            return fmt::format(
-                "num_bands is {}, but where the patches lie is not known: give a grid or positions, "
-                "or take num_bands 1",
-                table.num_bands);
-          });
+  require(table.num_bands == 1 || !bands.empty() || table.images.grid.rows() > 0, [&] {
+    return fmt::format(
+        "num_bands is {}, but where the patches lie is not known: give a grid or positions, "
+        "or take num_bands 1",
+        table.num_bands);
+  });
   if (bands.empty()) return;
   require(static_cast<int64_t>(bands.size()) == table.images.patches.rows(), [&] {
     return fmt::format("bands has {} entries, there are {} patches: they must match", bands.size(),

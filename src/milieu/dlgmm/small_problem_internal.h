@@ -15,10 +15,10 @@ struct SmallProblem {
   int D = 3, J = 2, V = 3, R = 2, rows = 2, cols = 3;
   Matrix<float> o;  // (D N) x R
   DlgmmModel model;
-  Matrix<double> zeta;               // D x J
-  std::vector<Theta> theta;          // D
-  std::vector<double> e;             // D
-  std::vector<Matrix<double>> phi;   // D of N x V
+  Matrix<double> zeta;              // D x J
+  std::vector<Theta> theta;         // D
+  std::vector<double> e;            // D
+  std::vector<Matrix<double>> phi;  // D of N x V
   double gamma = 0;
 
   int N() const { return rows * cols; }
@@ -65,9 +65,9 @@ struct SmallProblem {
       b.terms[5] += 0.5 * V * (1 + log2pi) + 0.5 * sum_log(theta[d].tau2);
       for (int i = 0; i < N(); ++i)
         for (int v = 0; v < V; ++v)
-          if (phi[d](i, v) > 0)
-            b.terms[6] -= model.kappa * phi[d](i, v) * std::log(phi[d](i, v));
-      b.terms[7] += model.kappa * gamma * (agreement(d) - static_cast<double>(num_neighbors(rows, cols)));
+          if (phi[d](i, v) > 0) b.terms[6] -= model.kappa * phi[d](i, v) * std::log(phi[d](i, v));
+      b.terms[7] +=
+          model.kappa * gamma * (agreement(d) - static_cast<double>(num_neighbors(rows, cols)));
     }
     return b;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The theta-step for a full A. Eliminating tau2 leaves (A + W) x = r with a diagonal W: one Cholesky
-// factor a step. With h = N s and k = 1 / (2 tau2^2): W = 4 h k / (h + 4 k), and the denominator of
-// Sherman and Morrison is sum_v s_v z_v 4 k_v / (h_v + 4 k_v) with (A + W) z = A 1, free of
-// cancellation (docs/algorithms/dlgmm.md).
+// The theta-step for a full A. Eliminating tau2 leaves (A + W) x = r with a diagonal W: one
+// Cholesky factor a step. With h = N s and k = 1 / (2 tau2^2): W = 4 h k / (h + 4 k), and the
+// denominator of Sherman and Morrison is sum_v s_v z_v 4 k_v / (h_v + 4 k_v) with (A + W) z = A 1,
+// free of cancellation (docs/algorithms/dlgmm.md).
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
@@ -83,10 +83,8 @@ Step newton_step(const Problem& p, const Point& at) {
 ThetaValue solve_theta_full(std::span<const double> counts, double total, DoubleView precision,
                             std::span<const double> mean, Theta& theta, ThetaScratch&) {
   const auto size = static_cast<Eigen::Index>(counts.size());
-  const Problem p{{counts.data(), size},
-                  total,
-                  {precision.data(), size, size},
-                  {mean.data(), size}};
+  const Problem p{
+      {counts.data(), size}, total, {precision.data(), size, size}, {mean.data(), size}};
   Point at;
   at.alpha = Eigen::Map<const Vector>(theta.alpha.data(), size);
   at.tau2 = Eigen::Map<const Vector>(theta.tau2.data(), size);

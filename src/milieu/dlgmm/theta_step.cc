@@ -16,8 +16,7 @@ constexpr double kToBoundary = 0.9;       // share of the way to tau2 = 0
 constexpr double kArmijo = 1e-4;
 
 void resize(ThetaScratch& s, size_t size) {
-  for (std::vector<double>* v :
-       {&s.exponents, &s.xa, &s.xt, &s.ua, &s.ut, &s.alpha, &s.tau2})
+  for (std::vector<double>* v : {&s.exponents, &s.xa, &s.xt, &s.ua, &s.ut, &s.alpha, &s.tau2})
     v->resize(size);
 }
 
@@ -125,9 +124,9 @@ ThetaValue solve_theta(std::span<const double> counts, double total,
 double best_log_e(const Theta& theta) {
   std::vector<double> exponents(theta.alpha.size());
   double sum = 0;
-  const double shift = MILIEU_SELECT_ISA(dlgmm_exponents)(
-      theta.alpha.data(), theta.tau2.data(), static_cast<int64_t>(exponents.size()),
-      exponents.data(), &sum);
+  const double shift = MILIEU_SELECT_ISA(dlgmm_exponents)(theta.alpha.data(), theta.tau2.data(),
+                                                          static_cast<int64_t>(exponents.size()),
+                                                          exponents.data(), &sum);
   return shift + std::log(sum);
 }
 
