@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "methods.h"
 
+#include <algorithm>
+
 #include "milieu/classic/agglomerative.h"
 #include "milieu/classic/gmm.h"
 #include "milieu/classic/kmeans.h"
 #include "milieu/classic/kmodes.h"
 #include "milieu/classic/mean_shift.h"
 #include "milieu/classic/ncut.h"
+#include "milieu/dlgmm/dlgmm.h"
 #include "milieu/exemplar/exemplar.h"
 #include "milieu/exemplar/kmedoids.h"
 
@@ -107,6 +110,26 @@ ConformanceMethod exemplar() {
   return m;
 }
 
+// Every sample is an image of one patch that counts eightfold; as many words as clusters.
+ConformanceMethod dlgmm(std::string name, DlgmmPosterior posterior) {
+  DlgmmOptions defaults;
+  defaults.posterior = posterior;
+  defaults.kappa = 8;
+  defaults.num_restarts = 1;
+  defaults.rel_tolerance = 1e-3;
+  ConformanceMethod m = conformance_method(
+      std::move(name), defaults, [](FloatView points, DlgmmOptions options, Monitor& monitor) {
+        if (options.num_words > 0) options.num_words = std::max(options.num_clusters, 1);
+        DlgmmInput input;
+        input.images.patches = points;
+        return fit_dlgmm(input, options, monitor);
+      });
+  m.direction = TraceDirection::Rises;
+  m.may_leave_out = true;
+  m.num_samples = 600;
+  return m;
+}
+
 }  // namespace
 
 std::vector<ConformanceMethod> all_methods() {
@@ -124,7 +147,9 @@ std::vector<ConformanceMethod> all_methods() {
           agglomerative("agglomerative_complete", Linkage::Complete),
           agglomerative("agglomerative_single", Linkage::Single),
           kmedoids(),
-          exemplar()};
+          exemplar(),
+          dlgmm("dlgmm", DlgmmPosterior::Structured),
+          dlgmm("dlgmm_mean_field", DlgmmPosterior::MeanField)};
 }
 
 // The suites of the other files run on each method, named after it.

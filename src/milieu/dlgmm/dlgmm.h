@@ -147,16 +147,16 @@ struct DlgmmModel {
 
 template <class Visitor>
 void visit_arrays(DlgmmModel& m, Visitor&& v) {
-  std::string posterior = to_string(m.posterior);
-  v("posterior", posterior);
-  m.posterior = dlgmm_posterior_from(posterior);
   std::string covariance = to_string(m.covariance);
-  v("covariance", covariance);
-  m.covariance = dlgmm_covariance_from(covariance);
-  v("num_bands", m.num_bands);
-  v("gamma", m.gamma);
+  std::string posterior = to_string(m.posterior);
   v("beta", m.beta);
+  v("covariance", covariance);
+  v("gamma", m.gamma);
   v("kappa", m.kappa);
+  v("num_bands", m.num_bands);
+  v("posterior", posterior);
+  m.covariance = dlgmm_covariance_from(covariance);
+  m.posterior = dlgmm_posterior_from(posterior);
   v("weights", m.weights);
   v("means", m.means);
   v("covariances", m.covariances);

@@ -54,10 +54,11 @@ std::optional<double> run_rounds(const DlgmmRun& run, DoubleView counts, int num
 void start_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& monitor,
                  DlgmmState& state) {
   const DlgmmOptions& options = run.options;
+  Monitor stop_only(monitor);  // hears a stop, keeps the reports of k-means to itself
   if (input.initial_model)
     state.model = *input.initial_model;
   else
-    start_words(input, options, monitor, state.model);
+    start_words(input, options, stop_only, state.model);
   const int64_t width = state.model.num_bands * state.model.num_words();
   state.alpha = Matrix<double>(run.table.num_images, width);
   state.probabilities = Matrix<double>(run.table.num_images, options.num_clusters);
@@ -85,7 +86,7 @@ void start_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& monitor,
     for (const int64_t d : kept)
       if (!input.initial_labels.empty()) labels.push_back(input.initial_labels[d]);
     if (labels.empty())
-      labels = start_labels(counts, state.model.num_bands, options, restart, monitor);
+      labels = start_labels(counts, state.model.num_bands, options, restart, stop_only);
     if (monitor.should_stop()) break;
     start_clusters(counts, labels, options, tried.model);
     set_zeta(kept, labels, tried.probabilities);

@@ -50,10 +50,11 @@ int64_t count_distinct(FloatView rows, int64_t limit) {
   return count;
 }
 
+// A stopped k-means has labelled nothing: then all words stay.
 void keep_used_words(const KMeansResult& found, DlgmmModel& model) {
   std::vector<int64_t> kept;
   for (int64_t v = 0; v < found.model.centers.rows(); ++v)
-    if (found.summary.sizes[v] > 0) kept.push_back(v);
+    if (found.summary.clusters == 0 || found.summary.sizes[v] > 0) kept.push_back(v);
   model.words = Matrix<double>(static_cast<int64_t>(kept.size()), found.model.centers.cols());
   for (size_t v = 0; v < kept.size(); ++v)
     for (int64_t r = 0; r < model.words.cols(); ++r)
