@@ -150,10 +150,11 @@ struct OrderedInput {
   Matrix<float> points;
   std::vector<double> penalties;
 
-  OrderedInput(const ExemplarInput& given, const ExemplarOptions& options) : input(given) {
+  OrderedInput(const ExemplarInput& given, const ExemplarOptions& options, const Monitor& monitor)
+      : input(given) {
     const int64_t n = given.points.rows();
     if (n < kMinOrderedSamples || options.num_neighbors == 0 || options.num_clusters > 0) return;
-    order = internal::spatial_order(given.points);
+    order = internal::spatial_order(given.points, monitor);
     points = internal::rows_in_order(given.points, order);
     input.points = points;
     if (given.penalties.empty()) return;
@@ -180,7 +181,7 @@ ExemplarResult fit_exemplar(const ExemplarInput& given, const ExemplarOptions& o
     std::swap(input.points, input.costs);
   check_input(input, options);
   std::vector<std::string> warnings;
-  const OrderedInput ordered(input, options);
+  const OrderedInput ordered(input, options, monitor);
   ListSource source(ordered.input, options, warnings, monitor);
   const bool has_own_penalties = input.lists != nullptr || !input.penalties.empty();
   const double asked = has_own_penalties ? 0.0 : source.asked_penalty();

@@ -44,11 +44,13 @@ struct Context {
 
 Trial try_penalty(const Context& c, double penalty, const Trial& last) {
   const ServiceLists& lists = c.source.lists_for(penalty);
-  const std::vector<int> open = last.solution.server.empty()
-                                    ? greedy_exemplars(lists, c.options.num_threads, c.monitor)
-                                    : last.solution.exemplars();
+  const bool is_first = last.solution.server.empty();
+  const std::vector<int> open = is_first ? greedy_exemplars(lists, c.options.num_threads, c.monitor)
+                                         : last.solution.exemplars();
   Trial trial;
-  trial.solution = search_exemplars(lists, open, c.options.num_threads, c.monitor);
+  trial.solution = search_exemplars(
+      lists, open, is_first ? all_candidates(c.n) : likely_candidates(last.solution),
+      c.options.num_threads, c.monitor);
   if (!lists.is_complete())
     serve_by_true_nearest(c.input, c.options, lists, trial.solution, c.monitor);
   trial.figures = {penalty, static_cast<int>(trial.solution.exemplars().size()),

@@ -70,6 +70,7 @@ double ListSource::asked_penalty() const {
   } else {
     Random random(options_.seed);
     while (static_cast<int64_t>(values.size()) < kMaxMedianPairs) {
+      if (values.size() % 1024 == 1 && monitor_.should_stop()) break;
       const int64_t p = random.uniform_index(n), q = random.uniform_index(n);
       if (p != q) values.push_back(cost(p, q));
     }
@@ -187,6 +188,7 @@ ServiceLists ListSource::build_by_tree(std::vector<double> penalty, int kept) {
   lists.cap = penalty;
   lists.begin.assign(1, 0);
   for (int64_t p = 0; p < n; ++p) {
+    if (p % 4096 == 0 && monitor_.should_stop()) return unknown_lists(n, penalty);
     for (int64_t j = 0; j < std::min(kept, k); ++j) {
       const float cost = from_squared(options_.distance, found.squared_distances(p, j));
       if (!(cost < penalty[p])) break;
@@ -199,7 +201,7 @@ ServiceLists ListSource::build_by_tree(std::vector<double> penalty, int kept) {
           penalty[p], from_squared(options_.distance, found.squared_distances(p, kept)));
   }
   lists.penalty = std::move(penalty);
-  build_columns(lists, options_.num_threads);
+  if (!build_columns(lists, options_.num_threads, monitor_)) return unknown_lists(n, lists.penalty);
   return lists;
 }
 

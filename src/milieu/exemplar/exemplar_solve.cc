@@ -13,8 +13,11 @@ namespace milieu::internal {
 namespace {
 
 constexpr int kStepsPerRound = 100;
-constexpr double kUsefulShare = 0.05;   // a round that closes less of the gap is useless
-constexpr double kUsefulChange = 1e-4;  // ... and, on large problems, less of the energy
+// A round that closes less than this share of the gap is useless; on large problems, where rounds
+// are dear, also one that closes less than this share of the energy.
+constexpr double kUsefulShare = 0.05;
+constexpr double kUsefulShareLarge = 0.1;
+constexpr double kUsefulChangeLarge = 1e-4;
 // Useless rounds after which the search ends: many where rounds are cheap, one where they are not.
 constexpr int kPatience = 4;
 constexpr int64_t kSmallProblem = 1'500'000;  // entries
@@ -40,25 +43,6 @@ void try_open(const ServiceLists& lists, const std::vector<int>& open,
   if (!best.server.empty() && energy >= best.energy) return;
   best.energy = energy;
   best.server = servers_of(state, lists.n);
-}
-
-std::vector<int> all_candidates(int64_t n) {
-  std::vector<int> all(n);
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
-
-// The samples that the bound finds cheapest to open, and the exemplars of the best set: nearly all
-// moves that help are among them.
-std::vector<int> likely_candidates(const ExemplarSolution& best) {
-  std::vector<double> rho = best.dual.rho;
-  const size_t kept = std::min(rho.size() - 1, std::max<size_t>(kMinCandidates, rho.size() / 4));
-  std::nth_element(rho.begin(), rho.begin() + kept, rho.end());
-  std::vector<int> likely;
-  for (int q = 0; q < static_cast<int>(rho.size()); ++q)
-    if (best.server[q] == q || (best.dual.rho[q] <= rho[kept] && !best.is_closed[q]))
-      likely.push_back(q);
-  return likely;
 }
 
 // Samples that the bound's relaxation would open.
@@ -126,15 +110,19 @@ bool close_candidates(const ServiceLists& lists, ExemplarSolution& best) {
   return 10 * entries > lists.num_entries();
 }
 
-// Searches from the sets that the bound's point suggests.
-void round_and_search(const ServiceLists& lists, const std::vector<double>& usage,
+// Searches from the sets that the bound's point suggests; where that is cheap, also from one of
+// them together with the best set.
+void round_and_search(const ServiceLists& lists, const std::vector<double>& usage, bool is_small,
                       ExemplarSolution& best, Monitor& monitor) {
   const std::vector<int> likely = likely_candidates(best);
   const std::vector<int> rounded = round_dual(best.dual), chosen = best.exemplars();
-  std::vector<int> both;
-  std::set_union(rounded.begin(), rounded.end(), chosen.begin(), chosen.end(),
-                 std::back_inserter(both));
-  for (const std::vector<int>& open : {rounded, both, round_usage(usage)})
+  std::vector<std::vector<int>> starts = {rounded, round_usage(usage)};
+  if (is_small) {
+    starts.emplace_back();
+    std::set_union(rounded.begin(), rounded.end(), chosen.begin(), chosen.end(),
+                   std::back_inserter(starts.back()));
+  }
+  for (const std::vector<int>& open : starts)
     if (!monitor.should_stop()) try_open(lists, open, likely, best, monitor);
 }
 
@@ -159,13 +147,16 @@ void alternate(const SolveOptions& options, const ServiceLists*& active, Service
     best.iterations += ascent.iterations;
     if (monitor.should_stop() || ascent.iterations == 0) break;  // none: the relaxation is solved
     if (close_candidates(*active, best)) {
-      rest = without_candidates(*active, best.is_closed);
+      ServiceLists smaller = without_candidates(*active, best.is_closed, monitor);
+      if (monitor.should_stop()) break;
+      rest = std::move(smaller);
       active = &rest;
     }
-    round_and_search(*active, ascent.usage, best, monitor);
+    round_and_search(*active, ascent.usage, is_small, best, monitor);
     const double closed = gap_before - gap_of(best);
-    const bool is_useful = closed >= kUsefulShare * gap_before &&
-                           (is_small || closed >= kUsefulChange * std::abs(best.energy));
+    const bool is_useful = is_small ? closed >= kUsefulShare * gap_before
+                                    : closed >= kUsefulShareLarge * gap_before &&
+                                          closed >= kUsefulChangeLarge * std::abs(best.energy);
     useless_rounds = is_useful ? 0 : useless_rounds + 1;
     best.trace.push_back(best.energy);
     monitor.on_iteration(
@@ -183,10 +174,28 @@ std::vector<int> ExemplarSolution::exemplars() const {
   return chosen;
 }
 
+std::vector<int> all_candidates(int64_t n) {
+  std::vector<int> all(n);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+std::vector<int> likely_candidates(const ExemplarSolution& best) {
+  std::vector<double> rho = best.dual.rho;
+  const size_t kept = std::min(rho.size() - 1, std::max<size_t>(kMinCandidates, rho.size() / 4));
+  std::nth_element(rho.begin(), rho.begin() + kept, rho.end());
+  std::vector<int> likely;
+  for (int q = 0; q < static_cast<int>(rho.size()); ++q)
+    if (best.server[q] == q || (best.dual.rho[q] <= rho[kept] && !best.is_closed[q]))
+      likely.push_back(q);
+  return likely;
+}
+
 ExemplarSolution search_exemplars(const ServiceLists& lists, const std::vector<int>& open,
-                                  int num_threads, Monitor& monitor) {
+                                  const std::vector<int>& candidates, int num_threads,
+                                  Monitor& monitor) {
   ExemplarSolution best;
-  try_open(lists, open, all_candidates(lists.n), best, monitor);
+  try_open(lists, open, candidates, best, monitor);
   best.is_closed.assign(lists.n, 0);
   best.dual =
       evaluate_dual(lists, dual_from_solution(lists, best.server, monitor), num_threads, monitor);
@@ -199,7 +208,8 @@ ExemplarSolution solve_exemplars(const ServiceLists& lists, const SolveOptions& 
   const bool is_greedy = options.start == ExemplarStart::Greedy;
   const std::vector<int> open = is_greedy ? greedy_exemplars(lists, options.num_threads, monitor)
                                           : stable_exemplars(lists, monitor);
-  ExemplarSolution best = search_exemplars(lists, open, options.num_threads, monitor);
+  ExemplarSolution best =
+      search_exemplars(lists, open, all_candidates(lists.n), options.num_threads, monitor);
   ServiceLists rest;
   const ServiceLists* active = &lists;
   alternate(options, active, rest, best, monitor);

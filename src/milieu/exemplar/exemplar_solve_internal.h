@@ -39,9 +39,16 @@ struct SolveOptions {
 ExemplarSolution solve_exemplars(const ServiceLists& lists, const SolveOptions& options,
                                  Monitor& monitor);
 
+std::vector<int> all_candidates(int64_t n);
+
+// The samples that the bound finds cheapest to open, and the exemplars of the best set: nearly all
+// moves that help are among them.
+std::vector<int> likely_candidates(const ExemplarSolution& best);
+
 // The search alone, from a given set, with the bound that its assignment suggests.
 ExemplarSolution search_exemplars(const ServiceLists& lists, const std::vector<int>& open,
-                                  int num_threads, Monitor& monitor);
+                                  const std::vector<int>& candidates, int num_threads,
+                                  Monitor& monitor);
 
 // First exemplars by stabilities, from duals that are raised until every sample has a tight
 // exemplar (the primal-dual start of the paper's reference [9], in the form of [Erlenkotter78]).

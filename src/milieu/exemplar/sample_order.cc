@@ -29,23 +29,23 @@ int64_t widest_coordinate(FloatView points, std::span<const int> rows) {
   return widest;
 }
 
-void order_cell(FloatView points, std::span<int> rows) {
-  if (rows.size() <= kCellSize) return;
+void order_cell(FloatView points, std::span<int> rows, const Monitor& monitor) {
+  if (rows.size() <= kCellSize || monitor.should_stop()) return;
   const int64_t t = widest_coordinate(points, rows);
   const size_t half = rows.size() / 2;
   std::nth_element(rows.begin(), rows.begin() + half, rows.end(), [&](int a, int b) {
     return points(a, t) != points(b, t) ? points(a, t) < points(b, t) : a < b;
   });
-  order_cell(points, rows.first(half));
-  order_cell(points, rows.subspan(half));
+  order_cell(points, rows.first(half), monitor);
+  order_cell(points, rows.subspan(half), monitor);
 }
 
 }  // namespace
 
-std::vector<int> spatial_order(FloatView points) {
+std::vector<int> spatial_order(FloatView points, const Monitor& monitor) {
   std::vector<int> order(points.rows());
   std::iota(order.begin(), order.end(), 0);
-  order_cell(points, order);
+  order_cell(points, order, monitor);
   return order;
 }
 

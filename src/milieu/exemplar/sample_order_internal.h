@@ -5,13 +5,14 @@
 
 #include <vector>
 
+#include "milieu/base/monitor.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu::internal {
 
 // A permutation of the rows: cells of a tree of median cuts across the widest coordinate, one after
-// the other. Depends on the points alone.
-std::vector<int> spatial_order(FloatView points);
+// the other. Depends on the points alone; when the monitor stops it, some permutation.
+std::vector<int> spatial_order(FloatView points, const Monitor& monitor);
 
 // The rows in the given order.
 Matrix<float> rows_in_order(FloatView points, const std::vector<int>& order);

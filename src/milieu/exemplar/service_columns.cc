@@ -33,7 +33,7 @@ void sort_keys(std::vector<ServiceKey>& keys, std::vector<ServiceKey>& scratch) 
   }
 }
 
-void build_columns(ServiceLists& lists, int num_threads) {
+bool build_columns(ServiceLists& lists, int num_threads, const Monitor& monitor) {
   lists.column_begin.assign(lists.n + 1, 0);
   for (int q : lists.server) ++lists.column_begin[q + 1];
   std::partial_sum(lists.column_begin.begin(), lists.column_begin.end(),
@@ -41,13 +41,16 @@ void build_columns(ServiceLists& lists, int num_threads) {
   lists.client.resize(lists.server.size());
   lists.client_cost.resize(lists.server.size());
   std::vector<int64_t> next(lists.column_begin.begin(), lists.column_begin.end() - 1);
-  for (int64_t p = 0; p < lists.n; ++p)
+  for (int64_t p = 0; p < lists.n; ++p) {
+    if (p % 256 == 0 && monitor.should_stop()) return false;
     for (int64_t e = lists.begin[p]; e < lists.begin[p + 1]; ++e) {
       const int64_t place = next[lists.server[e]]++;
       lists.client[place] = static_cast<int>(p);
       lists.client_cost[place] = lists.cost[e];
     }
+  }
   parallel_for(lists.n, kColumnsPerBlock, num_threads, [&](const Block& block) {
+    if (monitor.should_stop()) return;
     std::vector<ServiceKey> keys, scratch;
     for (int64_t q = block.begin; q < block.end; ++q) {
       const int64_t begin = lists.column_begin[q], end = lists.column_begin[q + 1];
@@ -61,6 +64,7 @@ void build_columns(ServiceLists& lists, int num_threads) {
       }
     }
   });
+  return !monitor.should_stop();
 }
 
 }  // namespace internal
@@ -71,7 +75,8 @@ bool ServiceLists::is_complete() const {
   return true;
 }
 
-ServiceLists without_candidates(const ServiceLists& lists, const std::vector<char>& is_closed) {
+ServiceLists without_candidates(const ServiceLists& lists, const std::vector<char>& is_closed,
+                                const Monitor& monitor) {
   ServiceLists rest;
   rest.n = lists.n;
   rest.penalty = lists.penalty;
@@ -79,6 +84,7 @@ ServiceLists without_candidates(const ServiceLists& lists, const std::vector<cha
   rest.begin.push_back(0);
   rest.column_begin.push_back(0);
   for (int64_t p = 0; p < lists.n; ++p) {
+    if (p % 256 == 0 && monitor.should_stop()) return {};
     const ServiceRun row = lists.row(p);
     for (int64_t i = 0; i < row.size; ++i)
       if (!is_closed[row.index[i]]) {

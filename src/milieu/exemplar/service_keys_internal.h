@@ -33,7 +33,7 @@ void sort_keys(std::vector<ServiceKey>& keys, std::vector<ServiceKey>& scratch);
 // Lists of a search that was stopped: empty rows whose caps say that nothing is known.
 ServiceLists unknown_lists(int64_t n, std::span<const double> penalty);
 
-// Fills the columns from the rows.
-void build_columns(ServiceLists& lists, int num_threads);
+// Fills the columns from the rows; false when the monitor stopped it.
+bool build_columns(ServiceLists& lists, int num_threads, const Monitor& monitor);
 
 }  // namespace milieu::internal

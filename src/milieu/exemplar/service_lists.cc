@@ -121,7 +121,8 @@ ServiceLists lists_from_rows(int64_t n, std::span<const double> penalty, int num
   }
   if (monitor.should_stop()) return internal::unknown_lists(n, penalty);
   lists.is_symmetric = is_symmetric && num_kept == 0 && are_equal(penalty);
-  if (!lists.is_symmetric) internal::build_columns(lists, num_threads);
+  if (!lists.is_symmetric && !internal::build_columns(lists, num_threads, monitor))
+    return internal::unknown_lists(n, penalty);
   return lists;
 }
 
@@ -183,7 +184,7 @@ ServiceLists lists_from_entries(int64_t n, std::vector<ServiceEntry> entries,
   append_rows(lists, rows, 1);
   lists.cap = std::move(cap);
   if (lists.cap.empty()) lists.cap.assign(n, std::numeric_limits<double>::infinity());
-  internal::build_columns(lists, 1);
+  internal::build_columns(lists, 1, silent_monitor());
   return lists;
 }
 

@@ -81,8 +81,10 @@ ServiceLists lists_from_matrix(FloatView costs, std::span<const double> penalty,
 ServiceLists lists_from_entries(int64_t n, std::vector<ServiceEntry> entries,
                                 std::span<const double> penalty, std::vector<double> cap);
 
-// The same lists with nobody but q itself served by the candidates q with is_closed[q].
-ServiceLists without_candidates(const ServiceLists& lists, const std::vector<char>& is_closed);
+// The same lists with nobody but q itself served by the candidates q with is_closed[q]. Empty when
+// the monitor stopped it.
+ServiceLists without_candidates(const ServiceLists& lists, const std::vector<char>& is_closed,
+                                const Monitor& monitor = silent_monitor());
 
 // Bytes that lists of this many entries take.
 int64_t estimate_list_bytes(int64_t n, int64_t num_entries, bool is_symmetric = false);
