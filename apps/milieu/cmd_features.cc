@@ -134,7 +134,8 @@ constexpr std::string_view kExample =
     "  milieu kmeans features --feature gist -k 8 --out run\n"
     "    clusters the pictures; milieu kmeans photos --feature gist does both at once.\n"
     "  milieu info --options dense-sift\n"
-    "    tells the options of a feature.\n";
+    "    tells the options of a feature; milieu info --options words those of histograms of "
+    "words.\n";
 
 }  // namespace
 

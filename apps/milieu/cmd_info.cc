@@ -15,6 +15,7 @@
 #include "milieu/base/parallel.h"
 #include "milieu/base/summary.h"
 #include "milieu/feature/feature_spec.h"
+#include "milieu/feature/feature_store.h"
 #include "milieu/linalg/gemm.h"
 #include "milieu/linalg/isa.h"
 #include "milieu/store/describe.h"
@@ -64,9 +65,9 @@ void print_program(const InfoOptions& options, Console& console) {
 }
 
 // As base/fields.h makes it for flags; options of features are written name=value.
-std::string feature_options_table(FeatureSpec& spec) {
+std::string feature_options_table(const std::vector<Field>& fields) {
   std::string text = "| option | default | range | meaning |\n| --- | --- | --- | --- |\n";
-  for (const Field& field : spec.fields()) {
+  for (const Field& field : fields) {
     const std::string value = to_text(field.get());
     text += fmt::format("| `{}` | {} | {} | {} |\n", field.name,
                         value.empty() ? "" : "`" + value + "`", field.range_text(), field.help);
@@ -82,19 +83,35 @@ void print_options(const std::string& method, Console& console) {
     return;
   }
   if (const FeatureEntry* entry = find_feature(method)) {
-    FeatureSpec spec;
-    spec.entry = entry;
-    spec.feature = entry->make("");
-    console.print(feature_options_table(spec));
+    const std::unique_ptr<Feature> feature = entry->make("");
+    console.print(feature_options_table(feature->fields()));
+    return;
+  }
+  if (method == "words") {
+    WordOptions words;
+    console.print(feature_options_table(fields_of(words)));
     return;
   }
   std::vector<std::string> known;
   for (const Command& other : commands())
     if (other.make_method) known.emplace_back(other.name);
   for (const FeatureEntry& entry : feature_catalog()) known.push_back(entry.name);
+  known.emplace_back("words");
   const std::string nearest = nearest_word(method, known);
   throw UsageError(fmt::format("--options is '{}', must be a clustering command or a feature{}",
                                method, nearest.empty() ? "" : ": did you mean " + nearest + "?"));
+}
+
+// In the form of store/describe.h.
+std::string describe_features(const std::string& path) {
+  const FeatureFolder folder = open_feature_folder(path);
+  std::string text = fmt::format("{}: folder of features\n  pictures: {} of {}\n", path,
+                                 folder.images.size(), folder.source);
+  if (!folder.labels.empty()) text += fmt::format("  classes: {}\n", folder.labels.names.size());
+  for (const FeatureFolder::Entry& entry : folder.features)
+    text += fmt::format("  {}: {} columns{}\n", entry.spec, entry.cols,
+                        entry.has_patches ? ", patches kept" : "");
+  return text;
 }
 
 int run_info(const InfoOptions& options, Session& session) {
@@ -103,7 +120,8 @@ int run_info(const InfoOptions& options, Session& session) {
   } else if (options.file.empty()) {
     print_program(options, session.console);
   } else {
-    session.console.print(describe_file(options.file));
+    session.console.print(is_feature_folder(options.file) ? describe_features(options.file)
+                                                          : describe_file(options.file));
   }
   return kDone;
 }
@@ -120,6 +138,7 @@ Run declare_info(Flags& flags) {
   for (const Command& command : commands())
     if (command.make_method) spec.choices.emplace_back(command.name);
   for (const FeatureEntry& entry : feature_catalog()) spec.choices.push_back(entry.name);
+  spec.choices.emplace_back("words");
   flags.add(std::move(spec), [options](const std::string& text) { options->options_of = text; });
   flags.boolean("--json", options->json, "describe the program as JSON", "Output");
   return [options](Session& session) { return run_info(*options, session); };

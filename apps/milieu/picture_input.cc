@@ -13,7 +13,6 @@
 #include "milieu/base/error.h"
 #include "milieu/data/image_folder.h"
 #include "milieu/data/mapped_file.h"
-#include "milieu/feature/feature_store.h"
 #include "milieu/store/model_file.h"
 #include "milieu/store/run_folder.h"
 
@@ -149,39 +148,73 @@ PictureInput from_feature_folder(const std::string& path, const PictureOptions& 
   return input;
 }
 
+// The features of a folder of pictures, one a folder of the cache.
+class CachedFeatures {
+ public:
+  CachedFeatures(const std::string& path, const PictureOptions& pictures, int num_threads,
+                 ProgressMonitor& monitor, Session& session)
+      : path_(path),
+        vocabulary_folder_(pictures.vocabulary_folder),
+        images_(list_image_folder(path)),
+        monitor_(monitor),
+        session_(session) {
+    extract_.decode.max_side = parse_max_side(pictures.max_side);
+    extract_.num_threads = num_threads;
+    extract_.vocabulary_folder = pictures.vocabulary_folder;
+    extract_.read_codebook = read_codebook;
+  }
+
+  FeatureFolder compute(FeatureSpec spec, bool with_patches) {
+    const Interrupt::Resumable resumable(session_.interrupt);
+    extract_.patches = with_patches;
+    const std::string place =
+        cache_place(path_, to_text(spec), extract_.decode.max_side, vocabulary_folder_);
+    std::vector<FeatureSpec> one;
+    one.push_back(std::move(spec));
+    const ExtractResult result =
+        extract_features(images_, std::move(one), place, extract_, monitor_);
+    monitor_.clear();
+    if (warnings_.empty()) {
+      const std::string skipped = report_skipped(images_, result, session_.console);
+      if (!skipped.empty()) warnings_.push_back(skipped);
+    }
+    warnings_.insert(warnings_.end(), result.warnings.begin(), result.warnings.end());
+    return open_feature_folder(place);
+  }
+
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  std::string path_, vocabulary_folder_;
+  ImageFolder images_;
+  ExtractOptions extract_;
+  ProgressMonitor& monitor_;
+  Session& session_;
+  std::vector<std::string> warnings_;
+};
+
 PictureInput from_pictures(const std::string& path, const PictureOptions& pictures,
                            const LoadOptions& options, ProgressMonitor& monitor, Session& session) {
   require_feature(path, pictures);
-  ExtractOptions extract;
-  extract.decode.max_side = parse_max_side(pictures.max_side);
-  extract.num_threads = options.num_threads;
-  extract.vocabulary_folder = pictures.vocabulary_folder;
-  extract.read_codebook = read_codebook;
   std::vector<FeatureSpec> specs = parse_feature_list(pictures.feature, pictures.codebook);
-  const ImageFolder images = list_image_folder(path);
-  const Interrupt::Resumable resumable(session.interrupt);
+  CachedFeatures cached(path, pictures, options.num_threads, monitor, session);
   PictureInput input;
   input.root = path;
   Points points;
   FeatureFolder folder;
   for (FeatureSpec& spec : specs) {
     const std::string id = spec.id;
-    const std::string place =
-        cache_place(path, to_text(spec), extract.decode.max_side, pictures.vocabulary_folder);
-    std::vector<FeatureSpec> one;
-    one.push_back(std::move(spec));
-    const ExtractResult result = extract_features(images, std::move(one), place, extract, monitor);
-    monitor.clear();
-    if (&spec == &specs.front()) {
-      const std::string skipped = report_skipped(images, result, session.console);
-      if (!skipped.empty()) input.warnings.push_back(skipped);
-    }
-    input.warnings.insert(input.warnings.end(), result.warnings.begin(), result.warnings.end());
-    folder = open_feature_folder(place);
+    folder = cached.compute(std::move(spec), false);
     add_feature(folder, id, points, input);
   }
+  input.warnings = cached.warnings();
   input.data = make_dataset(std::move(points), folder.labels, folder.images, path, options);
   return input;
+}
+
+bool is_feature_input(const std::string& path) {
+  std::error_code error;
+  return is_feature_folder(path) || fs::is_directory(path + "/.milieu", error);
 }
 
 }  // namespace
@@ -255,8 +288,7 @@ PictureInput load_input(const std::string& path, const PictureOptions& pictures,
                         const LoadOptions& options, ProgressMonitor& monitor, Session& session) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
-    if (is_feature_folder(path) || fs::is_directory(path + "/.milieu", error))
-      return from_feature_folder(path, pictures, options);
+    if (is_feature_input(path)) return from_feature_folder(path, pictures, options);
     return from_pictures(path, pictures, options, monitor, session);
   }
   if (!pictures.feature.empty())
@@ -264,6 +296,38 @@ PictureInput load_input(const std::string& path, const PictureOptions& pictures,
         fmt::format("feature is {}, but {} is no folder of pictures", pictures.feature, path));
   PictureInput input;
   input.data = load_dataset(path, options);
+  return input;
+}
+
+PatchInput load_patches(const std::string& path, const PictureOptions& pictures, int num_threads,
+                        ProgressMonitor& monitor, Session& session) {
+  PatchInput input;
+  FeatureFolder folder;
+  std::string id;
+  if (is_feature_input(path)) {
+    folder = open_feature_folder(path);
+    const std::vector<std::string> ids = chosen_ids(folder, pictures.feature);
+    if (ids.size() == 1) id = ids[0];
+  } else {
+    require_feature(path, pictures);
+    std::vector<FeatureSpec> specs = parse_feature_list(pictures.feature, pictures.codebook);
+    if (specs.size() == 1 && specs[0].is_local()) {
+      id = specs[0].id;
+      CachedFeatures cached(path, pictures, num_threads, monitor, session);
+      folder = cached.compute(std::move(specs[0]), true);
+      input.warnings = cached.warnings();
+    }
+  }
+  if (id.empty())
+    throw InvalidArgument(
+        fmt::format("feature is '{}', must be one local feature, such as "
+                    "dense-sift: patches are asked for",
+                    pictures.feature));
+  input.patches = folder.patches(id);
+  input.images = folder.images;
+  input.labels = folder.labels;
+  input.root = folder.source;
+  input.feature = folder.find(id).spec;
   return input;
 }
 

@@ -10,6 +10,7 @@
 #include "milieu/data/dataset.h"
 #include "milieu/feature/extract.h"
 #include "milieu/feature/feature_spec.h"
+#include "milieu/feature/feature_store.h"
 #include "milieu/render/contact_sheet.h"
 #include "progress.h"
 
@@ -35,6 +36,19 @@ struct PictureInput {
 // Any INPUT: a file of numbers, a folder of pictures (with a feature), a folder of features.
 PictureInput load_input(const std::string& path, const PictureOptions& pictures,
                         const LoadOptions& options, ProgressMonitor& monitor, Session& session);
+
+// Local descriptors of every picture, for methods that want patches. `feature` names one local
+// feature; INPUT is a folder of pictures, or a folder of features made with --patches.
+struct PatchInput {
+  PatchSet patches;                 // picture after picture
+  std::vector<std::string> images;  // paths below `root`
+  Labels labels;                    // class folders; empty when there are none
+  std::string root;                 // the folder of pictures
+  std::string feature;              // in full
+  std::vector<std::string> warnings;
+};
+PatchInput load_patches(const std::string& path, const PictureOptions& pictures, int num_threads,
+                        ProgressMonitor& monitor, Session& session);
 
 // INPUT of a prediction: pictures are described as those the model was trained on, with the words
 // of training. `model` is the file or run folder that the user named.

@@ -44,7 +44,7 @@ class DocsTest(CliTest):
         for command, expected in EXAMPLE.findall(page):
             done = subprocess.run(
                 ["bash", "-euo", "pipefail", "-c", command], cwd=self.folder, text=True,
-                env={**environment(), "PATH": path}, stdout=subprocess.PIPE,
+                env={**environment(), "PATH": path, "MILIEU_CACHE": str(self.folder / "cache")}, stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT, timeout=120, check=False)
             self.assertEqual(done.returncode, 0, f"{command}{done.stdout}")
             if expected:

@@ -218,6 +218,15 @@ class FeaturesTest(CliTest):
         np.testing.assert_allclose(np.bincount(nearest, minlength=4), counts[2], atol=1e-3)
         self.assertEqual(self.computed("dense-sift:step=16:words=4", "--patches"), 0)
 
+    def test_info_describes_the_folder_and_the_options(self):
+        self.features("tiny:size=8,color")
+        self.assertEqual(self.succeed("info", "f").out,
+                         "f: folder of features\n  pictures: 18 of photos\n  classes: 3\n"
+                         "  tiny:size=8: 64 columns\n  color: 128 columns\n")
+        self.assertIn("| `size` | `16` | between 1 and 1024 |",
+                      self.succeed("info", "--options", "tiny").out)
+        self.assertIn("| `num_words` | `200` |", self.succeed("info", "--options", "words").out)
+
     def test_threads_and_cache_do_not_change_a_number(self):
         spec = "dense-sift:words=9:pca=5:weight=tf-idf:norm=l2:pyramid=2"
         self.features(spec, "--threads", "1", out="one")

@@ -27,15 +27,15 @@
 namespace milieu {
 
 struct ExtractOptions {
-  DecodeOptions decode;
+  DecodeOptions decode = {};
   bool patches = false;  // keep the local descriptors, not only the words
   bool strict = false;   // an unreadable picture is an error, not skipped
   int num_threads = 0;
   // A folder with the vocabulary (NAME.codebook.npy, ...) that must be used: another folder of
   // features, or a run folder. "": learned from these pictures.
-  std::string vocabulary_folder;
+  std::string vocabulary_folder = {};
   // Reads what the option `codebook` names; by default a file of numbers, one word a row.
-  std::function<Matrix<float>(const std::string& path)> read_codebook;
+  std::function<Matrix<float>(const std::string& path)> read_codebook = {};
 };
 
 template <class Visitor>
