@@ -18,11 +18,20 @@
 namespace milieu {
 namespace {
 
+// Ranges, and what the function itself asks of its options: a wrong combination is to be named
+// before the first picture, not for each of them.
+template <class Function, class Options>
+void check_options(const std::vector<Field>& fields, Function* function, const Options& options) {
+  validate_fields(fields);
+  function(make_image(1, 1), options);
+}
+
 // A feature from a plain function of picture and options.
 template <class Options, std::vector<float> (*function)(const Image&, const Options&)>
 class WholeFeature : public Feature {
  public:
   std::vector<Field> fields() override { return fields_of(options_); }
+  void prepare() override { check_options(fields(), function, options_); }
   std::vector<float> whole(const Picture& picture) const override {
     return function(picture.image, options_);
   }
@@ -35,6 +44,7 @@ template <class Options, LocalDescriptors (*function)(const Image&, const Option
 class LocalFeature : public Feature {
  public:
   std::vector<Field> fields() override { return fields_of(options_); }
+  void prepare() override { check_options(fields(), function, options_); }
   LocalDescriptors local(const Picture& picture) const override {
     return function(picture.image, options_);
   }

@@ -4,11 +4,14 @@
 
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
+#include "milieu/feature/catalog.h"
 #include "milieu/feature/dense_sift.h"
 #include "milieu/feature/filter_bank.h"
 #include "milieu/feature/gist.h"
@@ -81,6 +84,19 @@ TEST_P(Descriptors, EverySizeGivesADefinedResult) {
 TEST_P(Descriptors, AVeryLongPictureIsNoTrouble) {
   const Matrix<float> out = GetParam().describe(test_images::constant(60000, 1, 200));
   for (int64_t i = 0; i < out.size(); ++i) ASSERT_TRUE(std::isfinite(out.data()[i]));
+}
+
+TEST(DescriptorCatalog, WrongCombinationsAreRefusedBeforeTheFirstPicture) {
+  const auto prepare = [](const char* name, const char* option, const char* value) {
+    const std::unique_ptr<Feature> feature = find_feature(name)->make("");
+    for (const Field& field : feature->fields())
+      if (field.name == option) field.set_from_text(value);
+    feature->prepare();
+  };
+  EXPECT_NO_THROW(prepare("dense-sift", "patch_size", "20"));
+  EXPECT_THROW(prepare("dense-sift", "patch_size", "18"), InvalidArgument);
+  EXPECT_THROW(prepare("lbp", "num_neighbors", "24"), InvalidArgument);
+  EXPECT_THROW(prepare("mr8", "step", "0"), InvalidArgument);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Descriptors, testing::ValuesIn(cases()),
