@@ -9,7 +9,7 @@
 // Symbols: see learn_steps.h. Conventions: lambda starts at 0, w at 3 / d; ties to the lowest
 // index;
 //   a feature that is the same everywhere gets weight 0.
-// See: docs/algorithms/exemplar_learn.md.
+// See: docs/exemplar_learn.md.
 #include "milieu/exemplar/learn.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The equations of learn.h, one function each. Symbols as in the paper, with the corrections that
-// docs/algorithms/exemplar_learn.md lists:
+// docs/exemplar_learn.md lists:
 //   d_pq = w . f_pq; ubar_pq = d_pq + beta [p and q in the same true cluster], diagonal included;
 //   theta = what one slave is charged for an exemplar; lambda = the duals of the shared x_qq;
 //   each x_qq is shared by n + 1 slaves: those of all samples and of its cluster.
