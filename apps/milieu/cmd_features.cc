@@ -79,7 +79,7 @@ int run_features(const FeaturesOptions& options, Session& session) {
   ExtractOptions extract = options.extract;
   extract.read_codebook = read_codebook;
   std::vector<FeatureSpec> specs = parse_feature_list(options.feature, options.codebook);
-  const ImageFolder images = list_image_folder(options.input);
+  const ImageFolder images = list_pictures(options.input);
 
   const Interrupt::Resumable resumable(session.interrupt);
   ProgressMonitor monitor(console, session.interrupt.token(), "features");
@@ -109,8 +109,10 @@ std::string feature_help() {
 
 Run declare_features(Flags& flags) {
   auto options = std::make_shared<FeaturesOptions>();
-  flags.argument("DIR", options->input, true,
-                 "folder of pictures; each sub-folder is a class; symbolic links are followed");
+  flags.argument(
+      "DIR", options->input, true,
+      "folder of pictures; each sub-folder is a class; symbolic links are followed. Or a "
+      ".txt that names pictures, one a line");
   flags.text("--feature", options->feature, "LIST", feature_help().c_str(), "Features");
   flags.text("--codebook", options->codebook, "FILE",
              "words of local features made elsewhere: a .npy, a run folder or a folder of features",

@@ -139,7 +139,7 @@ PictureInput from_feature_folder(const std::string& path, const PictureOptions& 
                                  const LoadOptions& options) {
   const FeatureFolder folder = open_feature_folder(path);
   PictureInput input;
-  input.root = folder.source;
+  input.root = folder.found_source();
   if (folder.max_side != DecodeOptions().max_side) input.max_side = std::to_string(folder.max_side);
   Points points;
   for (const std::string& id : chosen_ids(folder, pictures.feature))
@@ -155,13 +155,14 @@ class CachedFeatures {
                  ProgressMonitor& monitor, Session& session)
       : path_(path),
         vocabulary_folder_(pictures.vocabulary_folder),
-        images_(list_image_folder(path)),
+        images_(list_pictures(path)),
         monitor_(monitor),
         session_(session) {
     extract_.decode.max_side = parse_max_side(pictures.max_side);
     extract_.num_threads = num_threads;
     extract_.vocabulary_folder = pictures.vocabulary_folder;
     extract_.read_codebook = read_codebook;
+    extract_.waits = true;  // another command on the same pictures may be filling the cache
   }
 
   FeatureFolder compute(FeatureSpec spec, bool with_patches) {
@@ -183,6 +184,7 @@ class CachedFeatures {
   }
 
   const std::vector<std::string>& warnings() const { return warnings_; }
+  const std::string& root() const { return images_.root; }
 
  private:
   std::string path_, vocabulary_folder_;
@@ -199,7 +201,7 @@ PictureInput from_pictures(const std::string& path, const PictureOptions& pictur
   std::vector<FeatureSpec> specs = parse_feature_list(pictures.feature, pictures.codebook);
   CachedFeatures cached(path, pictures, options.num_threads, monitor, session);
   PictureInput input;
-  input.root = path;
+  input.root = cached.root();
   Points points;
   FeatureFolder folder;
   for (FeatureSpec& spec : specs) {
@@ -233,6 +235,12 @@ std::string cache_folder() {
         "HOME is not set, so there is no place for the cache: set MILIEU_CACHE, or "
         "use milieu features");
   return home + "/.cache/milieu";
+}
+
+ImageFolder list_pictures(const std::string& path) {
+  std::error_code error;
+  return path.ends_with(".txt") && !fs::is_directory(path, error) ? list_images_in(path)
+                                                                  : list_image_folder(path);
 }
 
 Matrix<float> read_codebook(const std::string& path) {
@@ -291,6 +299,8 @@ PictureInput load_input(const std::string& path, const PictureOptions& pictures,
     if (is_feature_input(path)) return from_feature_folder(path, pictures, options);
     return from_pictures(path, pictures, options, monitor, session);
   }
+  if (!pictures.feature.empty() && path.ends_with(".txt"))
+    return from_pictures(path, pictures, options, monitor, session);
   if (!pictures.feature.empty())
     throw InvalidArgument(
         fmt::format("feature is {}, but {} is no folder of pictures", pictures.feature, path));
@@ -326,7 +336,7 @@ PatchInput load_patches(const std::string& path, const PictureOptions& pictures,
   input.patches = folder.patches(id);
   input.images = folder.images;
   input.labels = folder.labels;
-  input.root = folder.source;
+  input.root = folder.found_source();
   input.feature = folder.find(id).spec;
   return input;
 }

@@ -63,6 +63,9 @@ MakePicture picture_maker(const PictureInput& input);
 // The list with the value of --codebook given to every local feature without one of its own.
 std::vector<FeatureSpec> parse_feature_list(const std::string& list, const std::string& codebook);
 
+// The pictures of a folder, or those that a .txt names.
+ImageFolder list_pictures(const std::string& path);
+
 // What `--codebook` may name: a file of numbers, a run folder or model (its centres), a folder of
 // features with one codebook.
 Matrix<float> read_codebook(const std::string& path);

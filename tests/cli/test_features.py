@@ -98,9 +98,9 @@ class FeaturesTest(CliTest):
 
     def test_killed_run_goes_on(self):
         make_folder(self.folder / "large", per_class=8, size=1500, ending="jpg")
+        self.save("c.npy", np.random.RandomState(0).rand(7, 128).astype(np.float32))
         process = self.start("features", "large", "--feature", "dense-sift:step=3:codebook=c.npy",
                              "--out", "f", "--threads", "1", env=self.env)
-        self.save("c.npy", np.random.RandomState(0).rand(7, 128).astype(np.float32))
         journal = self.folder / "f/.milieu/dense-sift.journal"
         deadline = time.monotonic() + 100
         while process.poll() is None and time.monotonic() < deadline:
@@ -109,6 +109,7 @@ class FeaturesTest(CliTest):
             time.sleep(0.002)
         process.kill()
         process.communicate()
+        # Without a journal the run was over before it could be killed.
         kept = journal.read_bytes().count(b" .\n") if journal.exists() else 24
         arguments = ("dense-sift:step=3:codebook=c.npy",)
         self.assertEqual(self.computed(*arguments, source="large"), 24 - kept)
@@ -119,7 +120,7 @@ class FeaturesTest(CliTest):
     def test_interrupt_keeps_finished_pictures(self):
         make_folder(self.folder / "large", per_class=8, size=1500, ending="jpg")
         self.save("c.npy", np.random.RandomState(0).rand(7, 128).astype(np.float32))
-        process = self.start("features", "large", "--feature", "dense-sift:step=1:codebook=c.npy",
+        process = self.start("features", "large", "--feature", "dense-sift:step=2:codebook=c.npy",
                              "--out", "f", "--threads", "1", env=self.env)
         journal = self.folder / "f/.milieu/dense-sift.journal"
         while process.poll() is None:
@@ -203,6 +204,18 @@ class FeaturesTest(CliTest):
         (self.folder / "links/reds").symlink_to(self.folder / "photos/red")
         self.features("tiny", source="links")
         self.assertEqual({row["class"] for row in self.rows()}, {"reds"})
+
+    def test_list_of_pictures(self):
+        chosen = [self.paths[7], self.paths[1], self.paths[16]]
+        self.write("photos/list.txt", "\n".join(chosen) + "\ngone.png\n")
+        outcome = self.features("tiny", source="photos/list.txt")
+        self.assertEqual([row["path"] for row in self.rows()], chosen)
+        self.assertIn("skipped gone.png", outcome.err)
+        self.features("tiny", out="all")
+        np.testing.assert_array_equal(self.load("tiny"), self.load("tiny", "all")[[7, 1, 16]])
+        summary = self.succeed("kmeans", "photos/list.txt", "--feature", "color", "-k", "3",
+                               "--json").json()
+        self.assertEqual((summary["n"], summary["metrics"]["accuracy"]), (3, 1))
 
     def test_patches_are_kept_on_request(self):
         self.features("dense-sift:step=16:words=4", "--patches")
@@ -357,6 +370,13 @@ class PictureInputTest(FeaturesTest):
         self.assertIn("max_side is -3",
                       self.fail_with(2, "kmeans", "photos", "-k", "2", "--feature", "tiny",
                                      "--max-side", "-3"))
+
+    def test_commands_share_the_cache(self):
+        arguments = ("kmeans", "photos", "--feature", "dense-sift:words=7", "-k", "3", "--quiet")
+        processes = [self.start(*arguments, env=self.env) for _ in range(3)]
+        for process in processes:
+            _, err = process.communicate(timeout=120)
+            self.assertEqual((process.returncode, err), (0, ""))
 
     def test_skipped_pictures_are_in_the_warnings(self):
         self.write("photos/red/bad.png", "no picture")

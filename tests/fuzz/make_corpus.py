@@ -111,7 +111,36 @@ def selection_seeds():
     write("selection", "written_differently", "03,1.0\n1\n3\n")
 
 
+def image_seeds():
+    """Needs python3-pil. Tiny, since every prefix of a seed is tried."""
+    import io
+
+    from PIL import Image
+
+    image = Image.frombytes("RGB", (3, 2), bytes(14 * i for i in range(18)))
+    exif = image.getexif()
+    exif[0x0112] = 6
+    for name, picture, options in [
+            ("jpeg", image.convert("L"), {"format": "JPEG", "optimize": True}),
+            ("jpeg_progressive", image.convert("L"),
+             {"format": "JPEG", "progressive": True, "exif": exif}),
+            ("png", image, {"format": "PNG"}),
+            ("png_palette", image.convert("P"), {"format": "PNG", "bits": 4}),
+            ("png_alpha", image.convert("RGBA"), {"format": "PNG"}),
+            ("tiff", image, {"format": "TIFF", "compression": "tiff_lzw"}),
+            ("webp", image, {"format": "WEBP", "lossless": True}),
+            ("bmp", image, {"format": "BMP"}),
+            ("ppm", image, {"format": "PPM"})]:
+        file = io.BytesIO()
+        picture.save(file, **options)
+        write("image", name, file.getvalue())
+    write("image", "pgm_text", "P2\n# a\n2 2 9\n0 1 5 9\n")
+    write("image", "pbm_lie", "P4 9999999 9999999\n")
+    write("image", "png_bomb", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\xea\x60\0\0\xea\x60\x08\x02\0\0\0")
+
+
 if __name__ == "__main__":
+    image_seeds()
     npy_seeds()
     idx_seeds()
     csv_seeds()

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "milieu/base/error.h"
+#include "milieu/data/mapped_file.h"
 #include "milieu/data/numbers.h"
 
 namespace milieu {
@@ -116,6 +117,36 @@ Labels labels_from_classes(const std::vector<std::string>& classes) {
 }
 
 ImageFolder list_image_folder(const std::string& root) { return Lister(root).list(); }
+
+ImageFolder list_images_in(const std::string& list_path) {
+  const auto file = MappedFile::open(list_path);
+  ImageFolder folder;
+  folder.root = fs::path(list_path).parent_path().string();
+  if (folder.root.empty()) folder.root = ".";
+  std::vector<std::string> classes;
+  std::string_view text = file->text();
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    std::string path(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (path.ends_with('\r')) path.pop_back();
+    if (path.starts_with("./")) path.erase(0, 2);
+    if (path.empty()) continue;
+    if (!has_image_extension(path)) {
+      folder.skipped.push_back({path, "not an image by its name"});
+      continue;
+    }
+    const size_t slash = path.find('/');
+    const bool has_class = slash != std::string::npos && slash > 0 && !path.starts_with("..");
+    classes.push_back(has_class ? path.substr(0, slash) : "");
+    if (path.starts_with('/')) path = fs::relative(path, folder.root).string();
+    folder.paths.push_back(std::move(path));
+  }
+  if (folder.paths.empty())
+    throw DataError(fmt::format("{} names no images, must name some, one a line", list_path));
+  folder.labels = labels_from_classes(classes);
+  return folder;
+}
 
 bool has_image_extension(std::string_view path) {
   const size_t dot = path.rfind('.');

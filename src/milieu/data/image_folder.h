@@ -31,6 +31,11 @@ struct ImageFolder {
 // image.
 ImageFolder list_image_folder(const std::string& root);
 
+// The images that a text file names, one a line, in its order: paths as they are, or relative to
+// the folder of the file, which becomes the root. The first folder on a relative path is the class.
+// Empty lines are left out. Throws IoError, and DataError when no image is named.
+ImageFolder list_images_in(const std::string& list_path);
+
 // Labels from the names of class folders, one a picture; "" is no class (-1). Unlike labels in
 // files, names stay as they are: "001" is not "1". They are sorted by number when all of them are
 // whole numbers, else by their bytes. Empty when no picture has a class.

@@ -137,5 +137,32 @@ TEST(ImageExtension, IsAskedOfTheNameOnly) {
   EXPECT_FALSE(has_image_extension("a.png.txt"));
 }
 
+TEST(ImageList, NamesImagesInItsOwnOrder) {
+  const TempDir folder;
+  const std::string list =
+      folder.write("list.txt", "b/2.png\r\n\n./a/1.jpg\n3.png\nnotes.md\nb/1.png");
+  const ImageFolder images = list_images_in(list);
+  EXPECT_EQ(images.root, folder.path());
+  EXPECT_EQ(images.paths, (std::vector<std::string>{"b/2.png", "a/1.jpg", "3.png", "b/1.png"}));
+  EXPECT_EQ(images.labels.names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(images.labels.indices, (std::vector<int>{1, 0, -1, 1}));
+  ASSERT_EQ(images.skipped.size(), 1u);
+  EXPECT_EQ(images.skipped[0].path, "notes.md");
+}
+
+TEST(ImageList, AbsolutePathsAreKeptRelativeToTheList) {
+  const TempDir folder;
+  const ImageFolder images =
+      list_images_in(folder.write("list.txt", folder.file("x/1.png") + "\n"));
+  EXPECT_EQ(images.paths, (std::vector<std::string>{"x/1.png"}));
+  EXPECT_TRUE(images.labels.empty());
+}
+
+TEST(ImageList, WithoutImagesIsRefused) {
+  const TempDir folder;
+  EXPECT_THROW(list_images_in(folder.write("list.txt", "words\n")), DataError);
+  EXPECT_THROW(list_images_in(folder.file("none.txt")), IoError);
+}
+
 }  // namespace
 }  // namespace milieu

@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <thread>
 
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
@@ -29,11 +31,15 @@ using namespace internal;
 // Holds the folder for this process; a crash lets go of it.
 class FolderLock {
  public:
-  explicit FolderLock(const std::string& out) {
+  FolderLock(const std::string& out, bool waits, const Monitor& monitor) {
     const std::string path = hidden(out, "lock");
     fd_ = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
     if (fd_ < 0) throw IoError(fmt::format("{} cannot be made: {}", path, std::strerror(errno)));
-    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+    while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+      if (waits && !monitor.should_stop()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        continue;
+      }
       ::close(fd_);
       throw IoError(
           fmt::format("another run is writing to {}: wait for it, or name another folder", out));
@@ -295,6 +301,7 @@ bool Extraction::is_finished(const std::vector<uint64_t>& hashes,
 FolderRecord Extraction::make_record(const std::vector<ImageRow>& rows) const {
   FolderRecord record;
   record.source = images_.root;
+  record.absolute_source = fs::absolute(images_.root).lexically_normal().string();
   record.images = hash_text(images_csv(rows));
   record.num_images = static_cast<int64_t>(rows.size());
   record.max_side = options_.decode.max_side;
@@ -356,7 +363,7 @@ ExtractResult Extraction::run() {
   require(!specs_.empty(), "no feature is named: see the catalog in docs/features.md");
   calm_opencv();
   make_folder(out_);
-  const FolderLock lock(out_);
+  const FolderLock lock(out_, options_.waits, monitor_);
   remove_leftovers(out_);
   index_ = std::make_unique<FileIndex>(hidden(out_, "files"));
   read_recorded();

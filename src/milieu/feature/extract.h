@@ -31,6 +31,7 @@ struct ExtractOptions {
   bool patches = false;  // keep the local descriptors, not only the words
   bool strict = false;   // an unreadable picture is an error, not skipped
   int num_threads = 0;
+  bool waits = false;  // for another run that writes to the same folder; else it is an error
   // A folder with the vocabulary (NAME.codebook.npy, ...) that must be used: another folder of
   // features, or a run folder. "": learned from these pictures.
   std::string vocabulary_folder = {};

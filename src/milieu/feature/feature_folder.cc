@@ -65,6 +65,7 @@ FolderRecord parse_features_json(const Json& json, const std::string& path) {
     throw DataError(fmt::format("{} is of format {}, this Milieu knows {}: take a newer one", path,
                                 json.at("format").get<int>(), kFolderFormat));
   record.source = json.at("source").get<std::string>();
+  record.absolute_source = json.value("absolute_source", "");
   record.num_images = json.at("images").at("count").get<int64_t>();
   if (!parse_hex(json.at("images").at("hash").get<std::string>(), record.images))
     throw DataError(fmt::format("{} has a hash that is none", path));
@@ -119,6 +120,7 @@ void write_features_json(const std::string& path, const FolderRecord& record) {
   json["format"] = kFolderFormat;
   json["versions"] = {{"milieu", version()}, {"opencv", CV_VERSION}, {"vlfeat", VL_VERSION_STRING}};
   json["source"] = record.source;
+  json["absolute_source"] = record.absolute_source;
   json["images"] = {{"count", record.num_images}, {"hash", hex(record.images)}};
   json["decode"] = {{"max_side", record.max_side}, {"max_pixels", record.max_pixels}};
   json["features"] = Json::object();

@@ -38,8 +38,9 @@ struct FeatureRecord {
 };
 
 struct FolderRecord {
-  std::string source;   // the folder of pictures
-  uint64_t images = 0;  // fingerprint of images.csv
+  std::string source;           // the folder of pictures
+  std::string absolute_source;  // the same from any working folder
+  uint64_t images = 0;          // fingerprint of images.csv
   int64_t num_images = 0;
   int max_side = 0;
   int64_t max_pixels = 0;

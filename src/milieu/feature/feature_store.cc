@@ -44,6 +44,7 @@ FeatureFolder open_feature_folder(const std::string& path) {
   FeatureFolder folder;
   folder.path = path;
   folder.source = record.source;
+  folder.absolute_source = record.absolute_source;
   folder.max_side = record.max_side;
   folder.max_pixels = record.max_pixels;
   std::vector<std::string> classes;
@@ -104,6 +105,11 @@ PatchSet FeatureFolder::patches(const std::string& id) const {
     set.grids.push_back(
         {static_cast<int>(element_at(grids, i, 0)), static_cast<int>(element_at(grids, i, 1))});
   return set;
+}
+
+std::string FeatureFolder::found_source() const {
+  std::error_code ignored;
+  return fs::exists(source + "/" + images.front(), ignored) ? source : absolute_source;
 }
 
 std::vector<std::string> vocabulary_files(const std::string& folder, const std::string& id) {

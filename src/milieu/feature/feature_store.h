@@ -41,6 +41,7 @@ struct PatchSet {
 struct FeatureFolder {
   std::string path;
   std::string source;               // the folder of pictures
+  std::string absolute_source;      // the same from any working folder
   std::vector<std::string> images;  // paths relative to source, in the order of the rows
   Labels labels;                    // classes of the pictures; empty when there are none
   std::vector<int> widths, heights;
@@ -62,6 +63,9 @@ struct FeatureFolder {
   const Entry& find(const std::string& id) const;
   Points points(const std::string& id) const;
   PatchSet patches(const std::string& id) const;
+  // Where the pictures are now: `source` as it was given if the first picture is there, else the
+  // absolute path.
+  std::string found_source() const;
 };
 
 // Holds a features.json.
