@@ -57,11 +57,10 @@ def killed_run(source, feature, out, wanted):
     """Starts a run and kills it once about `wanted` pictures are finished; how many were."""
     process = subprocess.Popen([common.PROGRAM, "features", source, "--feature", feature, "--out", out,
                                 "--quiet"])
-    journals = pathlib.Path(out) / ".milieu"
+    files = pathlib.Path(out) / ".milieu/files"  # a picture is finished with its line here
 
     def finished():
-        counts = [p.read_bytes().count(b" .\n") for p in journals.glob("*.journal")]
-        return min(counts, default=0)
+        return files.read_bytes().count(b"]\n") if files.exists() else 0
 
     while process.poll() is None and finished() < wanted:
         time.sleep(0.01)
