@@ -37,7 +37,20 @@ std::optional<int64_t> whole_number(const FieldValue& given) {
   return static_cast<int64_t>(*real);
 }
 
-[[noreturn]] void throw_unparsed(const Field& field, std::string_view text, const char* wanted) {
+// The word of a rule in place of a number, in both directions.
+template <class Number>
+FieldValue word_or_number(const FieldRule& rule, Number value) {
+  if (!rule.word.empty() && static_cast<double>(value) == rule.word_value) return rule.word;
+  return value;
+}
+
+bool is_word_of(const FieldRule& rule, const FieldValue& given) {
+  const std::string* text = std::get_if<std::string>(&given);
+  return text && !rule.word.empty() && *text == rule.word;
+}
+
+[[noreturn]] void throw_unparsed(const Field& field, std::string_view text,
+                                 const std::string& wanted) {
   throw InvalidArgument(fmt::format("{} is '{}', must be {}", field.name, text, wanted));
 }
 
@@ -103,10 +116,16 @@ std::string Field::range_text() const {
   if (kind == FieldKind::Choice) return choices.empty() ? "" : join_choices(choices);
   const bool has_min = std::isfinite(rule.min);
   const bool has_max = std::isfinite(rule.max);
-  if (has_min && has_max) return fmt::format("between {} and {}", rule.min, rule.max);
-  if (has_min) return fmt::format("{} {}", rule.min_is_excluded ? "above" : "at least", rule.min);
-  if (has_max) return fmt::format("at most {}", rule.max);
-  return "";
+  std::string text;
+  if (has_min && has_max) {
+    text = fmt::format("between {} and {}", rule.min, rule.max);
+  } else if (has_min) {
+    text = fmt::format("{} {}", rule.min_is_excluded ? "above" : "at least", rule.min);
+  } else if (has_max) {
+    text = fmt::format("at most {}", rule.max);
+  }
+  if (rule.word.empty()) return text;
+  return fmt::format("{} or {}", text.empty() ? kind_name(kind) : text, rule.word);
 }
 
 void Field::validate() const {
@@ -128,6 +147,10 @@ void Field::validate() const {
 }
 
 void Field::set_from_text(std::string_view text) const {
+  if (!rule.word.empty() && text == rule.word) return set(rule.word);
+  const auto wanted = [&] {
+    return rule.word.empty() ? kind_name(kind) : fmt::format("{} or {}", kind_name(kind), rule.word);
+  };
   switch (kind) {
     case FieldKind::Flag: {
       if (text == "true" || text == "1" || text == "yes" || text == "on") return set(true);
@@ -138,12 +161,12 @@ void Field::set_from_text(std::string_view text) const {
       int64_t number = 0;
       if (parse_number(text, number)) return set(number);
       double real = 0;  // 1e3, or too large for int64_t: set() judges
-      if (!parse_number(text, real)) throw_unparsed(*this, text, kind_name(kind));
+      if (!parse_number(text, real)) throw_unparsed(*this, text, wanted());
       return set(real);
     }
     case FieldKind::Real: {
       double number = 0;
-      if (!parse_number(text, number)) throw_unparsed(*this, text, kind_name(kind));
+      if (!parse_number(text, number)) throw_unparsed(*this, text, wanted());
       return set(number);
     }
     case FieldKind::Text:
@@ -177,12 +200,16 @@ void FieldCollector::add_integer(const char* name, Number& value, const FieldRul
   static constexpr uint64_t kLargest =
       std::min(static_cast<uint64_t>(std::numeric_limits<Number>::max()),
                static_cast<uint64_t>(std::numeric_limits<int64_t>::max()));
-  field.get = [&value, key = field.name]() -> FieldValue {
+  field.get = [&value, key = field.name, rule]() -> FieldValue {
     if (!std::in_range<int64_t>(value))
       throw InvalidArgument(fmt::format("{} is {}, must be at most {}", key, value, kLargest));
-    return static_cast<int64_t>(value);
+    return word_or_number(rule, static_cast<int64_t>(value));
   };
-  field.set = [&value, key = field.name](const FieldValue& given) {
+  field.set = [&value, key = field.name, rule](const FieldValue& given) {
+    if (is_word_of(rule, given)) {
+      value = static_cast<Number>(rule.word_value);
+      return;
+    }
     const std::optional<int64_t> number = whole_number(given);
     const double* real = std::get_if<double>(&given);
     const bool is_huge = real && std::isfinite(*real) && std::abs(*real) >= 0x1p63;
@@ -219,9 +246,11 @@ void FieldCollector::operator()(const char* name, bool& value, FieldRule rule, c
 
 void FieldCollector::operator()(const char* name, double& value, FieldRule rule, const char* help) {
   Field& field = add(name, FieldKind::Real, rule, help);
-  field.get = [&value]() -> FieldValue { return value; };
-  field.set = [&value, key = field.name](const FieldValue& given) {
-    if (const int64_t* number = std::get_if<int64_t>(&given)) {
+  field.get = [&value, rule]() -> FieldValue { return word_or_number(rule, value); };
+  field.set = [&value, key = field.name, rule](const FieldValue& given) {
+    if (is_word_of(rule, given)) {
+      value = rule.word_value;
+    } else if (const int64_t* number = std::get_if<int64_t>(&given)) {
       value = static_cast<double>(*number);
     } else if (const double* real = std::get_if<double>(&given)) {
       value = *real;

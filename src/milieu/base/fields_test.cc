@@ -244,5 +244,35 @@ TEST_F(Fields, TableHasARowAFieldAndEscapesBars) {
             "| `--shape`, `--form` | `long` | round, long or flat | which shape |\n");
 }
 
+struct WordOptions {
+  int words = 5;
+  double tau = 0.5;
+};
+
+template <class Visitor>
+void visit_fields(WordOptions& o, Visitor&& v) {
+  v("words", o.words, at_least(1).or_word("auto", -1), "how many");
+  v("tau", o.tau, above(0).or_word("auto", -1), "weight");
+}
+
+TEST(FieldWords, AWordStandsForANumberOutsideTheRange) {
+  WordOptions options;
+  const std::vector<Field> fields = fields_of(options);
+  for (const Field& field : fields) {
+    field.set_from_text("auto");
+    EXPECT_EQ(field.get(), FieldValue("auto"));
+    field.validate();
+  }
+  EXPECT_EQ(options.words, -1);
+  EXPECT_EQ(options.tau, -1);
+  fields[0].set(int64_t{7});
+  EXPECT_EQ(options.words, 7);
+  EXPECT_EQ(fields[0].range_text(), "at least 1 or auto");
+  EXPECT_THROW(fields[0].set_from_text("many"), InvalidArgument);
+  EXPECT_THROW(fields[0].set(std::string("many")), InvalidArgument);
+  fields[0].set_from_text("0");
+  EXPECT_THROW(fields[0].validate(), InvalidArgument);
+}
+
 }  // namespace
 }  // namespace milieu

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context-aware clustering [Yuan08]: samples cluster into words, the groups they occur in cluster
+// into phrases (sets of words), and each level corrects the other. The public face; the loop is in
+// cac.cc, the steps in cac_steps.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "milieu/base/fields.h"
+#include "milieu/base/monitor.h"
+#include "milieu/base/summary.h"
+#include "milieu/cac/context_groups.h"
+#include "milieu/linalg/matrix.h"
+
+namespace milieu {
+
+// UnitVariance divides the squared distances of each view by the view's total variance, so that
+// views of any unit and width count alike; Raw takes them as they are.
+enum class CacScaling { UnitVariance, Raw };
+// What a group says about a word: how often it occurs (every step is an exact minimum), or whether
+// it occurs at all (samples are then moved one at a time).
+enum class CacTransactions { Counts, Binary };
+// Words: words by k-means, then phrases. Phrases: phrases first, then words inside them. Auto: both
+// in turn.
+enum class CacStart { Auto, Words, Phrases };
+// How a start clusters groups: k-means on counts of words, or k-modes on their presence (as the
+// paper).
+enum class CacPhraseStart { KMeans, KModes };
+
+struct CacOptions {
+  int num_words = 25;    // M: words of each view; -1: by stability
+  int num_phrases = 2;   // M~; -1: by stability
+  double tau = 0.25;     // lambda as a share of what balances words and context; -1: by stability
+  double lambda = -1;    // weight of the context in J; 0: k-means; -1: from tau
+  int num_neighbors = 10;  // K: spatial neighbours of a group
+  double epsilon = 0;      // above 0: neighbours within this distance instead of K
+  CacScaling scaling = CacScaling::UnitVariance;
+  CacTransactions transactions = CacTransactions::Counts;
+  CacStart start = CacStart::Auto;
+  CacPhraseStart phrase_start = CacPhraseStart::KMeans;
+  int num_restarts = 10;        // starts, compared under one lambda; the lowest J is kept
+  bool continuation = true;     // raise lambda in steps to its value
+  bool reseed = true;           // empty words and phrases are placed anew
+  bool include_self = true;     // a sample is a member of its spatial group
+  int max_iterations = 200;     // nested EM rounds of one start
+  double rel_tolerance = 1e-9;  // stop when J falls by less than this share
+  uint64_t seed = 1;
+  int num_threads = 0;  // 0: all cores; the result does not depend on it
+};
+
+template <class Visitor>
+void visit_fields(CacOptions& o, Visitor&& v) {
+  v("num_words", o.num_words, at_least(1).or_word("auto", -1).alias("words"),
+    "words of each view; auto finds the most stable number");
+  v("num_phrases", o.num_phrases, at_least(1).or_word("auto", -1).alias("phrases"),
+    "phrases, the clusters of groups; auto finds the most stable number");
+  v("tau", o.tau, above(0).or_word("auto", -1),
+    "weight of the context, as a share of what balances words and context at the start; auto finds "
+    "the most stable");
+  v("lambda", o.lambda, at_least(0).or_word("auto", -1),
+    "weight of the context itself; 0 is k-means, auto takes it from tau");
+  v("num_neighbors", o.num_neighbors, at_least(1).alias("neighbors"),
+    "a group is a sample and this many spatial neighbours");
+  v("epsilon", o.epsilon, at_least(0),
+    "above 0: a group is a sample and all neighbours within this distance");
+  v("scaling", o.scaling,
+    one_of<CacScaling>({{"unit-variance", CacScaling::UnitVariance}, {"raw", CacScaling::Raw}}),
+    "of each view's squared distances");
+  v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
+    "starts, compared under one lambda; the best is kept");
+  v("start", o.start,
+    one_of<CacStart>({{"auto", CacStart::Auto},
+                      {"words", CacStart::Words},
+                      {"phrases", CacStart::Phrases}}),
+    "what a start finds first; auto takes both in turn");
+  v("phrase_start", o.phrase_start,
+    one_of<CacPhraseStart>(
+        {{"k-means", CacPhraseStart::KMeans}, {"k-modes", CacPhraseStart::KModes}}),
+    "how a start clusters groups");
+  v("continuation", o.continuation, anything(), "raise lambda in steps to its value");
+  v("transactions", o.transactions,
+    one_of<CacTransactions>(
+        {{"counts", CacTransactions::Counts}, {"binary", CacTransactions::Binary}})
+        .advanced(),
+    "what a group says of a word: how often it occurs, or whether");
+  v("reseed", o.reseed, anything().advanced(), "place empty words and phrases anew");
+  v("include_self", o.include_self, anything().advanced(),
+    "a sample is a member of its spatial group");
+  v("max_iterations", o.max_iterations, at_least(1).advanced(),
+    "limit of nested EM rounds for one start");
+  v("rel_tolerance", o.rel_tolerance, at_least(0).advanced(),
+    "stop when the objective falls by less than this share");
+  v("seed", o.seed, at_least(0), "start of all random numbers");
+  v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
+}
+
+// Samples with their context. Primitives are the samples of view 0, then those of view 1, ...
+struct CacInput {
+  std::vector<FloatView> views;           // one or more, n rows each
+  const ContextGroups* groups = nullptr;  // over the n samples, or none
+  FloatView positions;                    // n x 2 (any width), or empty
+  std::span<const int> images;            // n: the image of each sample; empty: all in one
+  std::span<const int> initial_words;     // a word of its view for each primitive, or empty
+  std::span<const int> initial_phrases;   // a phrase for each group, or empty
+};
+
+// What predicts for new samples and groups.
+struct CacModel {
+  static constexpr std::string_view kKind = "cac";
+  static constexpr int kFormatVersion = 1;
+  Matrix<float> prototypes;    // words of all views x widest view; narrower views end in zeros
+  std::vector<int> view_dims;  // columns of each view
+  std::vector<int> view_words;  // words of each view
+  std::vector<double> scales;   // of each view's squared distances
+  Matrix<float> compositions;   // phrases x words, 0 or 1; no rows: fitted without context
+  double lambda = 0;
+  std::string transactions = "counts";
+  int num_neighbors = 0;  // of spatial groups; 0: groups were given
+  double epsilon = 0;
+  int include_self = 1;
+
+  int num_views() const { return static_cast<int>(view_dims.size()); }
+};
+
+template <class Visitor>
+void visit_arrays(CacModel& m, Visitor&& v) {
+  v("prototypes", m.prototypes);
+  v("view_dims", m.view_dims);
+  v("view_words", m.view_words);
+  v("scales", m.scales);
+  v("compositions", m.compositions);
+  v("lambda", m.lambda);
+  v("transactions", m.transactions);
+  v("num_neighbors", m.num_neighbors);
+  v("epsilon", m.epsilon);
+  v("include_self", m.include_self);
+}
+
+// The objective after one half step.
+enum class CacStepKind { Start, Phrases, Words, Prototypes };
+const char* to_string(CacStepKind kind);  // "start", "phrases", "words", "prototypes"
+
+struct CacStep {
+  CacStepKind kind = CacStepKind::Start;
+  int iteration = 0;  // nested EM round, from 1; 0 for a start
+  double lambda = 0;  // of the continuation
+  double words_objective = 0;    // J1
+  double context_objective = 0;  // J2, lambda included
+  double objective() const { return words_objective + context_objective; }
+};
+
+// Labels at one of the stages that [Yuan08, Fig. 2] shows.
+struct CacSnapshot {
+  std::string stage;  // "start", "first", "final"
+  std::vector<int> words;
+  std::vector<int> phrases;
+};
+
+struct CacResult {
+  // Phrases where there is context: one a group, or, with several views, one a sample. Otherwise
+  // words.
+  std::vector<int> labels;
+  std::vector<int> words;     // one a primitive, counted within its view; -1: never labelled
+  std::vector<int> phrases;   // one a group; empty without context
+  std::vector<float> margins;  // a primitive: how much dearer its second best word is
+  std::vector<CacStep> steps;  // of the start that was kept
+  // Start, first nested EM round and end of the kept start.
+  std::vector<CacSnapshot> snapshots;
+  CacModel model;
+  RunSummary summary;  // objective: J = J1 + J2 [Yuan08, Eq. 3]
+};
+
+// Called after every half step of the start in progress with its words and phrases: for curves of
+// the error [Yuan08, Fig. 3f].
+struct CacObserver {
+  virtual ~CacObserver() = default;
+  virtual void on_step(int restart, const CacStep& step, std::span<const int> words,
+                       std::span<const int> phrases) = 0;
+};
+
+// Throws InvalidArgument for options out of range, views, positions, groups and starts that do not
+// fit each other, and more words or phrases than samples or groups; DataError for entries that are
+// not finite.
+CacResult fit_cac(const CacInput& input, const CacOptions& options,
+                  Monitor& monitor = silent_monitor(), CacObserver* observer = nullptr);
+
+// The groups that `fit_cac` would use: its labels have one entry for each of them (with several
+// views, for each of the first n).
+ContextGroups make_context(const CacInput& input, const CacOptions& options,
+                           Monitor& monitor = silent_monitor());
+
+// Words of samples alone, by their features: for models of one view.
+std::vector<int> predict(const CacModel& model, FloatView points, int num_threads = 0);
+
+// Words and phrases of new samples in new groups, found together under the model's words, phrases
+// and lambda. `input` is as for fit_cac, without a start.
+struct CacPrediction {
+  std::vector<int> words;    // one a primitive, within its view
+  std::vector<int> phrases;  // one a group
+  std::vector<int> labels;   // as in CacResult
+};
+CacPrediction predict_groups(const CacModel& model, const CacInput& input, int num_threads = 0);
+
+// "phrase 3 = words 4, 17, 20": a line a phrase; with several views words are "view:word".
+std::vector<std::string> describe_phrases(const CacModel& model);
+
+}  // namespace milieu

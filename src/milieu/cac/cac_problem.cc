@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "milieu/base/error.h"
+#include "milieu/cac/cac_problem_internal.h"
+#include "milieu/classic/kmeans.h"
+#include "milieu/neighbors/check_points.h"
+
+namespace milieu {
+namespace {
+
+void check_views(const CacInput& input) {
+  require(!input.views.empty(), "there are no samples: give at least one view");
+  const int64_t n = input.views[0].rows();
+  for (size_t v = 0; v < input.views.size(); ++v) {
+    check_points(input.views[v].rows_between(0, std::min<int64_t>(input.views[v].rows(), 1)),
+                 input.views.size() == 1 ? "points" : fmt::format("view {}", v));
+    require(input.views[v].rows() == n, [&] {
+      return fmt::format("view {} has {} rows, view 0 has {}: they must match", v,
+                         input.views[v].rows(), n);
+    });
+  }
+  require(n * static_cast<int64_t>(input.views.size()) <= std::numeric_limits<int>::max(), [&] {
+    return fmt::format("there are {} samples in {} views, cac takes at most {} in all", n,
+                       input.views.size(), std::numeric_limits<int>::max());
+  });
+}
+
+void check_context(const CacInput& input) {
+  const int64_t n = input.views[0].rows();
+  require(input.positions.rows() == 0 || input.positions.rows() == n, [&] {
+    return fmt::format("positions has {} rows, the samples have {}: they must match",
+                       input.positions.rows(), n);
+  });
+  require(input.images.empty() || input.positions.rows() > 0,
+          "images are given without positions: give the positions of the samples too");
+  if (!input.groups) return;
+  require(input.groups->num_samples == n, [&] {
+    return fmt::format("the groups are over {} samples, there are {}: they must match",
+                       input.groups->num_samples, n);
+  });
+  require(input.groups->num_groups() > 0, "there are no groups: give at least one");
+  require(input.positions.rows() == 0,
+          "both groups and positions are given: give one of them, or join the groups");
+  validate_groups(*input.groups);
+}
+
+void check_initial_labels(const CacInput& input, const CacOptions& options, int64_t num_groups) {
+  const auto check = [](std::span<const int> labels, int64_t length, int num_labels,
+                        const char* name, const char* of) {
+    if (labels.empty()) return;
+    require(static_cast<int64_t>(labels.size()) == length, [&] {
+      return fmt::format("{} has {} entries, there are {} {}: they must match", name,
+                         labels.size(), length, of);
+    });
+    for (size_t i = 0; i < labels.size(); ++i)
+      require(labels[i] >= 0 && labels[i] < num_labels, [&] {
+        return fmt::format("{}[{}] is {}, must be at least 0 and below {}", name, i, labels[i],
+                           num_labels);
+      });
+  };
+  const int64_t n = input.views[0].rows();
+  check(input.initial_words, n * static_cast<int64_t>(input.views.size()), options.num_words,
+        "initial_words", "primitives");
+  check(input.initial_phrases, num_groups, options.num_phrases, "initial_phrases", "groups");
+  require(input.initial_phrases.empty() || !input.initial_words.empty(),
+          "initial_phrases are given without initial_words: give the words too");
+  const bool has_start = !input.initial_words.empty();
+  require(!has_start || (options.num_words > 0 && options.num_phrases > 0),
+          "initial_words need num_words and num_phrases to be numbers, not auto");
+}
+
+internal::CacView make_view(FloatView points, const CacOptions& options) {
+  internal::CacView view;
+  KMeansInput input;
+  input.points = points;
+  KMeansOptions kmeans;
+  kmeans.num_clusters = std::max(1, options.num_words);
+  kmeans.num_threads = options.num_threads;
+  view.problem = internal::make_problem(input, kmeans);
+  const double variance = view.problem.scatter / view.problem.total_weight;
+  view.unit = variance > 0 ? 1 / variance : 1;
+  view.scale = options.scaling == CacScaling::Raw ? 1 : view.unit;
+  return view;
+}
+
+double member_total_of(const ContextGroups& groups) {
+  double total = 0;
+  for (int64_t g = 0; g < groups.num_groups(); ++g) {
+    double size = 0;
+    for (int64_t e = groups.offsets[g]; e < groups.offsets[g + 1]; ++e)
+      size += groups.member_weight(e);
+    total += groups.group_weight(g) * size;
+  }
+  return total;
+}
+
+}  // namespace
+
+ContextGroups make_context(const CacInput& input, const CacOptions& options, Monitor& monitor) {
+  check_views(input);
+  check_context(input);
+  ContextGroups groups;
+  if (input.positions.rows() > 0) {
+    NeighborhoodOptions neighborhood;
+    neighborhood.num_neighbors = options.num_neighbors;
+    neighborhood.epsilon = options.epsilon;
+    neighborhood.include_self = options.include_self;
+    neighborhood.num_threads = options.num_threads;
+    groups = spatial_groups(input.positions, input.images, neighborhood, monitor);
+  } else if (input.groups) {
+    groups = *input.groups;
+  }
+  if (input.views.size() == 1) return groups;
+  return view_groups(input.views[0].rows(), static_cast<int>(input.views.size()), groups);
+}
+
+namespace internal {
+
+int CacProblem::view_of_word(int word) const {
+  int v = 0;
+  while (v + 1 < static_cast<int>(views.size()) && views[v + 1].first_word <= word) ++v;
+  return v;
+}
+
+void set_numbers(CacProblem& problem, int num_words, int num_phrases) {
+  const int64_t n = problem.views[0].size(), num_groups = problem.groups.num_groups();
+  require(num_words <= n, [&] {
+    return fmt::format("num_words is {}, must be at most the number of samples, {}", num_words, n);
+  });
+  require(num_groups == 0 || num_phrases <= num_groups, [&] {
+    return fmt::format("num_phrases is {}, must be at most the number of groups, {}", num_phrases,
+                       num_groups);
+  });
+  problem.num_phrases = num_groups > 0 ? num_phrases : 0;
+  problem.num_words = 0;
+  for (CacView& view : problem.views) {
+    view.problem.num_clusters = num_words;
+    view.first_word = problem.num_words;
+    problem.num_words += num_words;
+  }
+}
+
+CacProblem make_cac_problem(const CacInput& input, const CacOptions& options, Monitor& monitor) {
+  validate_options(options);
+  CacProblem problem;
+  problem.groups = make_context(input, options, monitor);
+  check_initial_labels(input, options, problem.groups.num_groups());
+  problem.groups_of = transpose(problem.groups);
+  problem.member_total = member_total_of(problem.groups);
+  problem.is_binary = options.transactions == CacTransactions::Binary;
+  problem.reseeds = options.reseed;
+  problem.num_threads = options.num_threads;
+  for (const FloatView& points : input.views) {
+    problem.views.push_back(make_view(points, options));
+    problem.views.back().first_primitive = problem.num_primitives;
+    problem.num_primitives += points.rows();
+  }
+  set_numbers(problem, std::max(1, options.num_words), std::max(1, options.num_phrases));
+  return problem;
+}
+
+int count_used(std::span<const int> labels, int num_labels) {
+  std::vector<char> is_used(static_cast<size_t>(num_labels), 0);
+  for (const int label : labels)
+    if (label >= 0) is_used[label] = 1;
+  return static_cast<int>(std::count(is_used.begin(), is_used.end(), 1));
+}
+
+}  // namespace internal
+}  // namespace milieu

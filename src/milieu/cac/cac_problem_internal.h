@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stays the same through all starts of context-aware clustering, and what a start changes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "milieu/cac/cac.h"
+#include "milieu/cac/context_groups.h"
+#include "milieu/classic/kmeans_steps.h"
+#include "milieu/linalg/matrix.h"
+
+namespace milieu::internal {
+
+// One view of the samples with its own words.
+struct CacView {
+  KMeansProblem problem;  // points, mean, scatter; num_clusters is the number of words
+  int first_word = 0;     // its words are [first_word, first_word + num_words())
+  int64_t first_primitive = 0;
+  double scale = 1;  // factor of squared distances in J1
+  double unit = 1;   // factor that brings squared distances to unit total variance
+
+  FloatView points() const { return problem.points; }
+  int64_t size() const { return problem.points.rows(); }
+  int num_words() const { return problem.num_clusters; }
+};
+
+struct CacProblem {
+  std::vector<CacView> views;
+  ContextGroups groups;     // Q: groups over primitives
+  ContextGroups groups_of;  // Q transposed: the groups that hold a primitive
+  int num_words = 0;        // of all views, M
+  int num_phrases = 0;      // M~; 0: no context
+  int64_t num_primitives = 0;
+  double member_total = 0;  // sum over groups of weight * |t|
+  bool is_binary = false;
+  bool reseeds = true;
+  int num_threads = 0;
+
+  bool has_context() const { return num_phrases > 0; }
+  bool is_weighted() const { return !groups.weights.empty() || !groups.group_weights.empty(); }
+  int view_of_word(int word) const;
+};
+
+// Labels and prototypes. Words are numbered through all views here.
+struct CacState {
+  std::vector<Matrix<float>> prototypes;  // a view: words x d
+  std::vector<uint8_t> compositions;      // phrases x words: 1 where the phrase holds the word
+  std::vector<int> words;                 // one a primitive
+  std::vector<int> phrases;               // one a group
+};
+
+// Checks input and options, makes the groups. Throws as fit_cac says.
+CacProblem make_cac_problem(const CacInput& input, const CacOptions& options, Monitor& monitor);
+
+// The same with other numbers of words and phrases.
+void set_numbers(CacProblem& problem, int num_words, int num_phrases);
+
+// Words in `words` that no primitive, phrases in `phrases` that no group has.
+int count_used(std::span<const int> labels, int num_labels);
+
+}  // namespace milieu::internal

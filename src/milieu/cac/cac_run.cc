@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/cac/cac_run_internal.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "milieu/base/assert.h"
+#include "milieu/base/random.h"
+#include "milieu/cac/cac_start_internal.h"
+#include "milieu/cac/cac_steps.h"
+
+namespace milieu::internal {
+namespace {
+
+// Shares of lambda that a continuation goes through.
+constexpr double kContinuation[] = {0.05, 0.1, 0.2, 0.4, 0.7, 1};
+// A fall of J that is rounding only, as a share of J.
+constexpr double kRoundingShare = 1e-9;
+
+// J may be near 0 or negative: its size counts.
+bool has_fallen(double before, double after, double rel_tolerance) {
+  return before - after > rel_tolerance * std::abs(before);
+}
+
+// One start in progress: the steps with their record.
+class Runner {
+ public:
+  Runner(const CacProblem& problem, const CacState& start, double lambda,
+         const CacOptions& options, CacListener& listener)
+      : options_(options), listener_(listener), em_(problem, lambda, start) {}
+
+  // Rounds until J falls no more. False when stopped.
+  bool run_stage(double lambda, bool is_last, int num_stages);
+  // Phrases for words that stay.
+  bool run_phrases();
+  CacRun finish();
+
+ private:
+  bool run_e_step();
+  bool run_m_step();
+  bool stop();
+  void record(CacStepKind kind);
+  void report(int max_iterations);
+  void keep_first_round();
+
+  const CacOptions& options_;
+  CacListener& listener_;
+  NestedEm em_;
+  CacRun run_;
+};
+
+bool Runner::stop() {
+  run_.termination = termination_from(listener_.monitor.stop_reason());
+  return false;
+}
+
+void Runner::record(CacStepKind kind) {
+  CacStep step;
+  step.kind = kind;
+  step.iteration = kind == CacStepKind::Start ? 0 : run_.iterations + 1;
+  step.lambda = em_.lambda();
+  step.words_objective = em_.words_objective();
+  step.context_objective = em_.context_objective();
+  // Every half step is an exact minimum over its own unknowns.
+  MILIEU_ASSERT(kind == CacStepKind::Start || run_.steps.empty() ||
+                step.objective() <= run_.steps.back().objective() +
+                                        kRoundingShare * (std::abs(run_.steps[0].words_objective) +
+                                                          std::abs(step.context_objective)));
+  run_.steps.push_back(step);
+  if (listener_.observer)
+    listener_.observer->on_step(listener_.restart, step, em_.state().words, em_.state().phrases);
+}
+
+void Runner::report(int max_iterations) {
+  IterationReport report;
+  report.restart = listener_.restart;
+  report.num_restarts = listener_.num_restarts;
+  report.iteration = run_.iterations;
+  report.max_iterations = max_iterations;
+  report.objective = em_.objective();
+  report.change = run_.trace.size() > 1 ? run_.trace.back() - run_.trace[run_.trace.size() - 2] : 0;
+  report.seconds = listener_.watch.seconds();
+  listener_.monitor.on_iteration(report);
+}
+
+// [Yuan08, Algorithm 1, lines 4 to 8]: labels under fixed prototypes.
+bool Runner::run_e_step() {
+  double before = 0;
+  do {
+    before = em_.objective();
+    if (!em_.update_phrases(listener_.monitor)) return stop();
+    record(CacStepKind::Phrases);
+    if (!em_.update_words(listener_.monitor)) return stop();
+    record(CacStepKind::Words);
+    ++run_.inner_iterations;
+  } while (has_fallen(before, em_.objective(), options_.rel_tolerance));
+  return true;
+}
+
+// [Yuan08, Algorithm 1, line 11]: prototypes under fixed labels.
+bool Runner::run_m_step() {
+  if (!em_.update_prototypes(listener_.monitor)) return stop();
+  em_.update_compositions();
+  record(CacStepKind::Prototypes);
+  return true;
+}
+
+void Runner::keep_first_round() {
+  if (run_.iterations != 1) return;
+  run_.first = {"first", em_.state().words, em_.state().phrases};
+}
+
+bool Runner::run_stage(double lambda, bool is_last, int num_stages) {
+  em_.set_lambda(lambda);
+  record(CacStepKind::Start);
+  for (int round = 0; round < options_.max_iterations; ++round) {
+    if (listener_.monitor.should_stop()) return stop();
+    const double before = em_.objective();
+    if (!run_e_step() || !run_m_step()) return false;
+    ++run_.iterations;
+    keep_first_round();
+    if (is_last) run_.trace.push_back(em_.objective());
+    report(num_stages * options_.max_iterations);
+    if (!has_fallen(before, em_.objective(), options_.rel_tolerance)) return true;
+  }
+  if (is_last) run_.termination = Termination::IterationLimit;
+  return true;
+}
+
+bool Runner::run_phrases() {
+  record(CacStepKind::Start);
+  // J2 is 0 times the context: what must fall is the distance of the groups from their phrases.
+  double before = 0, after = em_.hamming_sum();
+  for (int round = 0; round < options_.max_iterations; ++round) {
+    if (!em_.update_phrases(listener_.monitor)) return stop();
+    em_.update_compositions();
+    before = after;
+    after = em_.context_sum();
+    ++run_.iterations;
+    ++run_.inner_iterations;
+    keep_first_round();
+    record(CacStepKind::Phrases);
+    run_.trace.push_back(em_.objective());
+    report(options_.max_iterations);
+    if (round > 0 && !has_fallen(before, after, options_.rel_tolerance)) return true;
+  }
+  run_.termination = Termination::IterationLimit;
+  return true;
+}
+
+CacRun Runner::finish() {
+  run_.words_objective = em_.words_objective();
+  run_.context_objective = em_.context_objective();
+  run_.state = em_.take_state();
+  return std::move(run_);
+}
+
+}  // namespace
+
+CacRun run_nested_em(const CacProblem& problem, const CacState& start, double lambda,
+                     const CacOptions& options, CacListener& listener) {
+  if (lambda == 0) {
+    Runner runner(problem, start, 0, options, listener);
+    runner.run_phrases();
+    return runner.finish();
+  }
+  const bool in_steps = options.continuation;
+  const auto num_stages = in_steps ? static_cast<int>(std::size(kContinuation)) : 1;
+  Runner runner(problem, start, lambda * (in_steps ? kContinuation[0] : 1), options, listener);
+  for (int stage = 0; stage < num_stages; ++stage) {
+    const bool is_last = stage + 1 == num_stages;
+    const double share = is_last ? 1 : kContinuation[stage];
+    if (!runner.run_stage(share * lambda, is_last, num_stages)) break;
+  }
+  return runner.finish();
+}
+
+CacBalance balance_of(const CacProblem& problem, const CacState& start) {
+  const NestedEm em(problem, 1, start);
+  CacBalance balance;
+  double context = em.context_objective();
+  if (context <= 0) {
+    context = em.hamming_sum();
+    balance.trouble = "the groups lie at distance 0 or less from their phrases at the start: "
+                      "lambda was taken from the Hamming distance of their sets of words";
+  }
+  if (context <= 0) {
+    context = 0;
+    for (int64_t g = 0; g < problem.groups.num_groups(); ++g)
+      context += problem.groups.group_weight(g);
+    balance.trouble = "the groups are equal to their phrases at the start: lambda was taken as if "
+                      "each were at distance 1";
+  }
+  balance.ratio = context > 0 ? em.words_objective() / context : 0;
+  return balance;
+}
+
+std::vector<CacState> make_starts(const CacProblem& problem, const CacInput& input,
+                                  const CacOptions& options, Monitor& monitor) {
+  Monitor quiet = monitor;  // stops alike, says nothing: k-means would report rounds of its own
+  std::vector<CacState> starts;
+  if (!input.initial_words.empty()) {
+    auto start = start_from_labels(problem, options, input.initial_words, input.initial_phrases,
+                                   quiet);
+    if (start) starts.push_back(std::move(*start));
+    return starts;
+  }
+  const bool can_begin_with_phrases = can_start_from_phrases(problem);
+  int num_phrase_first = 0;
+  for (int restart = 0; restart < options.num_restarts; ++restart) {
+    monitor.on_progress("starts", restart, options.num_restarts);
+    const Random random = Random(options.seed).child(static_cast<uint64_t>(restart));
+    const bool phrases_first =
+        can_begin_with_phrases && (options.start == CacStart::Phrases ||
+                                   (options.start == CacStart::Auto && restart % 2 == 1));
+    auto start = phrases_first
+                     ? start_from_phrases(problem, num_phrase_first++, random, quiet)
+                     : start_from_words(problem, options, random, quiet);
+    if (!start) break;
+    starts.push_back(std::move(*start));
+  }
+  return starts;
+}
+
+}  // namespace milieu::internal
