@@ -137,6 +137,8 @@ void ClusterCommand::declare_preset() {
 
 void ClusterCommand::apply_preset() {
   if (output_.preset.empty()) return;
+  flags_.apply_given();  // a preset may depend on which files are given
+  input_ = {};
   std::string known;
   for (const Preset& preset : method_->presets()) {
     if (preset.name == output_.preset) return preset.apply();
@@ -172,8 +174,12 @@ void ClusterCommand::read_options() {
   const std::string recorded = input_.path;
   flags_.apply_given();
   path_is_recorded_ = !recorded.empty() && input_.path == recorded;
-  if (input_.path.empty())
+  if (method_->takes_input() && input_.path.empty())
     throw UsageError("INPUT is missing: name the file to cluster, or an earlier run by --options");
+  if (!method_->takes_input() && !input_.path.empty())
+    throw UsageError(fmt::format(
+        "INPUT is {}, but another flag already says what to cluster: leave one of them out",
+        input_.path));
   validate_fields(method_->option_fields());
   validate_fields(fields_of(output_));
   parse_image_size(input_.image_size);
@@ -189,7 +195,7 @@ int ClusterCommand::run(Session& session) {
   }
 
   ProgressMonitor monitor(console, session.interrupt.token(), name_);
-  monitor.announce("reading " + input_.path);
+  monitor.announce(input_.path.empty() ? "reading" : "reading " + input_.path);
   load(monitor, session);
   const Dataset& data = loaded_.data;
 
@@ -202,7 +208,7 @@ int ClusterCommand::run(Session& session) {
   monitor.clear();
 
   if (output_.json)
-    console.print(summary_to_json(result.summary, metrics_or_null) + "\n");
+    console.print(summary_to_json(result.summary, metrics_or_null, result.metrics) + "\n");
   else if (!output_.quiet)
     print_result(console, result, data, metrics_or_null);
   if (!session.interrupt.was_requested()) return kDone;
@@ -232,13 +238,17 @@ void ClusterCommand::load(ProgressMonitor& monitor, Session& session) {
   options.label_column = input_.label_column;
   options.select = input_.select;
   options.num_threads = num_threads();
-  loaded_ = load_rows(options, monitor, session);
-  if (input_.feature.empty()) input_.feature = loaded_.feature;  // chosen by itself
-  if (input_.max_side.empty()) input_.max_side = loaded_.max_side;
+  if (auto own = method_->load_own_input(input_.path, options)) {
+    loaded_.data = std::move(*own);
+  } else {
+    loaded_ = load_rows(options, monitor, session);
+    if (input_.feature.empty()) input_.feature = loaded_.feature;  // chosen by itself
+    if (input_.max_side.empty()) input_.max_side = loaded_.max_side;
+  }
   const Dataset& data = loaded_.data;
-  RowFiles rows(input_.path, data);
-  truth_ = input_.truth.empty() ? data.labels : rows.labels(input_.truth);
+  RowFiles rows(data.source, data);
   method_->load_files(rows);
+  truth_ = method_->load_truth(rows, input_.truth);
   image_size_ = image_size_of(data, input_.image_size);
 }
 
@@ -257,8 +267,10 @@ void ClusterCommand::write_run_folder(const MethodResult& result, const Dataset&
   RunFolder folder(output_.out, output_.force);
   folder.write_text("options.json",
                     run_options_to_json(name_, input_fields(), method_->option_fields()));
-  folder.write_text("summary.json", summary_to_json(result.summary, metrics) + "\n");
-  folder.write_labels(result.labels, data.sample_names, data.rows);
+  folder.write_text("summary.json",
+                    summary_to_json(result.summary, metrics, result.metrics) + "\n");
+  const Dataset& units = result.units ? *result.units : data;
+  folder.write_labels(result.labels, units.sample_names, units.rows);
   if (result.model) folder.write_model(*result.model);
   for (const ResultFile& file : result.files) folder.write_file(file.name, file.content);
   for (const auto& [name, path] : loaded_.vocabulary)
@@ -273,14 +285,16 @@ std::string ClusterCommand::render(const MethodResult& result, const Dataset& da
   ReportInput report;
   report.summary = &result.summary;
   report.options = result_option_fields();
-  report.points = data.points.view();
+  const Dataset& units = result.units ? *result.units : data;
+  report.points = units.points.view();
   report.labels = result.labels;
   report.metrics = metrics;
   report.command =
       command_text(name_, input_fields(), method_->option_fields(), defaults->option_fields());
-  report.source = data.source;
+  report.source = units.source;
   report.truth = truth_.indices;
   report.class_names = truth_.names;
+  if (result.units) return render_report(report);
   report.image_width = image_size_.width;
   report.image_height = image_size_.height;
   if (!loaded_.root.empty()) report.make_picture = picture_maker(loaded_);
@@ -293,6 +307,9 @@ void ClusterCommand::print_result(Console& console, const MethodResult& result, 
   console.print(dataset_text(data) + "\n");
   console.print(summary_text(summary, console));
   if (metrics) console.print(metrics_line(*metrics) + "\n");
+  for (const NamedMetrics& named : result.metrics)
+    for (const Metrics& more : named.metrics)
+      console.print(fmt::format("{}: {}\n", named.name, metrics_line(more)));
   if (summary.termination != Termination::Converged && !summary.message.empty())
     console.print(summary.message + "\n");
   for (const std::string& warning : summary.warnings)

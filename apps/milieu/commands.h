@@ -56,6 +56,7 @@ Run declare_command(const Command& command, Flags& flags);
 std::string call_of(const Command& command);
 
 // The rows of the table, each from its own file.
+Command cac_command();
 Command kmeans_command();
 Command kmodes_command();
 Command gmm_command();

@@ -111,19 +111,26 @@ Flags::~Flags() = default;
 
 void Flags::add(FlagSpec spec, std::function<void(const std::string&)> set) {
   const std::string name = spec.names.back();
-  const CLI::callback_t take_last = [this, set, name](const CLI::results_t& results) {
-    const std::string& text = results.back();
-    const bool is_flag = std::any_of(specs_.begin(), specs_.end(), [&](const FlagSpec& other) {
-      return !other.is_positional() && is_named(other, text);
-    });
-    if (is_flag) throw UsageError(fmt::format("{} needs a value, {} is a flag", name, text));
-    set(text);
+  const bool takes_all = spec.is_repeated;
+  const CLI::callback_t take = [this, set, name, takes_all](const CLI::results_t& results) {
+    for (const std::string& text : results) {
+      const bool is_flag = std::any_of(specs_.begin(), specs_.end(), [&](const FlagSpec& other) {
+        return !other.is_positional() && is_named(other, text);
+      });
+      if (is_flag) throw UsageError(fmt::format("{} needs a value, {} is a flag", name, text));
+    }
+    set(takes_all ? fmt::format("{}", fmt::join(results, "\n")) : results.back());
     return true;
   };
   CLI::Option* option =
-      parser_->app.add_option(fmt::format("{}", fmt::join(spec.names, ",")), take_last);
-  option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  option->expected(spec.is_boolean() ? 0 : 1);
+      parser_->app.add_option(fmt::format("{}", fmt::join(spec.names, ",")), take);
+  if (takes_all) {
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    option->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(false);
+  } else {
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    option->expected(spec.is_boolean() ? 0 : 1);
+  }
   specs_.push_back(std::move(spec));
 }
 
@@ -163,7 +170,9 @@ void Flags::field(const Field& field, const std::string& value_name, const std::
     };
     return rank(a) < rank(b);
   });
-  spec.value = value_name.empty() ? value_name_of(field) : value_name;
+  spec.value =
+      value_name.empty() || field.kind == FieldKind::Flag ? value_name_of(field) : value_name;
+  spec.is_repeated = field.rule.is_repeated;
   spec.help = help_of(field);
   spec.group = group;
   spec.choices = field.choices;

@@ -28,6 +28,7 @@ struct FlagSpec {
   std::string group;                 // heading in the help; empty: hidden
   std::vector<std::string> choices;  // words the value may be, for the help and completion
   bool is_required = false;          // positional arguments only
+  bool is_repeated = false;          // may be given again; the values are joined as lines
 
   bool is_positional() const { return names[0][0] != '-'; }
   bool is_boolean() const { return value.empty() && !is_positional(); }
@@ -42,7 +43,8 @@ class Flags {
   Flags(const Flags&) = delete;
   Flags& operator=(const Flags&) = delete;
 
-  // Declares a flag; `set` gets the text of the last value given ("true" or "false" for booleans).
+  // Declares a flag; `set` gets the text of the last value given ("true" or "false" for booleans),
+  // of a repeated flag all values, a line each.
   void add(FlagSpec spec, std::function<void(const std::string&)> set);
 
   // The same for the usual kinds; `names` is "-q,--quiet" or "INPUT".

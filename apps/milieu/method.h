@@ -13,6 +13,7 @@
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/data/dataset.h"
+#include "milieu/store/json.h"
 #include "milieu/store/model_file.h"
 #include "rows.h"
 
@@ -25,10 +26,12 @@ struct ResultFile {
 };
 
 struct MethodResult {
-  std::vector<int> labels;  // one a kept row
+  std::vector<int> labels;  // one a kept row, or one a row of `units`
   RunSummary summary;
   std::optional<ModelFile> model;  // its options are filled in by the runner
   std::vector<ResultFile> files;
+  std::optional<Dataset> units;       // what was labelled, where it is not the rows of INPUT
+  std::vector<NamedMetrics> metrics;  // figures beside those of the labels
 };
 
 // A named set of option values: what --preset NAME puts in place of the defaults.
@@ -46,8 +49,20 @@ class Method {
   virtual std::vector<Field> file_fields() = 0;
   // The presets it offers; flags and options files win over them.
   virtual std::vector<Preset> presets() { return {}; }
-  // Reads those files.
+  // False when one of those files takes the place of INPUT; asked once the options are read.
+  virtual bool takes_input() const { return true; }
+  // What is clustered, where the method reads it itself; nothing: the runner reads INPUT.
+  virtual std::optional<Dataset> load_own_input(const std::string& path,
+                                                const LoadOptions& options) {
+    (void)path, (void)options;
+    return std::nullopt;
+  }
+  // Reads the files beside it.
   virtual void load_files(RowFiles& rows) { (void)rows; }
+  // The true classes of what will be labelled; `path` is --truth or empty.
+  virtual Labels load_truth(RowFiles& rows, const std::string& path) {
+    return path.empty() ? rows.data().labels : rows.labels(path);
+  }
   virtual MethodResult fit(const Dataset& data, Monitor& monitor) = 0;
 };
 

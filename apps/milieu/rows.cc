@@ -32,6 +32,12 @@ std::vector<double> RowFiles::weights(const std::string& path) {
   return weights;
 }
 
+Points RowFiles::matrix(const std::string& path) {
+  const Points points = load_dataset(path).points;
+  check_length(path, points.rows());
+  return data_.rows.empty() ? points : points.gather(data_.rows);
+}
+
 void RowFiles::check_length(const std::string& path, int64_t length) {
   if (length != num_rows())
     throw DataError(

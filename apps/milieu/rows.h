@@ -22,6 +22,8 @@ class RowFiles {
   Labels labels(const std::string& path);
   // Numbers of the kept rows, from a file of one column. Throws DataError likewise.
   std::vector<double> weights(const std::string& path);
+  // All columns of the kept rows. Throws DataError likewise.
+  Points matrix(const std::string& path);
 
  private:
   void check_length(const std::string& path, int64_t length);

@@ -48,11 +48,23 @@ Json parse_run_options(const std::string& path) {
   return json;
 }
 
+// Texts that are not empty, switches that are on.
 std::vector<Field> given_fields(const std::vector<Field>& fields) {
   std::vector<Field> given;
   for (const Field& field : fields)
-    if (!to_text(field.get()).empty()) given.push_back(field);
+    if (field.kind == FieldKind::Flag ? std::get<bool>(field.get()) : !to_text(field.get()).empty())
+      given.push_back(field);
   return given;
+}
+
+// " --view a.npy --view b.npy": a flag with its value, or once for each of its lines.
+std::string flag_text(const Field& field) {
+  if (field.kind == FieldKind::Flag) return " " + field.flag();
+  std::string text;
+  std::istringstream lines(to_text(field.get()));
+  for (std::string line; std::getline(lines, line);)
+    text += fmt::format(" {} {}", field.flag(), shell_quoted(line));
+  return text;
 }
 
 }  // namespace
@@ -96,8 +108,7 @@ std::string command_text(const std::string& method, const std::vector<Field>& in
                          const std::vector<Field>& default_option_fields) {
   std::string text = "milieu " + method;
   for (const Field& field : given_fields(input_fields)) {
-    if (field.name != "path") text += " " + field.flag();
-    text += " " + shell_quoted(to_text(field.get()));
+    text += field.name == "path" ? " " + shell_quoted(to_text(field.get())) : flag_text(field);
   }
   for (size_t i = 0; i < option_fields.size(); ++i) {
     const Field& field = option_fields[i];

@@ -149,7 +149,8 @@ void Field::validate() const {
 void Field::set_from_text(std::string_view text) const {
   if (!rule.word.empty() && text == rule.word) return set(rule.word);
   const auto wanted = [&] {
-    return rule.word.empty() ? kind_name(kind) : fmt::format("{} or {}", kind_name(kind), rule.word);
+    return rule.word.empty() ? kind_name(kind)
+                             : fmt::format("{} or {}", kind_name(kind), rule.word);
   };
   switch (kind) {
     case FieldKind::Flag: {

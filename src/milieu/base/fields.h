@@ -36,9 +36,15 @@ struct FieldRule {
   bool min_is_excluded = false;
   std::vector<std::string> aliases;  // "k" is the flag -k, longer ones are --alias
   bool is_advanced = false;          // folded away in the explorer's form, last in --help
-  std::string word;       // a word that may stand for `word_value` ("auto"); empty: none
-  double word_value = 0;  // allowed whatever the range
+  std::string word;                  // a word that may stand for `word_value` ("auto"); empty: none
+  double word_value = 0;             // allowed whatever the range
 
+  bool is_repeated = false;  // texts only: the flag may be given again, values stand in lines
+
+  FieldRule repeated() && {
+    is_repeated = true;
+    return std::move(*this);
+  }
   // Lets users write `name` where the code has `value`, which lies outside the range: -1 is "auto".
   FieldRule or_word(std::string name, double value) && {
     word = std::move(name);
@@ -91,10 +97,11 @@ struct Field {
   std::vector<std::string> choices;  // names, for Choice
   // Throws InvalidArgument when a uint64_t is above 2^63 - 1.
   std::function<FieldValue()> get;
-  // Takes the kind that get() returns, which for a number may be its rule's word; a whole number is accepted for a Real, and a Real that is
-  // whole (JSON's 1e3) for an Integer. Throws InvalidArgument "name is VALUE, must be ..." for a
-  // wrong kind, an unknown choice or a number that does not fit. Ranges are checked by
-  // validate_fields, so that defaults and JSON obey them too.
+  // Takes the kind that get() returns, which for a number may be its rule's word; a whole number is
+  // accepted for a Real, and a Real that is whole (JSON's 1e3) for an Integer. Throws
+  // InvalidArgument "name is VALUE, must be ..." for a wrong kind, an unknown choice or a number
+  // that does not fit. Ranges are checked by validate_fields, so that defaults and JSON obey them
+  // too.
   std::function<void(const FieldValue&)> set;
 
   std::string flag() const;        // "--num-clusters"

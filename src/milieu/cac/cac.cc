@@ -91,7 +91,7 @@ CacResult fit_without_context(const CacProblem& problem, const CacOptions& optio
 struct BestRun {
   CacRun run;
   int restart = 0;
-  std::vector<double> objectives;           // of all starts
+  std::vector<double> objectives;            // of all starts
   std::vector<std::vector<int>> labellings;  // phrases of all starts
 };
 
@@ -196,8 +196,8 @@ CacResult fit_plain_words(const CacProblem& problem, const CacOptions& options, 
   Monitor quiet = monitor;
   PlainWords plain = cluster_without_context(problem, options, quiet);
   CacState start = std::move(plain.state);
-  if (!plain.is_complete || !cluster_groups(problem, options.phrase_start, Random(options.seed),
-                                            quiet, start))
+  if (!plain.is_complete ||
+      !cluster_groups(problem, options.phrase_start, Random(options.seed), quiet, start))
     return make_stopped_result(problem, options, monitor);
   CacListener listener{monitor, observer, watch, 0, 1};
   CacReport report;
@@ -223,7 +223,8 @@ CacResult fit_cac(const CacInput& input, const CacOptions& options, Monitor& mon
     if (chosen.lambda == 0 && input.initial_words.empty())
       result = fit_plain_words(problem, chosen, monitor, observer, watch);
     else
-      result = fit_with_context(problem, input, chosen, std::move(report), monitor, observer, watch);
+      result =
+          fit_with_context(problem, input, chosen, std::move(report), monitor, observer, watch);
   }
   result.summary.seconds = watch.seconds();
   return result;

@@ -32,10 +32,10 @@ enum class CacStart { Auto, Words, Phrases };
 enum class CacPhraseStart { KMeans, KModes };
 
 struct CacOptions {
-  int num_words = 25;    // M: words of each view; -1: by stability
-  int num_phrases = 2;   // M~; -1: by stability
-  double tau = 0.25;     // lambda as a share of what balances words and context; -1: by stability
-  double lambda = -1;    // weight of the context in J; 0: k-means; -1: from tau
+  int num_words = 25;      // M: words of each view; -1: by stability
+  int num_phrases = 2;     // M~; -1: by stability
+  double tau = 0.25;       // lambda as a share of what balances words and context; -1: by stability
+  double lambda = -1;      // weight of the context in J; 0: k-means; -1: from tau
   int num_neighbors = 10;  // K: spatial neighbours of a group
   double epsilon = 0;      // above 0: neighbours within this distance instead of K
   CacScaling scaling = CacScaling::UnitVariance;
@@ -73,9 +73,8 @@ void visit_fields(CacOptions& o, Visitor&& v) {
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
     "starts, compared under one lambda; the best is kept");
   v("start", o.start,
-    one_of<CacStart>({{"auto", CacStart::Auto},
-                      {"words", CacStart::Words},
-                      {"phrases", CacStart::Phrases}}),
+    one_of<CacStart>(
+        {{"auto", CacStart::Auto}, {"words", CacStart::Words}, {"phrases", CacStart::Phrases}}),
     "what a start finds first; auto takes both in turn");
   v("phrase_start", o.phrase_start,
     one_of<CacPhraseStart>(
@@ -112,8 +111,8 @@ struct CacInput {
 struct CacModel {
   static constexpr std::string_view kKind = "cac";
   static constexpr int kFormatVersion = 1;
-  Matrix<float> prototypes;    // words of all views x widest view; narrower views end in zeros
-  std::vector<int> view_dims;  // columns of each view
+  Matrix<float> prototypes;     // words of all views x widest view; narrower views end in zeros
+  std::vector<int> view_dims;   // columns of each view
   std::vector<int> view_words;  // words of each view
   std::vector<double> scales;   // of each view's squared distances
   Matrix<float> compositions;   // phrases x words, 0 or 1; no rows: fitted without context
@@ -146,8 +145,8 @@ const char* to_string(CacStepKind kind);  // "start", "phrases", "words", "proto
 
 struct CacStep {
   CacStepKind kind = CacStepKind::Start;
-  int iteration = 0;  // nested EM round, from 1; 0 for a start
-  double lambda = 0;  // of the continuation
+  int iteration = 0;             // nested EM round, from 1; 0 for a start
+  double lambda = 0;             // of the continuation
   double words_objective = 0;    // J1
   double context_objective = 0;  // J2, lambda included
   double objective() const { return words_objective + context_objective; }
@@ -164,8 +163,8 @@ struct CacResult {
   // Phrases where there is context: one a group, or, with several views, one a sample. Otherwise
   // words.
   std::vector<int> labels;
-  std::vector<int> words;     // one a primitive, counted within its view; -1: never labelled
-  std::vector<int> phrases;   // one a group; empty without context
+  std::vector<int> words;      // one a primitive, counted within its view; -1: never labelled
+  std::vector<int> phrases;    // one a group; empty without context
   std::vector<float> margins;  // a primitive: how much dearer its second best word is
   std::vector<CacStep> steps;  // of the start that was kept
   // Start, first nested EM round and end of the kept start.

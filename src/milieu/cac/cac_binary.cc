@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nested EM on binary transactions: a group holds a word or not, however often. [Yuan08, Eq. 15]
-// applied to all primitives at once can then raise J: two primitives of a group may leave a word, or
-// come to it, together. Departs from [Yuan08, Eq. 15]: primitives are moved one after the other,
+// applied to all primitives at once can then raise J: two primitives of a group may leave a word,
+// or come to it, together. Departs from [Yuan08, Eq. 15]: primitives are moved one after the other,
 // each to the word of lowest exact cost while the others stay, which never raises J.
 #include <algorithm>
 #include <limits>
@@ -43,8 +43,8 @@ bool NestedEm::update_words_binary(const Monitor& monitor) {
   return !monitor.should_stop();
 }
 
-// The word of lowest s d + lambda sum_j w_j (1 - 2 u_m,p(j)) over the groups j of the primitive that
-// do not hold m without it.
+// The word of lowest s d + lambda sum_j w_j (1 - 2 u_m,p(j)) over the groups j of the primitive
+// that do not hold m without it.
 void NestedEm::move_primitive_binary(size_t v, int64_t row, std::vector<double>& costs) {
   const CacView& view = problem_.views[v];
   const int64_t p = view.first_primitive + row;
@@ -70,9 +70,8 @@ void NestedEm::move_primitive_binary(size_t v, int64_t row, std::vector<double>&
   }
   if (word == current) return;
   state_.words[p] = word;
-  own_distances_[p] =
-      squared_distance(view.points().row_span(row),
-                       state_.prototypes[v].view().row_span(word - view.first_word));
+  own_distances_[p] = squared_distance(
+      view.points().row_span(row), state_.prototypes[v].view().row_span(word - view.first_word));
 }
 
 }  // namespace milieu::internal

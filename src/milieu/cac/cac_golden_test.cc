@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden cases of an independent reference implementation (numpy, double), to the digits it printed.
+// Golden cases of an independent reference implementation (numpy, double), to the digits it
+// printed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,8 +77,7 @@ TEST(CacGolden, SixSamplesInFourGroups) {
   CacInput input;
   input.views = {points};
   input.groups = &groups;
-  const CacProblem problem =
-      internal::make_cac_problem(input, raw_options(2, 2), silent_monitor());
+  const CacProblem problem = internal::make_cac_problem(input, raw_options(2, 2), silent_monitor());
   CacState state;
   state.prototypes.push_back(column({1, 6}));
   state.words = {0, 0, 0, 1, 1, 0};
@@ -164,8 +164,7 @@ ViewStart start_of(const TwoViews& data) {
   for (int i = 0; i < 90; ++i) {
     int best = 0, lowest = 100;
     for (int k = 0; k < 3; ++k) {
-      const int distance =
-          2 * (a.labels[i] != a.labels[k]) + 2 * (b.labels[i] != b.labels[k]);
+      const int distance = 2 * (a.labels[i] != a.labels[k]) + 2 * (b.labels[i] != b.labels[k]);
       if (distance < lowest) best = k, lowest = distance;
     }
     start.phrases.push_back(best);

@@ -23,9 +23,10 @@ struct WordCount {
 //   words; returns the lowest score. count_within: the words whose score is at most `limit`.
 // add_rows: sums[k] += table[words[members[e]] * stride + k] for each of `count` members, with
 //   stride a multiple of 8; the order of the terms is that of the members.
-MILIEU_DECLARE_ISA(
-    float score_words(const float* distances, int64_t stride, const float* const* signs,
-                      const float* weights, int num_signs, float* scores);
-    internal::WordCount count_within(const float* scores, int64_t stride, float limit);
-    void add_rows(const int* members, int64_t count, const int* words, const double* table,
-                  int64_t stride, double* sums);)
+MILIEU_DECLARE_ISA(float score_words(const float* distances, int64_t stride,
+                                     const float* const* signs, const float* weights, int num_signs,
+                                     float* scores);
+                   internal::WordCount count_within(const float* scores, int64_t stride,
+                                                    float limit);
+                   void add_rows(const int* members, int64_t count, const int* words,
+                                 const double* table, int64_t stride, double* sums);)

@@ -165,8 +165,8 @@ std::optional<std::vector<int>> find_phrases_of_views(const CacProblem& problem,
 std::optional<std::vector<int>> find_phrases_of_groups(const CacProblem& problem,
                                                        const Random& random, Monitor& monitor) {
   const CacView& view = problem.views[0];
-  const int fine = static_cast<int>(
-      std::min<double>(static_cast<double>(view.size()), std::round(kFinerLexicon * view.num_words())));
+  const int fine = static_cast<int>(std::min<double>(static_cast<double>(view.size()),
+                                                     std::round(kFinerLexicon * view.num_words())));
   const auto lexicon = cluster(view.points(), fine, random.child(0), problem, monitor);
   if (!lexicon) return std::nullopt;
   const int64_t num_groups = problem.groups.num_groups();

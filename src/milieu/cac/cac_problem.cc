@@ -54,8 +54,8 @@ void check_initial_labels(const CacInput& input, const CacOptions& options, int6
                         const char* name, const char* of) {
     if (labels.empty()) return;
     require(static_cast<int64_t>(labels.size()) == length, [&] {
-      return fmt::format("{} has {} entries, there are {} {}: they must match", name,
-                         labels.size(), length, of);
+      return fmt::format("{} has {} entries, there are {} {}: they must match", name, labels.size(),
+                         length, of);
     });
     for (size_t i = 0; i < labels.size(); ++i)
       require(labels[i] >= 0 && labels[i] < num_labels, [&] {

@@ -49,8 +49,8 @@ std::vector<int> words_within_views(const CacProblem& problem, std::span<const i
 std::vector<int> labels_of(const CacProblem& problem, const CacState& state,
                            std::span<const int> local_words) {
   if (!problem.has_context()) return {local_words.begin(), local_words.end()};
-  const auto count = problem.views.size() > 1 ? problem.views[0].size()
-                                              : problem.groups.num_groups();
+  const auto count =
+      problem.views.size() > 1 ? problem.views[0].size() : problem.groups.num_groups();
   return {state.phrases.begin(), state.phrases.begin() + count};
 }
 
@@ -135,9 +135,9 @@ void add_warnings(const CacProblem& problem, const CacReport& report, RunSummary
     summary.warnings.push_back(
         fmt::format("{} of {} words are empty", problem.num_words - words_used, problem.num_words));
   if (count_distinct_phrases(problem, report.run.state) < problem.num_phrases)
-    summary.warnings.push_back(
-        fmt::format("only {} of {} phrases are distinct",
-                    count_distinct_phrases(problem, report.run.state), problem.num_phrases));
+    summary.warnings.push_back(fmt::format("only {} of {} phrases are distinct",
+                                           count_distinct_phrases(problem, report.run.state),
+                                           problem.num_phrases));
 }
 
 RunSummary summarise(const CacProblem& problem, const CacOptions& options, const CacReport& report,
@@ -176,8 +176,8 @@ CacResult make_result(const CacProblem& problem, const CacOptions& options, CacR
     result.snapshots.push_back(
         {"start", words_within_views(problem, report.start.words), report.start.phrases});
     if (!report.run.first.words.empty())
-      result.snapshots.push_back({"first", words_within_views(problem, report.run.first.words),
-                                  report.run.first.phrases});
+      result.snapshots.push_back(
+          {"first", words_within_views(problem, report.run.first.words), report.run.first.phrases});
     result.snapshots.push_back({"final", result.words, result.phrases});
   }
   result.summary = summarise(problem, options, report, result);

@@ -10,8 +10,8 @@
 namespace milieu::internal {
 
 struct CacReport {
-  CacRun run;       // that was kept
-  CacState start;   // it began with; empty without context
+  CacRun run;      // that was kept
+  CacState start;  // it began with; empty without context
   double lambda = 0;
   double tau = 0;  // 0: lambda was given
   int restart = 0;

@@ -25,8 +25,8 @@ bool has_fallen(double before, double after, double rel_tolerance) {
 // One start in progress: the steps with their record.
 class Runner {
  public:
-  Runner(const CacProblem& problem, const CacState& start, double lambda,
-         const CacOptions& options, CacListener& listener)
+  Runner(const CacProblem& problem, const CacState& start, double lambda, const CacOptions& options,
+         CacListener& listener)
       : options_(options), listener_(listener), em_(problem, lambda, start) {}
 
   // Rounds until J falls no more. False when stopped.
@@ -181,15 +181,17 @@ CacBalance balance_of(const CacProblem& problem, const CacState& start) {
   double context = em.context_objective();
   if (context <= 0) {
     context = em.hamming_sum();
-    balance.trouble = "the groups lie at distance 0 or less from their phrases at the start: "
-                      "lambda was taken from the Hamming distance of their sets of words";
+    balance.trouble =
+        "the groups lie at distance 0 or less from their phrases at the start: "
+        "lambda was taken from the Hamming distance of their sets of words";
   }
   if (context <= 0) {
     context = 0;
     for (int64_t g = 0; g < problem.groups.num_groups(); ++g)
       context += problem.groups.group_weight(g);
-    balance.trouble = "the groups are equal to their phrases at the start: lambda was taken as if "
-                      "each were at distance 1";
+    balance.trouble =
+        "the groups are equal to their phrases at the start: lambda was taken as if "
+        "each were at distance 1";
   }
   balance.ratio = context > 0 ? em.words_objective() / context : 0;
   return balance;
@@ -200,8 +202,8 @@ std::vector<CacState> make_starts(const CacProblem& problem, const CacInput& inp
   Monitor quiet = monitor;  // stops alike, says nothing: k-means would report rounds of its own
   std::vector<CacState> starts;
   if (!input.initial_words.empty()) {
-    auto start = start_from_labels(problem, options, input.initial_words, input.initial_phrases,
-                                   quiet);
+    auto start =
+        start_from_labels(problem, options, input.initial_words, input.initial_phrases, quiet);
     if (start) starts.push_back(std::move(*start));
     return starts;
   }
@@ -213,9 +215,8 @@ std::vector<CacState> make_starts(const CacProblem& problem, const CacInput& inp
     const bool phrases_first =
         can_begin_with_phrases && (options.start == CacStart::Phrases ||
                                    (options.start == CacStart::Auto && restart % 2 == 1));
-    auto start = phrases_first
-                     ? start_from_phrases(problem, num_phrase_first++, random, quiet)
-                     : start_from_words(problem, options, random, quiet);
+    auto start = phrases_first ? start_from_phrases(problem, num_phrase_first++, random, quiet)
+                               : start_from_words(problem, options, random, quiet);
     if (!start) break;
     starts.push_back(std::move(*start));
   }

@@ -44,8 +44,8 @@ CacRun run_nested_em(const CacProblem& problem, const CacState& start, double la
 
 // J1 and J2 without lambda of a start: lambda = tau J1 / J2 [Yuan08, Sec. 3.2].
 struct CacBalance {
-  double ratio = 0;      // J1 / J2
-  std::string trouble;   // why J2 was replaced; empty: it was not
+  double ratio = 0;     // J1 / J2
+  std::string trouble;  // why J2 was replaced; empty: it was not
 };
 CacBalance balance_of(const CacProblem& problem, const CacState& start);
 

@@ -84,8 +84,8 @@ NumberSweep choose_numbers(CacProblem& problem, CacOptions& options, Monitor& mo
       monitor.on_progress("numbers", static_cast<int64_t>(i),
                           static_cast<int64_t>(candidates.size()));
       number = static_cast<int>(candidates[i]);
-      const auto stability = stability_under(problem, options, options.num_words,
-                                             options.num_phrases, monitor);
+      const auto stability =
+          stability_under(problem, options, options.num_words, options.num_phrases, monitor);
       if (!stability) break;
       curve.values.push_back(candidates[i]);
       curve.stability.push_back(*stability);

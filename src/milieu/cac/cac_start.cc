@@ -142,8 +142,8 @@ std::optional<CacState> start_from_words(const CacProblem& problem, const CacOpt
 }
 
 std::optional<CacState> start_from_labels(const CacProblem& problem, const CacOptions& options,
-                                          std::span<const int> words,
-                                          std::span<const int> phrases, Monitor& monitor) {
+                                          std::span<const int> words, std::span<const int> phrases,
+                                          Monitor& monitor) {
   CacState state;
   for (const CacView& view : problem.views) {
     state.prototypes.emplace_back(view.num_words(), view.points().cols());

@@ -21,9 +21,9 @@ inline constexpr int64_t kMaxStartGroups = 200'000;
 std::optional<CacState> start_from_words(const CacProblem& problem, const CacOptions& options,
                                          const Random& random, Monitor& monitor);
 
-// Phrases first, then words inside each. Several views: k-means on all views side by side. One view:
-// k-means on the square roots of the groups' shares of a finer lexicon. `attempt` chooses how many
-// words each phrase gets, in turn through all splits where they are few.
+// Phrases first, then words inside each. Several views: k-means on all views side by side. One
+// view: k-means on the square roots of the groups' shares of a finer lexicon. `attempt` chooses how
+// many words each phrase gets, in turn through all splits where they are few.
 std::optional<CacState> start_from_phrases(const CacProblem& problem, int attempt,
                                            const Random& random, Monitor& monitor);
 
@@ -32,10 +32,11 @@ bool can_start_from_phrases(const CacProblem& problem);
 
 // Given words (counted within their views), with given phrases or found ones.
 std::optional<CacState> start_from_labels(const CacProblem& problem, const CacOptions& options,
-                                          std::span<const int> words,
-                                          std::span<const int> phrases, Monitor& monitor);
+                                          std::span<const int> words, std::span<const int> phrases,
+                                          Monitor& monitor);
 
-// Phrases of the groups by the words in `state`: fills phrases and compositions. False when stopped.
+// Phrases of the groups by the words in `state`: fills phrases and compositions. False when
+// stopped.
 bool cluster_groups(const CacProblem& problem, CacPhraseStart kind, const Random& random,
                     Monitor& monitor, CacState& state);
 

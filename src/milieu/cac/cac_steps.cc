@@ -89,8 +89,8 @@ void NestedEm::measure_own_distances() {
     parallel_for(view.size(), kPrimitiveBlock, problem_.num_threads, [&](const Block& block) {
       for (int64_t i = block.begin; i < block.end; ++i) {
         const int word = state_.words[view.first_primitive + i] - view.first_word;
-        own_distances_[view.first_primitive + i] = squared_distance(
-            view.points().row_span(i), state_.prototypes[v].view().row_span(word));
+        own_distances_[view.first_primitive + i] =
+            squared_distance(view.points().row_span(i), state_.prototypes[v].view().row_span(word));
       }
     });
   }
@@ -101,9 +101,9 @@ void NestedEm::measure_own_distances() {
 void NestedEm::sum_words_objective() {
   words_objective_ = 0;
   for (const CacView& view : problem_.views)
-    words_objective_ += view.scale * sum_of(std::span(own_distances_)
-                                                .subspan(view.first_primitive, view.size()),
-                                            problem_.num_threads);
+    words_objective_ +=
+        view.scale * sum_of(std::span(own_distances_).subspan(view.first_primitive, view.size()),
+                            problem_.num_threads);
 }
 
 // J2 without lambda, from the groups as they are; their phrases stay.
@@ -170,8 +170,8 @@ void NestedEm::choose_phrases_in(const Block& block) {
   for (int64_t g = block.begin; g < block.end; ++g) {
     if (!is_stale_group_[g]) continue;
     group_distances_to(g, distances);
-    const int phrase = lowest_of(std::span(distances).first(problem_.num_phrases),
-                                 state_.phrases[g]);
+    const int phrase =
+        lowest_of(std::span(distances).first(problem_.num_phrases), state_.phrases[g]);
     next_labels_[g] = phrase;
     next_values_[g] = distances[phrase];
   }
@@ -206,8 +206,7 @@ bool NestedEm::update_prototypes(const Monitor& monitor) {
     if (views_[v].sums.update(labels) == 0) continue;
     MatrixView<float> prototypes = state_.prototypes[v];
     const std::vector<int> empty_words = update_centers(views_[v].sums, prototypes);
-    if (problem_.reseeds)
-      reseed_empty_clusters(view.problem, labels, empty_words, prototypes);
+    if (problem_.reseeds) reseed_empty_clusters(view.problem, labels, empty_words, prototypes);
     views_[v].distances_are_current = false;
     std::fill_n(is_stale_primitive_.begin() + view.first_primitive, view.size(), uint8_t{1});
   }
@@ -296,7 +295,8 @@ void NestedEm::reseed_phrases(std::span<const double> weights) {
   set_compositions(std::move(compositions));
 }
 
-// The distance of each group's set of words from its phrase, as [Yuan08, Eq. 5] has it for binary t.
+// The distance of each group's set of words from its phrase, as [Yuan08, Eq. 5] has it for binary
+// t.
 double NestedEm::hamming_sum() const {
   const ContextGroups& groups = problem_.groups;
   double sum = 0;

@@ -81,8 +81,7 @@ class NestedEm {
   bool choose_words_of(size_t view, const Monitor& monitor);
   void choose_words_in(size_t view, const Block& block);
   FloatView block_distances(size_t view, const Block& block, WordScratch& scratch);
-  void fill_distances(size_t view, const Block& block, WordScratch& scratch,
-                      MatrixView<float> out);
+  void fill_distances(size_t view, const Block& block, WordScratch& scratch, MatrixView<float> out);
   double gather_phrases(size_t view, int64_t primitive, WordScratch& scratch) const;
   int settle_exactly(size_t view, int64_t row, float limit, const WordScratch& scratch) const;
   double context_gain(int word, std::span<const double> counts) const;
@@ -100,11 +99,11 @@ class NestedEm {
   double context_sum_ = 0;
 
   std::vector<ViewWork> views_;
-  Matrix<double> word_table_;             // words x phrases (padded): u_mk
-  std::vector<double> phrase_sizes_;      // |u_k|
-  std::vector<double> own_distances_;     // a primitive: |f - u|^2, unscaled
-  std::vector<double> context_gains_;     // a primitive: sum_k c_ik (2 u_mk - 1) of its word
-  std::vector<double> group_distances_;   // a group: d(t, u) to its phrase
+  Matrix<double> word_table_;                // words x phrases (padded): u_mk
+  std::vector<double> phrase_sizes_;         // |u_k|
+  std::vector<double> own_distances_;        // a primitive: |f - u|^2, unscaled
+  std::vector<double> context_gains_;        // a primitive: sum_k c_ik (2 u_mk - 1) of its word
+  std::vector<double> group_distances_;      // a group: d(t, u) to its phrase
   std::vector<uint8_t> is_stale_primitive_;  // its phrases, or anything of H, may have changed
   std::vector<uint8_t> is_stale_group_;      // its words, or U~, may have changed
   // What a step found, before it is taken over as a whole.

@@ -52,7 +52,8 @@ RandomCase make_case(uint64_t seed, CacTransactions transactions) {
     if (is_weighted) c.groups.group_weights.push_back(random.uniform(0, 2));
   }
   c.options.num_words = static_cast<int>(1 + random.uniform_index(std::min<int64_t>(n, 20)));
-  c.options.num_phrases = static_cast<int>(1 + random.uniform_index(std::min<int64_t>(num_groups, 9)));
+  c.options.num_phrases =
+      static_cast<int>(1 + random.uniform_index(std::min<int64_t>(num_groups, 9)));
   c.options.scaling = random.bernoulli(0.5) ? CacScaling::Raw : CacScaling::UnitVariance;
   c.options.transactions = transactions;
   c.options.reseed = random.bernoulli(0.5);
@@ -160,8 +161,8 @@ void expect_vote_is_lowest(const CacProblem& problem, const NestedEm& em) {
 class Fall {
  public:
   explicit Fall(const NestedEm& em)
-      : before_(em.objective()), size_(std::abs(em.words_objective()) +
-                                       std::abs(em.context_objective())) {}
+      : before_(em.objective()),
+        size_(std::abs(em.words_objective()) + std::abs(em.context_objective())) {}
   void expect(const NestedEm& em, const char* step) {
     ASSERT_LE(em.objective(), before_ + 1e-9 * size_) << step;
     before_ = em.objective();

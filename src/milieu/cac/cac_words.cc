@@ -4,8 +4,8 @@
 // H is scored in float, in units of the view's spread, from distances that change only in the
 // M-step. The error of a score is bounded; where the bound cannot tell which word is lowest, h is
 // computed in double for the words in question. The result is that of double arithmetic throughout.
-// Only primitives around which a phrase changed, or whose view's words moved, are looked at: for the
-// others H is what it was.
+// Only primitives around which a phrase changed, or whose view's words moved, are looked at: for
+// the others H is what it was.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -153,8 +153,7 @@ double NestedEm::gather_phrases(size_t v, int64_t primitive, WordScratch& scratc
 // sum over k of c_ik (2 u_mk - 1): what the context gives for word m, without lambda.
 double NestedEm::context_gain(int word, std::span<const double> counts) const {
   double gain = 0;
-  for (int k = 0; k < problem_.num_phrases; ++k)
-    gain += counts[k] * (2 * word_table_(word, k) - 1);
+  for (int k = 0; k < problem_.num_phrases; ++k) gain += counts[k] * (2 * word_table_(word, k) - 1);
   return gain;
 }
 
@@ -166,10 +165,9 @@ int NestedEm::settle_exactly(size_t v, int64_t row, float limit, const WordScrat
   double lowest = std::numeric_limits<double>::infinity();
   for (int m = 0; m < view.num_words(); ++m) {
     if (scratch.scores[m] > limit) continue;
-    const double h =
-        view.scale * squared_distance(view.points().row_span(row),
-                                      state_.prototypes[v].view().row_span(m)) -
-        lambda_ * context_gain(view.first_word + m, scratch.counts);
+    const double h = view.scale * squared_distance(view.points().row_span(row),
+                                                   state_.prototypes[v].view().row_span(m)) -
+                     lambda_ * context_gain(view.first_word + m, scratch.counts);
     if (best < 0 || h < lowest || (h == lowest && m == current)) {
       best = m;
       lowest = h;
@@ -196,25 +194,22 @@ void NestedEm::choose_words_in(size_t v, const Block& block) {
     const int64_t p = view.first_primitive + i;
     const double context = gather_phrases(v, p, scratch);
     const auto num_signs = static_cast<int>(scratch.signs.size());
-    const float lowest =
-        score_words(distances.row(i - block.begin), stride, scratch.signs.data(),
-                    scratch.sign_weights.data(), num_signs, scratch.scores.data());
-    const double error =
-        distance_error(view.points().cols(),
-                       scratch.norms[i - block.begin] + views_[v].largest_norm) +
-        score_error(num_signs, std::abs(lowest) + 2 * context);
+    const float lowest = score_words(distances.row(i - block.begin), stride, scratch.signs.data(),
+                                     scratch.sign_weights.data(), num_signs, scratch.scores.data());
+    const double error = distance_error(view.points().cols(),
+                                        scratch.norms[i - block.begin] + views_[v].largest_norm) +
+                         score_error(num_signs, std::abs(lowest) + 2 * context);
     const auto limit = static_cast<float>(lowest + 2.1 * error);
     const WordCount close = count_within(scratch.scores.data(), stride, limit);
-    const int word =
-        view.first_word + (close.count == 1 ? close.index_sum
-                                            : settle_exactly(v, i, limit, scratch));
+    const int word = view.first_word +
+                     (close.count == 1 ? close.index_sum : settle_exactly(v, i, limit, scratch));
     next_labels_[p] = word;
     next_gains_[p] = context_gain(word, scratch.counts);
-    next_values_[p] = word == state_.words[p]
-                          ? own_distances_[p]
-                          : squared_distance(view.points().row_span(i),
-                                             state_.prototypes[v].view().row_span(
-                                                 word - view.first_word));
+    next_values_[p] =
+        word == state_.words[p]
+            ? own_distances_[p]
+            : squared_distance(view.points().row_span(i),
+                               state_.prototypes[v].view().row_span(word - view.first_word));
   }
 }
 

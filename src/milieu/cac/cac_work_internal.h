@@ -19,13 +19,13 @@ struct NestedEm::ViewWork {
   explicit ViewWork(const CacView& view) : sums(view.problem) {}
 
   ClusterSums sums;
-  int64_t stride = 0;              // words, padded to whole lanes
-  Matrix<float> signs;             // phrases x stride: 2 u_mk - 1, 0 beyond the last word
-  Matrix<float> scaled_words;      // words x d: around the mean of the view, in units of its spread
-  std::vector<float> word_norms;   // their squared lengths
+  int64_t stride = 0;             // words, padded to whole lanes
+  Matrix<float> signs;            // phrases x stride: 2 u_mk - 1, 0 beyond the last word
+  Matrix<float> scaled_words;     // words x d: around the mean of the view, in units of its spread
+  std::vector<float> word_norms;  // their squared lengths
   float largest_norm = 0;
-  Matrix<float> distances;         // primitives x stride in those units; empty: not kept
-  std::vector<float> norms;        // of the primitives, with the distances
+  Matrix<float> distances;   // primitives x stride in those units; empty: not kept
+  std::vector<float> norms;  // of the primitives, with the distances
   bool distances_are_current = false;
 };
 
@@ -34,9 +34,9 @@ struct NestedEm::WordScratch {
   Matrix<float> distances;  // where they are not kept
   std::vector<float> norms;
   std::vector<float> scores;
-  std::vector<double> counts;         // phrases: c_i of one primitive
-  std::vector<const float*> signs;    // of the phrases that occur
-  std::vector<float> sign_weights;    // lambda times their counts, in the units of the distances
+  std::vector<double> counts;       // phrases: c_i of one primitive
+  std::vector<const float*> signs;  // of the phrases that occur
+  std::vector<float> sign_weights;  // lambda times their counts, in the units of the distances
 };
 
 }  // namespace milieu::internal

@@ -66,17 +66,18 @@ ImageNeighbors search_image(FloatView positions, const std::vector<int>& rows,
   }
   const Matrix<float> points = gather_rows(positions, rows);
   if (options.epsilon > 0) {
-    const RadiusNeighbors near =
-        radius_neighbors(points, points, options.epsilon, search, monitor);
+    const RadiusNeighbors near = radius_neighbors(points, points, options.epsilon, search, monitor);
     for (size_t i = 0; i < rows.size(); ++i)
-      add_group(rows[i], std::span(near.indices).subspan(near.offsets[i], near.offsets[i + 1] - near.offsets[i]),
-                rows, options.include_self, out);
+      add_group(
+          rows[i],
+          std::span(near.indices).subspan(near.offsets[i], near.offsets[i + 1] - near.offsets[i]),
+          rows, options.include_self, out);
   } else {
     const NeighborLists near =
         nearest_neighbors(points, points, options.num_neighbors, search, monitor);
     for (size_t i = 0; i < rows.size(); ++i)
-      add_group(rows[i], near.indices.row_span(static_cast<int64_t>(i)), rows,
-                options.include_self, out);
+      add_group(rows[i], near.indices.row_span(static_cast<int64_t>(i)), rows, options.include_self,
+                out);
   }
   return out;
 }
@@ -160,8 +161,7 @@ ContextGroups spatial_groups(FloatView positions, std::span<const int> images,
   parallel_for(static_cast<int64_t>(rows.size()), 1, options.num_threads, [&](const Block& block) {
     const auto at = static_cast<size_t>(block.begin);
     if (monitor.should_stop()) {
-      for (const int row : rows[at])
-        add_group(row, {}, rows[at], options.include_self, found[at]);
+      for (const int row : rows[at]) add_group(row, {}, rows[at], options.include_self, found[at]);
       return;
     }
     found[at] = search_image(positions, rows[at], inner, rows.size() > 1 ? quiet : monitor);

@@ -88,7 +88,9 @@ TEST(SpatialGroups, SamplesAtOnePlaceAreFirstInTheirOwnGroupOnce) {
 
 TEST(SpatialGroups, BadInputIsNamed) {
   const Matrix<float> positions = random_positions(5, 3);
-  EXPECT_THAT(message_of([&] { spatial_groups(positions, std::vector<int>{1, 2}, {}); }),
+  EXPECT_THAT(message_of([&] {
+                spatial_groups(positions, std::vector<int>{1, 2}, {});
+              }),
               HasSubstr("images has 2 entries, positions has 5 rows"));
   NeighborhoodOptions options;
   options.num_neighbors = 0;

@@ -28,8 +28,8 @@ class Generator {
 struct Class {
   double x, y, deviation;
 };
-constexpr std::array<Class, 5> kClasses = {{{150, 160, 54}, {300, 100, 40}, {95, 110, 48},
-                                            {205, 210, 48}, {60, 310, 40}}};
+constexpr std::array<Class, 5> kClasses = {
+    {{150, 160, 54}, {300, 100, 40}, {95, 110, 48}, {205, 210, 48}, {60, 310, 40}}};
 
 // Rows while their number is not known.
 struct Rows {

@@ -79,7 +79,8 @@ std::string names_of(const std::vector<Field>& fields) {
 
 }  // namespace
 
-std::string summary_to_json(const RunSummary& s, const Metrics* metrics) {
+std::string summary_to_json(const RunSummary& s, const Metrics* metrics,
+                            std::span<const NamedMetrics> more) {
   const std::string termination = to_string(s.termination);
   OrderedJson json = {{"method", s.method},
                       {"version", s.version},
@@ -102,6 +103,12 @@ std::string summary_to_json(const RunSummary& s, const Metrics* metrics) {
     json[name] = std::visit([](const auto& v) { return OrderedJson(v); }, value);
   }
   if (metrics) json["metrics"] = metrics_object(*metrics);
+  for (const NamedMetrics& named : more) {
+    OrderedJson list = OrderedJson::array();
+    for (const Metrics& one : named.metrics) list.push_back(metrics_object(one));
+    if (named.metrics.size() == 1) list = OrderedJson(list[0]);
+    json[named.name] = std::move(list);
+  }
   return internal::to_lines(json);
 }
 

@@ -6,6 +6,7 @@
 // file name in a warning) gets U+FFFD in the wrong places.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +17,17 @@
 
 namespace milieu {
 
+// Figures that a method gives beside those of its labels: an object in the JSON, or a list of them.
+struct NamedMetrics {
+  std::string name;  // "word_metrics"
+  std::vector<Metrics> metrics;
+};
+
 // Keys in this order: method, version, seed, termination, message, objective, iterations, restart,
-// num_restarts, seconds, n, d, clusters, sizes, warnings, trace, the entries of `extra`, and an
-// object `metrics` when given. NaN and infinities become null.
-std::string summary_to_json(const RunSummary& summary, const Metrics* metrics = nullptr);
+// num_restarts, seconds, n, d, clusters, sizes, warnings, trace, the entries of `extra`, an object
+// `metrics` when given, and those of `more`. NaN and infinities become null.
+std::string summary_to_json(const RunSummary& summary, const Metrics* metrics = nullptr,
+                            std::span<const NamedMetrics> more = {});
 
 // accuracy, error, balanced_error, nmi, nmi_max, nmi_sqrt, ari, f, f_pairwise, precision_pairwise,
 // recall_pairwise, purity, num_clusters, num_classes, n.

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The method behind `milieu cac`: which files it reads, how they become a CacInput, what it writes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "method.h"
+#include "milieu/cac/cac.h"
+
+namespace milieu::cli {
+
+struct CacFiles {
+  std::string view;  // one path a line
+  std::string groups;
+  std::string group_weights;
+  std::string positions;
+  std::string images;
+  std::string initial_words;
+  std::string initial_phrases;
+  std::string word_truth;
+};
+
+template <class Visitor>
+void visit_fields(CacFiles& o, Visitor&& v) {
+  v("view", o.view, anything().repeated(),
+    "a view of the samples in place of INPUT; give the flag once for each view");
+  v("groups", o.groups, anything(),
+    "file with the groups: row numbers of samples, one group a line, or a .mtx matrix");
+  v("group_weights", o.group_weights, anything(), "file with the weight of every group");
+  v("positions", o.positions, anything(),
+    "file with the place of every row: its spatial neighbours make its group");
+  v("images", o.images, anything(),
+    "file with the image of every row: neighbours are looked for within one image");
+  v("initial_words", o.initial_words, anything(),
+    "file with the first word of every row (view after view): a single start from these");
+  v("initial_phrases", o.initial_phrases, anything(),
+    "file with the first phrase of every group, for --initial-words");
+  v("word_truth", o.word_truth, anything(),
+    "file with the true class of every row for the words (default: --truth, where it fits)");
+}
+
+class CacMethod : public MethodWith<CacOptions, CacFiles> {
+ public:
+  std::vector<Preset> presets() override;
+  bool takes_input() const override { return files_.view.empty(); }
+  std::optional<Dataset> load_own_input(const std::string& path,
+                                        const LoadOptions& options) override;
+  void load_files(RowFiles& rows) override;
+  Labels load_truth(RowFiles& rows, const std::string& path) override;
+  MethodResult fit(const Dataset& data, Monitor& monitor) override;
+
+ private:
+  bool has_own_groups() const { return !files_.groups.empty() && views_.size() <= 1; }
+  Dataset join_views(const std::vector<std::string>& paths, const LoadOptions& options);
+  void load_groups_of(RowFiles& rows);
+  CacInput input_of(const Dataset& data) const;
+  void add_metrics(const CacResult& result, MethodResult& out) const;
+  Dataset units_of(const Dataset& data) const;
+
+  std::vector<Points> views_;  // empty: INPUT is the only one
+  std::optional<ContextGroups> groups_;
+  std::vector<std::string> group_names_;
+  Points positions_;
+  std::vector<int> images_;
+  std::vector<int> initial_words_;
+  std::vector<int> initial_phrases_;
+  std::vector<int> word_truth_;    // of the kept rows; empty: unknown
+  std::vector<int> phrase_truth_;  // of the labels; empty: unknown
+};
+
+// The tables of a run folder: words.csv, phrases.txt, steps.csv. `errors` have one entry a step, or
+// none.
+struct CacErrors {
+  std::vector<double> phrases, words;
+};
+std::vector<ResultFile> cac_tables(const CacResult& result, const Dataset& data,
+                                   const CacErrors& errors);
+
+}  // namespace milieu::cli
