@@ -91,6 +91,7 @@ TEST(Compat, SameVersionIsWrittenTheSame) {
   expect_written_the_same("exemplar_v1", compat::exemplar_v1());
   expect_written_the_same("gmm_diagonal_v1", compat::gmm_diagonal_v1());
   expect_written_the_same("gmm_full_v1", compat::gmm_full_v1());
+  expect_written_the_same("cac_v1", compat::cac_v1());
   expect_written_the_same("kmeans_v1", compat::kmeans_v1());
   expect_written_the_same("kmedoids_v1", compat::kmedoids_v1());
   expect_written_the_same("kmodes_v1", compat::kmodes_v1());

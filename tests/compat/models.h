@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "milieu/cac/cac.h"
 #include "milieu/classic/agglomerative.h"
 #include "milieu/classic/gmm.h"
 #include "milieu/classic/kmeans.h"
@@ -32,6 +33,19 @@ Matrix<T> matrix(int64_t rows, int64_t cols, std::initializer_list<T> values) {
 inline Matrix<float> plane_points() { return matrix<float>(4, 2, {1, 1, 9, -1, 4.9f, 0, 12, 3}); }
 
 inline KMeansModel kmeans_v1() { return {matrix<float>(2, 2, {0, 0, 10, 0})}; }
+
+// Two words and two phrases, one word each.
+inline CacModel cac_v1() {
+  CacModel m;
+  m.prototypes = matrix<float>(2, 2, {0, 0, 10, 0});
+  m.view_dims = {2};
+  m.view_words = {2};
+  m.scales = {0.25};
+  m.compositions = matrix<float>(2, 2, {1, 0, 0, 1});
+  m.lambda = 1.5;
+  m.num_neighbors = 1;
+  return m;
+}
 
 inline KModesModel kmodes_v1() { return {matrix<float>(2, 4, {0, 0, 0, 0, 1, 1, 1, 1})}; }
 inline Matrix<float> bit_points() {

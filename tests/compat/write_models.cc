@@ -18,6 +18,7 @@ void write(const std::string& folder, const char* name, const Model& model) {
 void write_all(const std::string& folder) {
   using namespace milieu::compat;
   write(folder, "agglomerative_v1", agglomerative_v1());
+  write(folder, "cac_v1", cac_v1());
   write(folder, "exemplar_v1", exemplar_v1());
   write(folder, "gmm_diagonal_v1", gmm_diagonal_v1());
   write(folder, "gmm_full_v1", gmm_full_v1());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "milieu/cac/cac.h"
 #include "milieu/classic/agglomerative.h"
 #include "milieu/classic/gmm.h"
 #include "milieu/classic/kmeans.h"
@@ -130,10 +131,63 @@ ConformanceMethod dlgmm(std::string name, DlgmmPosterior posterior) {
   return m;
 }
 
+// Without context the words are the clusters, those of k-means.
+ConformanceMethod cac_words() {
+  ConformanceMethod m;
+  const auto options_of = [](const ConformanceSettings& settings) {
+    CacOptions options;
+    options.num_words = settings.num_clusters;
+    options.seed = settings.seed;
+    options.num_threads = settings.num_threads;
+    return options;
+  };
+  m = conformance_method("cac", CacOptions{.num_words = 3},
+                         [](FloatView points, const CacOptions& options, Monitor& monitor) {
+                           CacInput input;
+                           input.views = {points};
+                           return fit_cac(input, options, monitor);
+                         });
+  m.fit = [options_of](FloatView points, const ConformanceSettings& settings, Monitor& monitor) {
+    CacInput input;
+    input.views = {points};
+    return internal::to_outcome(fit_cac(input, options_of(settings), monitor));
+  };
+  m.direction = TraceDirection::Falls;
+  return m;
+}
+
+// Each sample in two views: the phrases are the clusters. Samples alone have words, not phrases, so
+// what predicts for them is left out.
+ConformanceMethod cac_views() {
+  const auto fit_views = [](FloatView points, const CacOptions& options, Monitor& monitor) {
+    CacInput input;
+    input.views = {points, points};
+    return fit_cac(input, options, monitor);
+  };
+  ConformanceMethod m =
+      conformance_method("cac_views", CacOptions{.num_words = 3, .num_phrases = 3}, fit_views);
+  m.fit = [fit_views](FloatView points, const ConformanceSettings& settings, Monitor& monitor) {
+    CacOptions options;
+    options.num_words = settings.num_clusters;
+    options.num_phrases = settings.num_clusters;
+    options.seed = settings.seed;
+    options.num_threads = settings.num_threads;
+    ConformanceOutcome outcome = internal::to_outcome(fit_views(points, options, monitor));
+    outcome.summary.d = points.cols();  // the suite has one view in mind
+    outcome.predict = nullptr;
+    outcome.predict_from_file = nullptr;
+    return outcome;
+  };
+  m.direction = TraceDirection::Falls;
+  return m;
+}
+
 }  // namespace
 
 std::vector<ConformanceMethod> all_methods() {
-  return {kmeans(),
+  return {cac_words(),
+          cac_views(),
+          kmeans(),
           kmodes(),
           gmm("gmm", GmmCovariance::Diagonal),
           gmm("gmm_spherical", GmmCovariance::Spherical),

@@ -17,6 +17,7 @@
 //              One lambda for all starts: tau times the median over the starts of J1 / J2 (J2
 //              without lambda; where it is not positive, on sets of words instead). lambda = 0: the
 //              words are those of fit_kmeans with the same seed and restarts, bit for bit.
+//              Without context it is fit_kmeans, scaling left out: there is nothing to balance.
 //              A run stopped by the monitor returns its last complete half step.
 // See          [Yuan08, Algorithm 1]; docs/algorithms/cac.md
 #include "milieu/cac/cac.h"
@@ -75,9 +76,8 @@ CacResult fit_without_context(const CacProblem& problem, const CacOptions& optio
                               Monitor& monitor) {
   PlainWords plain = cluster_without_context(problem, options, monitor);
   CacReport report;
-  report.run.words_objective = problem.views[0].scale * plain.summary.objective;
-  for (const double objective : plain.summary.trace)
-    report.run.trace.push_back(problem.views[0].scale * objective);
+  report.run.words_objective = plain.summary.objective;
+  report.run.trace = plain.summary.trace;
   report.run.iterations = plain.summary.iterations;
   report.run.termination = plain.summary.termination;
   report.run.state = std::move(plain.state);

@@ -24,9 +24,9 @@ enum class CacScaling { UnitVariance, Raw };
 // What a group says about a word: how often it occurs (every step is an exact minimum), or whether
 // it occurs at all (samples are then moved one at a time).
 enum class CacTransactions { Counts, Binary };
-// Words: words by k-means, then phrases. Phrases: phrases first, then words inside them. Auto: both
-// in turn.
-enum class CacStart { Auto, Words, Phrases };
+// Words: words by k-means, then phrases. Phrases: phrases first, then words inside them. Random:
+// any labels. Auto: the first two in turn, from the eleventh start on all three.
+enum class CacStart { Auto, Words, Phrases, Random };
 // How a start clusters groups: k-means on counts of words, or k-modes on their presence (as the
 // paper).
 enum class CacPhraseStart { KMeans, KModes };
@@ -73,9 +73,11 @@ void visit_fields(CacOptions& o, Visitor&& v) {
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
     "starts, compared under one lambda; the best is kept");
   v("start", o.start,
-    one_of<CacStart>(
-        {{"auto", CacStart::Auto}, {"words", CacStart::Words}, {"phrases", CacStart::Phrases}}),
-    "what a start finds first; auto takes both in turn");
+    one_of<CacStart>({{"auto", CacStart::Auto},
+                      {"words", CacStart::Words},
+                      {"phrases", CacStart::Phrases},
+                      {"random", CacStart::Random}}),
+    "what a start finds first; auto takes words and phrases in turn");
   v("phrase_start", o.phrase_start,
     one_of<CacPhraseStart>(
         {{"k-means", CacPhraseStart::KMeans}, {"k-modes", CacPhraseStart::KModes}}),
@@ -132,11 +134,11 @@ void visit_arrays(CacModel& m, Visitor&& v) {
   v("view_words", m.view_words);
   v("scales", m.scales);
   v("compositions", m.compositions);
-  v("lambda", m.lambda);
-  v("transactions", m.transactions);
-  v("num_neighbors", m.num_neighbors);
   v("epsilon", m.epsilon);
   v("include_self", m.include_self);
+  v("lambda", m.lambda);
+  v("num_neighbors", m.num_neighbors);
+  v("transactions", m.transactions);
 }
 
 // The objective after one half step.

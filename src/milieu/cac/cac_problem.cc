@@ -105,6 +105,7 @@ ContextGroups make_context(const CacInput& input, const CacOptions& options, Mon
   check_views(input);
   check_context(input);
   ContextGroups groups;
+  groups.num_samples = input.views[0].rows();
   if (input.positions.rows() > 0) {
     NeighborhoodOptions neighborhood;
     neighborhood.num_neighbors = options.num_neighbors;
@@ -160,6 +161,7 @@ CacProblem make_cac_problem(const CacInput& input, const CacOptions& options, Mo
     problem.views.back().first_primitive = problem.num_primitives;
     problem.num_primitives += points.rows();
   }
+  if (problem.groups.num_groups() == 0) problem.views[0].scale = 1;
   set_numbers(problem, std::max(1, options.num_words), std::max(1, options.num_phrases));
   return problem;
 }

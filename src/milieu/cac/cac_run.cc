@@ -22,6 +22,17 @@ bool has_fallen(double before, double after, double rel_tolerance) {
   return before - after > rel_tolerance * std::abs(before);
 }
 
+CacStart kind_of_start(const CacProblem& problem, CacStart wanted, int restart) {
+  constexpr int kFirstRandom = 10;  // by then further starts of the other kinds bring little new
+  CacStart kind = wanted;
+  if (wanted == CacStart::Auto) {
+    const int turn = restart < kFirstRandom ? restart % 2 : restart % 3;
+    kind = turn == 0 ? CacStart::Words : turn == 1 ? CacStart::Phrases : CacStart::Random;
+  }
+  if (kind == CacStart::Phrases && !can_start_from_phrases(problem)) return CacStart::Words;
+  return kind;
+}
+
 // One start in progress: the steps with their record.
 class Runner {
  public:
@@ -207,18 +218,24 @@ std::vector<CacState> make_starts(const CacProblem& problem, const CacInput& inp
     if (start) starts.push_back(std::move(*start));
     return starts;
   }
-  const bool can_begin_with_phrases = can_start_from_phrases(problem);
   int num_phrase_first = 0;
   for (int restart = 0; restart < options.num_restarts; ++restart) {
-    monitor.on_progress("starts", restart, options.num_restarts);
     const Random random = Random(options.seed).child(static_cast<uint64_t>(restart));
-    const bool phrases_first =
-        can_begin_with_phrases && (options.start == CacStart::Phrases ||
-                                   (options.start == CacStart::Auto && restart % 2 == 1));
-    auto start = phrases_first ? start_from_phrases(problem, num_phrase_first++, random, quiet)
-                               : start_from_words(problem, options, random, quiet);
+    std::optional<CacState> start;
+    switch (kind_of_start(problem, options.start, restart)) {
+      case CacStart::Phrases:
+        start = start_from_phrases(problem, num_phrase_first++, random, quiet);
+        break;
+      case CacStart::Random:
+        start = start_at_random(problem, random);
+        break;
+      default:
+        start = start_from_words(problem, options, random, quiet);
+    }
     if (!start) break;
     starts.push_back(std::move(*start));
+    monitor.on_progress("starts", restart + 1, options.num_restarts);
+    if (monitor.should_stop()) break;
   }
   return starts;
 }

@@ -141,6 +141,19 @@ std::optional<CacState> start_from_words(const CacProblem& problem, const CacOpt
   return state;
 }
 
+CacState start_at_random(const CacProblem& problem, Random random) {
+  CacState state;
+  for (const CacView& view : problem.views) {
+    state.prototypes.emplace_back(view.num_words(), view.points().cols());
+    for (int64_t i = 0; i < view.size(); ++i)
+      state.words.push_back(view.first_word +
+                            static_cast<int>(random.uniform_index(view.num_words())));
+  }
+  for (int64_t g = 0; g < problem.groups.num_groups(); ++g)
+    state.phrases.push_back(static_cast<int>(random.uniform_index(problem.num_phrases)));
+  return settle_start(problem, std::move(state));
+}
+
 std::optional<CacState> start_from_labels(const CacProblem& problem, const CacOptions& options,
                                           std::span<const int> words, std::span<const int> phrases,
                                           Monitor& monitor) {

@@ -27,6 +27,9 @@ std::optional<CacState> start_from_words(const CacProblem& problem, const CacOpt
 std::optional<CacState> start_from_phrases(const CacProblem& problem, int attempt,
                                            const Random& random, Monitor& monitor);
 
+// Any word for every primitive, any phrase for every group: for small problems with many optima.
+CacState start_at_random(const CacProblem& problem, Random random);
+
 // Whether phrases can come first: there are at least as many words as phrases.
 bool can_start_from_phrases(const CacProblem& problem);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "milieu/base/error.h"
+#include "milieu/cac/cac.h"
 #include "milieu/classic/gmm.h"
 #include "milieu/classic/kmeans.h"
 #include "milieu/classic/kmodes.h"
@@ -23,6 +24,7 @@ namespace {
 // A kind that predicts has one line here.
 const std::vector<internal::Predictor>& predictors() {
   static const std::vector<internal::Predictor> table = {
+      internal::predictor<&CacModel::prototypes>(),
       internal::predictor<&ExemplarModel::exemplars>(),
       internal::predictor<&GmmModel::means>(),
       internal::predictor<&KMeansModel::centers>(),

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""milieu cac: the shared cases (without context it is k-means), then words and phrases."""
+
+import json
+import signal
+import unittest
+
+import numpy as np
+
+from method_cases import MethodCases
+from support import CliTest, blobs
+
+
+class CacWithoutContextTest(MethodCases, CliTest):
+    command = "cac"
+    arguments = ["--words", "3"]
+    takes_k = False
+    one_cluster = ["--words", "1"]
+    slow_arguments = ["--words", "200", "--restarts", "10000"]
+
+    def test_without_context_it_is_kmeans(self):
+        summary = self.fit("--json", "--scaling", "raw", "--out", "run").json()
+        self.assertIn("there is no context", summary["warnings"][0])
+        plain = self.succeed("kmeans", "X.npy", "-k", "3", "--json", "--out", "plain").json()
+        self.assertEqual(summary["objective"], plain["objective"])
+        np.testing.assert_array_equal(self.labels("run"), self.labels("plain"))
+
+
+def textures(n=300, seed=0):
+    """Two halves of a picture. Both hold words 0 and 1 in the plane of features; word 2 occurs on the
+    left only, word 3 on the right."""
+    random = np.random.RandomState(seed)
+    positions = random.uniform(0, 100, (n, 2))
+    side = (positions[:, 0] > 50).astype(int)
+    words = np.where(random.rand(n) < 0.4, random.randint(0, 2, n), 2 + side)
+    centers = np.array([[0, 0], [10, 0], [0, 10], [10, 10]])
+    points = centers[words] + random.normal(size=(n, 2))
+    return points.astype(np.float32), positions.astype(np.float32), words, side
+
+
+class CacTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.points, self.positions, self.words, self.side = textures()
+        self.save("X.npy", self.points)
+        self.save("P.npy", self.positions)
+        self.save("words.npy", self.words)
+        self.save("side.npy", self.side)
+        self.arguments = ["cac", "X.npy", "--words", "4", "--phrases", "2"]
+
+    def fit(self, *more):
+        return self.succeed(*self.arguments, *more)
+
+    def test_positions_make_words_and_phrases(self):
+        summary = self.fit("--positions", "P.npy", "--truth", "side.npy", "--word-truth",
+                           "words.npy", "--json", "--out", "run").json()
+        self.assertLess(summary["metrics"]["error"], 0.1)
+        self.assertLess(summary["word_metrics"]["error"], 0.05)
+        self.assertEqual(summary["num_groups"], 300)
+        self.assertEqual(len(summary["phrases"]), 2)
+        self.assertRegex(summary["phrases"][0], r"^phrase 0 = words \d")
+        self.assertEqual(len(summary["step_error"]), len(summary["step_kinds"]))
+        self.assertEqual(len(summary["step_word_error"]), len(summary["step_j1"]))
+        self.assertAlmostEqual(summary["step_error"][-1], summary["metrics"]["error"])
+        self.assertEqual(len(self.labels("run")), 300)
+        files = self.run_files("run")
+        self.assertEqual(sorted(files), ["labels.csv", "model.safetensors", "options.json",
+                                         "phrases.txt", "report.html", "steps.csv",
+                                         "summary.json", "words.csv"])
+        lines = files["words.csv"].decode().splitlines()
+        self.assertEqual(lines[0], "row,view,word,margin")
+        self.assertEqual(len(lines), 301)
+        header = files["steps.csv"].decode().splitlines()[0]
+        self.assertEqual(header, "step,iteration,lambda,j,j1,j2,error,word_error")
+
+    def test_one_truth_serves_both(self):
+        summary = self.fit("--positions", "P.npy", "--truth", "words.npy", "--json").json()
+        self.assertLess(summary["word_metrics"]["error"], 0.05)
+        self.assertEqual(summary["metrics"]["num_classes"], 4)
+
+    def test_lambda_zero_is_kmeans(self):
+        self.fit("--positions", "P.npy", "--lambda", "0", "--out", "run")
+        self.succeed("kmeans", "X.npy", "-k", "4", "--out", "plain")
+        words = [int(line.split(",")[2]) for line in
+                 (self.folder / "run/words.csv").read_text().splitlines()[1:]]
+        np.testing.assert_array_equal(words, self.labels("plain"))
+
+    def test_groups_are_labelled_not_rows(self):
+        with open(self.folder / "g.txt", "w") as file:
+            for begin in range(0, 300, 5):
+                near = np.argsort(((self.positions - self.positions[begin]) ** 2).sum(1))[:8]
+                file.write(f"patch{begin}: {' '.join(map(str, near))}\n")
+        self.save("group_side.npy", self.side[::5])
+        summary = self.fit("--groups", "g.txt", "--truth", "group_side.npy", "--json", "--out",
+                           "run").json()
+        self.assertEqual(summary["num_groups"], 60)
+        self.assertEqual(sum(summary["sizes"]), 60)
+        self.assertNotIn("word_metrics", summary)
+        lines = (self.folder / "run/labels.csv").read_text().splitlines()
+        self.assertEqual(len(lines), 61)
+        self.assertTrue(lines[1].startswith("patch0,"))
+        both = self.fit("--groups", "g.txt", "--truth", "words.npy", "--json").json()
+        self.assertNotIn("metrics", both)
+        self.assertIn("error", both["word_metrics"])
+
+    def test_group_weights_count(self):
+        self.write("g.txt", "0 1 2\n3 4 5\n6 7 8\n")
+        self.save("w.npy", np.array([1.0, 0.5, 2.0]))
+        plain = self.fit("--groups", "g.txt", "--lambda", "1", "--json").json()
+        weighted = self.fit("--groups", "g.txt", "--lambda", "1", "--group-weights", "w.npy",
+                            "--json").json()
+        self.assertNotEqual(plain["objective"], weighted["objective"])
+        self.save("w2.npy", np.ones(2))
+        self.assertEqual(
+            self.fail_with(1, *self.arguments, "--groups", "g.txt", "--group-weights", "w2.npy"),
+            "w2.npy is 2 x 1, must be 3 x 1: one weight for each group")
+
+    def test_views_take_the_place_of_input(self):
+        a, classes = blobs(seed=1)
+        random = np.random.RandomState(2)
+        b = (np.eye(3)[classes] * 8 + random.normal(size=(120, 3))).astype(np.float32)
+        self.save("a.npy", a)
+        self.save("b.npy", b)
+        self.save("y.npy", classes)
+        summary = self.succeed("cac", "--view", "a.npy", "--view", "b.npy", "--words", "3",
+                               "--phrases", "3", "--truth", "y.npy", "--json", "--out",
+                               "run").json()
+        self.assertEqual((summary["n"], summary["d"]), (120, 7))
+        self.assertEqual(summary["metrics"]["error"], 0)
+        self.assertEqual(len(summary["word_metrics"]), 2)
+        options = json.loads((self.folder / "run/options.json").read_text())
+        self.assertEqual(options["input"]["view"], "a.npy\nb.npy")
+        self.assertIn(b"--view a.npy --view b.npy", self.run_files("run")["report.html"])
+        self.succeed("cac", "--options", "run", "--out", "again")
+        self.assertEqual(self.run_files("run"), self.run_files("again"))
+        self.assertIn("INPUT is a.npy", self.fail_with(2, "cac", "a.npy", "--view", "b.npy"))
+        self.save("short.npy", b[:5])
+        self.assertEqual(self.fail_with(1, "cac", "--view", "a.npy", "--view", "short.npy"),
+                         "short.npy has 5 rows, a.npy has 120: views must match")
+        one = self.succeed("cac", "--view", "a.npy", "--words", "3", "--json").json()
+        self.assertIn("there is no context", one["warnings"][0])
+
+    def test_select_applies_to_everything_of_a_row(self):
+        summary = self.fit("--positions", "P.npy", "--labels", "words.npy", "--select", "2,3",
+                           "--json").json()
+        self.assertEqual(summary["n"], int((self.words >= 2).sum()))
+        self.write("g.txt", "\n".join(f"{i} {i + 1}" for i in range(299)))
+        self.assertEqual(self.fit("--groups", "g.txt", "--labels", "words.npy", "--select",
+                                  "2,3", "--json").json()["num_groups"], 299)
+
+    def test_images_part_the_neighbourhoods(self):
+        self.save("images.npy", np.arange(300) % 3)
+        summary = self.fit("--positions", "P.npy", "--images", "images.npy", "--neighbors", "4",
+                           "--truth", "side.npy", "--json").json()
+        self.assertLess(summary["metrics"]["error"], 0.2)
+
+    def test_choices_without_labels_are_curves(self):
+        summary = self.fit("--positions", "P.npy", "--tau", "auto", "--restarts", "3",
+                           "--json").json()
+        self.assertEqual(summary["tau_tried"], [0.1, 0.25, 0.5, 1, 2])
+        self.assertEqual(len(summary["tau_stability"]), 5)
+        summary = self.succeed("cac", "X.npy", "--positions", "P.npy", "--words", "auto",
+                               "--phrases", "2", "--restarts", "2", "--json").json()
+        self.assertIn(summary["num_words"], summary["words_tried"])
+        self.assertEqual(len(summary["words_tried"]), len(summary["words_stability"]))
+
+    def test_preset_paper_sets_the_published_values(self):
+        self.succeed("cac", "X.npy", "--positions", "P.npy", "--preset", "paper", "--out", "run")
+        options = json.loads((self.folder / "run/options.json").read_text())["options"]
+        self.assertEqual((options["num_words"], options["num_phrases"], options["tau"],
+                          options["num_neighbors"], options["scaling"]), (25, 2, 0.5, 10, "raw"))
+        self.succeed("cac", "--view", "X.npy", "--view", "P.npy", "--preset", "paper",
+                     "--restarts", "2", "--out", "views")
+        options = json.loads((self.folder / "views/options.json").read_text())["options"]
+        self.assertEqual((options["num_words"], options["num_phrases"], options["tau"],
+                          options["num_restarts"]), (10, 10, 1, 2))
+
+    def test_given_labels_are_a_single_start(self):
+        summary = self.fit("--positions", "P.npy", "--initial-words", "words.npy",
+                           "--initial-phrases", "side.npy", "--json").json()
+        self.assertEqual(summary["num_restarts"], 1)
+        self.save("high.npy", np.full(300, 7))
+        self.assertIn("initial_words[0] is 7",
+                      self.fail_with(2, *self.arguments, "--initial-words", "high.npy"))
+
+    def test_bad_input_is_named(self):
+        fail = self.fail_with
+        self.save("short.npy", self.positions[:7])
+        self.assertEqual(fail(1, *self.arguments, "--positions", "short.npy"),
+                         "short.npy has 7 rows, X.npy has 300: they must match")
+        self.write("beyond.txt", "0 1\n2 300\n")
+        self.assertEqual(fail(1, *self.arguments, "--groups", "beyond.txt"),
+                         "beyond.txt, line 2: row number 300 must be below 300, the number of "
+                         "samples")
+        self.write("empty.txt", "")
+        self.assertIn("empty.txt", fail(1, *self.arguments, "--groups", "empty.txt"))
+        self.write("g.txt", "0 1\n")
+        self.assertIn("give one of them", fail(2, *self.arguments, "--groups", "g.txt",
+                                               "--positions", "P.npy"))
+        self.assertIn("num_phrases is 2, must be at most the number of groups, 1",
+                      fail(2, *self.arguments, "--groups", "g.txt"))
+        self.assertIn("--images is given without --positions",
+                      fail(2, *self.arguments, "--images", "side.npy"))
+        self.assertIn("--group-weights is given without --groups",
+                      fail(2, *self.arguments, "--group-weights", "side.npy"))
+        self.assertEqual(fail(2, *self.arguments, "--tau", "0"), "tau is 0, must be above 0 or auto")
+        self.assertEqual(fail(2, "cac", "X.npy", "--words", "many"),
+                         "num_words is 'many', must be a whole number or auto")
+        self.assertEqual(fail(2, *self.arguments, "--lambda", "-2"),
+                         "lambda is -2, must be at least 0 or auto")
+        self.assertIn("num_words is 301", fail(2, "cac", "X.npy", "--words", "301"))
+
+    def test_a_run_with_context_stops_when_told(self):
+        random = np.random.RandomState(0)
+        self.save("slow.npy", random.rand(20000, 16).astype(np.float32))
+        self.save("places.npy", random.rand(20000, 2).astype(np.float32))
+        process = self.start("cac", "slow.npy", "--positions", "places.npy", "--words", "50",
+                             "--phrases", "5", "--restarts", "100000", "--json", "--time-limit",
+                             "2")
+        out, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(json.loads(out)["termination"], "TimeLimit")
+        process = self.start("cac", "slow.npy", "--positions", "places.npy", "--words", "50",
+                             "--phrases", "5", "--restarts", "100000", "--json")
+        CacWithoutContextTest.wait_until_busy(self, process)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertEqual(json.loads(out)["termination"], "Cancelled")
+
+    def test_prediction_of_samples_alone_is_their_word(self):
+        self.fit("--positions", "P.npy", "--out", "run")
+        out = self.succeed("predict", "run", "X.npy").out.split()
+        self.assertEqual(len(out), 300)
+        self.assertLessEqual(set(out), set("0123"))
+
+
+if __name__ == "__main__":
+    unittest.main()
