@@ -306,6 +306,7 @@ void ClusterCommand::print_result(Console& console, const MethodResult& result, 
   const RunSummary& summary = result.summary;
   console.print(dataset_text(data) + "\n");
   console.print(summary_text(summary, console));
+  console.print(result.text);
   if (metrics) console.print(metrics_line(*metrics) + "\n");
   for (const NamedMetrics& named : result.metrics)
     for (const Metrics& more : named.metrics)

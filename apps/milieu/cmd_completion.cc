@@ -39,7 +39,7 @@ std::string command_names() {
 std::string command_case(const Command& command) {
   Flags flags;
   const Run run = declare_command(command, flags);
-  std::string text = fmt::format("        {})\n            case $previous in\n", command.name);
+  std::string text = fmt::format("        \"{}\")\n            case $previous in\n", command.name);
   std::string all = "--help";
   std::string positional;
   for (const FlagSpec& spec : flags.specs()) {
@@ -52,10 +52,23 @@ std::string command_case(const Command& command) {
       text += fmt::format("                {}) words=\"{}\"; value=1 ;;\n",
                           fmt::join(spec.names, "|"), fmt::join(spec.choices, " "));
   }
+  for (const Command& sub : command.subcommands)
+    positional += fmt::format("{} ", sub.name.substr(sub.name.rfind(' ') + 1));
   text += "            esac\n";
   text += fmt::format("            flags=\"{}\"\n", all);
   if (!positional.empty()) text += fmt::format("            arguments=\"{}\"\n", positional);
-  return text + "            ;;\n";
+  text += "            ;;\n";
+  for (const Command& sub : command.subcommands) text += command_case(sub);
+  return text;
+}
+
+// Which two words are one command.
+std::string subcommand_cases() {
+  std::string text;
+  for (const Command& command : commands())
+    for (const Command& sub : command.subcommands)
+      text += fmt::format("        \"{0}\") command=\"{0}\" ;;\n", sub.name);
+  return text;
 }
 
 std::string bash_script() {
@@ -65,10 +78,13 @@ std::string bash_script() {
       "        COMPREPLY=($(compgen -W \"{0} --help --version\" -- \"$word\"))\n"
       "        return\n"
       "    fi\n"
-      "    local flags=\"\" arguments=\"\" value=0\n"
-      "    case ${{COMP_WORDS[1]}} in\n"
+      "    local flags=\"\" arguments=\"\" value=0 command=${{COMP_WORDS[1]}}\n"
+      "    case \"$command ${{COMP_WORDS[2]}}\" in\n"
+      "{1}"
+      "    esac\n"
+      "    case $command in\n"
       "        help) arguments=\"{0}\" ;;\n",
-      command_names());
+      command_names(), subcommand_cases());
   for (const Command& command : commands()) text += command_case(command);
   text +=
       "    esac\n"

@@ -41,6 +41,8 @@ struct Command {
   std::function<std::unique_ptr<Method>()> make_method = nullptr;
   // ... everything else declares itself.
   std::function<Run(Flags&)> declare = nullptr;
+  // Commands called by a second word: `milieu icc classify`. Their names hold both words.
+  std::vector<Command> subcommands = {};
 };
 
 // All commands, in the order of the overview.
@@ -48,6 +50,14 @@ const std::vector<Command>& commands();
 
 // Null when there is no such command.
 const Command* find_command(std::string_view name);
+
+// The command that `words` begin with, and how many of them name it: 2 for a sub-command, 1 for a
+// command, 0 (and null) for neither.
+struct CommandWords {
+  const Command* command = nullptr;
+  size_t count = 0;
+};
+CommandWords match_command(const std::vector<std::string>& words);
 
 // Declares `command` on `flags`; what it returns refers to `flags` and must not outlive it.
 Run declare_command(const Command& command, Flags& flags);
@@ -64,6 +74,8 @@ Command ncut_command();
 Command meanshift_command();
 Command agglomerative_command();
 Command exemplar_command();
+Command icc_command();
+Command icc_classify_command();
 Command kmedoids_command();
 Command features_command();
 Command predict_command();

@@ -82,6 +82,9 @@ std::string help_text(const Command& command, const Flags& flags, const Console&
     if (group == groups.back()) text += entry("-h, --help", "this text");
   }
   if (groups.empty()) text += "\n" + entry("-h, --help", "this text");
+  if (!command.subcommands.empty())
+    text += fmt::format("\n{}\n", console.paint(Style::Bold, "Commands"));
+  for (const Command& sub : command.subcommands) text += entry(std::string(sub.name), sub.summary);
   text += fmt::format("\n{}\n{}", console.paint(Style::Bold, "Example"), command.example);
   return text;
 }

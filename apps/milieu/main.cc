@@ -27,10 +27,10 @@ namespace {
   throw UsageError(fmt::format("unknown command '{}'", name));
 }
 
-const Command& require_command(const std::string& name) {
-  const Command* command = find_command(name);
-  if (!command) throw_unknown_command(name);
-  return *command;
+CommandWords require_command(const std::vector<std::string>& words) {
+  const CommandWords match = match_command(words);
+  if (!match.command) throw_unknown_command(words[0]);
+  return match;
 }
 
 int print_help(const Command& command, Session& session) {
@@ -58,13 +58,16 @@ int dispatch(const std::vector<std::string>& words, Session& session) {
     return kDone;
   }
   if (first == "help" || first == "--help" || first == "-h") {
-    if (words.size() > 1) return print_help(require_command(words[1]), session);
+    if (words.size() > 1)
+      return print_help(*require_command({words.begin() + 1, words.end()}).command, session);
     session.console.print(overview_text(session.console));
     return kDone;
   }
   if (first[0] == '-')
     throw UsageError(fmt::format("{} stands where a command is expected", first));
-  return run_command(require_command(first), {words.begin() + 1, words.end()}, session);
+  const CommandWords match = require_command(words);
+  return run_command(*match.command, {words.begin() + static_cast<int>(match.count), words.end()},
+                     session);
 }
 
 void report(Console& console, std::string_view message) {
@@ -80,8 +83,9 @@ int run_and_report(const std::vector<std::string>& words, Session& session) {
     return code;
   } catch (const UsageError& error) {
     report(console, error.what());
-    const bool has_command = !words.empty() && find_command(words[0]);
-    console.error(fmt::format("see `milieu help{}`", has_command ? " " + words[0] : ""));
+    const Command* command = match_command(words).command;
+    console.error(
+        fmt::format("see `milieu help{}`", command ? fmt::format(" {}", command->name) : ""));
     return kWrongUsage;
   } catch (const InvalidArgument& error) {
     report(console, error.what());

@@ -32,6 +32,7 @@ struct MethodResult {
   std::vector<ResultFile> files;
   std::optional<Dataset> units;       // what was labelled, where it is not the rows of INPUT
   std::vector<NamedMetrics> metrics;  // figures beside those of the labels
+  std::string text;                   // shown to people after the summary: a table
 };
 
 // A named set of option values: what --preset NAME puts in place of the defaults.

@@ -51,6 +51,11 @@ TEST(Compat, ExemplarAndKMedoidsV1) {
   EXPECT_THAT(load_model<KMedoidsModel>(path_of("kmedoids_v1")).rows, ElementsAre(3, 17));
 }
 
+TEST(Compat, IccV1) {
+  EXPECT_THAT(predict_from("icc_v1", plane_points()), ElementsAre(0, 1, 0, 1));
+  EXPECT_THAT(predict_from("icc_classifier_v1", plane_points()), ElementsAre(1, 1, 0, 1));
+}
+
 TEST(Compat, AgglomerativeV1) {
   const auto model = load_model<AgglomerativeModel>(path_of("agglomerative_v1"));
   EXPECT_EQ(model.tree, compat::agglomerative_v1().tree);
@@ -92,6 +97,8 @@ TEST(Compat, SameVersionIsWrittenTheSame) {
   expect_written_the_same("gmm_diagonal_v1", compat::gmm_diagonal_v1());
   expect_written_the_same("gmm_full_v1", compat::gmm_full_v1());
   expect_written_the_same("cac_v1", compat::cac_v1());
+  expect_written_the_same("icc_v1", compat::icc_v1());
+  expect_written_the_same("icc_classifier_v1", compat::icc_classifier_v1());
   expect_written_the_same("kmeans_v1", compat::kmeans_v1());
   expect_written_the_same("kmedoids_v1", compat::kmedoids_v1());
   expect_written_the_same("kmodes_v1", compat::kmodes_v1());

@@ -16,6 +16,8 @@
 #include "milieu/classic/ncut.h"
 #include "milieu/exemplar/exemplar.h"
 #include "milieu/exemplar/kmedoids.h"
+#include "milieu/icc/icc.h"
+#include "milieu/icc/icc_classifier.h"
 
 namespace milieu::compat {
 
@@ -88,5 +90,33 @@ inline AgglomerativeModel agglomerative_v1() {
 }
 
 inline NcutModel ncut_v1() { return {matrix<float>(3, 1, {1, 1, -1}), {0, 0, 1}}; }
+
+// Three cells along the first axis: sub-class 0 left of the middle, 1 from there on.
+inline IccModel icc_v1() {
+  IccModel m;
+  m.axes = matrix<double>(1, 2, {1, 0});
+  m.origin = {0};
+  m.low = {0};
+  m.high = {10};
+  m.grid = {3};
+  m.sigmas = {1};
+  m.subclasses = {2};
+  m.maps = matrix<float>(1, 3, {1, 0, 1});
+  m.cell_labels = {0, 0, 1};
+  m.maxima = matrix<double>(2, 1, {0, 10});
+  m.heights = {1, 1};
+  return m;
+}
+// Class 1 at both ends of the first axis, class 0 in the middle.
+inline IccClassifierModel icc_classifier_v1() {
+  IccClassifierModel m;
+  m.axes = matrix<double>(1, 2, {1, 0});
+  m.origin = {0};
+  m.classifier.means = matrix<double>(3, 1, {5, 0, 10});
+  m.classifier.covariances = matrix<double>(3, 1, {1, 1, 1});
+  m.classifier.log_priors = {-1, -1, -1};
+  m.classifier.class_from_subclass = {0, 1, 1};
+  return m;
+}
 
 }  // namespace milieu::compat

@@ -22,6 +22,8 @@ void write_all(const std::string& folder) {
   write(folder, "exemplar_v1", exemplar_v1());
   write(folder, "gmm_diagonal_v1", gmm_diagonal_v1());
   write(folder, "gmm_full_v1", gmm_full_v1());
+  write(folder, "icc_v1", icc_v1());
+  write(folder, "icc_classifier_v1", icc_classifier_v1());
   write(folder, "kmeans_v1", kmeans_v1());
   write(folder, "kmedoids_v1", kmedoids_v1());
   write(folder, "kmodes_v1", kmodes_v1());

@@ -13,6 +13,7 @@
 #include "milieu/dlgmm/dlgmm.h"
 #include "milieu/exemplar/exemplar.h"
 #include "milieu/exemplar/kmedoids.h"
+#include "milieu/icc/icc.h"
 
 namespace milieu {
 
@@ -182,6 +183,17 @@ ConformanceMethod cac_views() {
   return m;
 }
 
+ConformanceMethod icc(std::string name, IccClimb climb) {
+  IccOptions defaults;
+  defaults.climb = climb;
+  ConformanceMethod m = conformance_method(
+      std::move(name), defaults, [](FloatView points, const IccOptions& options, Monitor& monitor) {
+        return fit_icc({points, {}, {}, {}}, options, monitor);
+      });
+  if (climb == IccClimb::Free) m.num_samples = 600;  // every sample climbs on its own
+  return m;
+}
+
 }  // namespace
 
 std::vector<ConformanceMethod> all_methods() {
@@ -203,7 +215,10 @@ std::vector<ConformanceMethod> all_methods() {
           kmedoids(),
           exemplar(),
           dlgmm("dlgmm", DlgmmPosterior::Structured),
-          dlgmm("dlgmm_mean_field", DlgmmPosterior::MeanField)};
+          dlgmm("dlgmm_mean_field", DlgmmPosterior::MeanField),
+          icc("icc", IccClimb::Basin),
+          icc("icc_gradient", IccClimb::Gradient),
+          icc("icc_free", IccClimb::Free)};
 }
 
 // The suites of the other files run on each method, named after it.

@@ -15,6 +15,8 @@
 #include "milieu/data/printable.h"
 #include "milieu/exemplar/exemplar.h"
 #include "milieu/exemplar/kmedoids.h"
+#include "milieu/icc/icc.h"
+#include "milieu/icc/icc_classifier.h"
 #include "milieu/store/predictors_internal.h"
 
 namespace milieu {
@@ -27,6 +29,8 @@ const std::vector<internal::Predictor>& predictors() {
       internal::predictor<&CacModel::prototypes>(),
       internal::predictor<&ExemplarModel::exemplars>(),
       internal::predictor<&GmmModel::means>(),
+      internal::predictor<&IccModel::axes>(),
+      internal::predictor<&IccClassifierModel::axes>(),
       internal::predictor<&KMeansModel::centers>(),
       internal::predictor<&KMedoidsModel::medoids>(),
       internal::predictor<&KModesModel::modes>(),

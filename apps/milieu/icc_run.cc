@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "icc_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "milieu/base/error.h"
+#include "milieu/classify/class_labels.h"
+#include "milieu/classify/overlap.h"
+#include "milieu/icc/icc_compare.h"
+#include "milieu/render/icc_pictures.h"
+
+namespace milieu::cli {
+
+namespace {
+
+constexpr size_t kMaxPictures = 30;
+constexpr size_t kMaxPictureRows = 200'000;  // pictures of more take longer than the fit
+
+// Rows with a class, and their classes.
+struct Labelled {
+  Matrix<float> points;
+  std::vector<int> classes;
+  std::vector<int> groups;
+};
+
+Labelled labelled_rows(const IccRunInput& input) {
+  std::vector<int64_t> rows;
+  for (size_t i = 0; i < input.classes.size(); ++i)
+    if (input.classes[i] >= 0) rows.push_back(static_cast<int64_t>(i));
+  Labelled out{Matrix<float>(static_cast<int64_t>(rows.size()), input.points.cols()), {}, {}};
+  for (size_t r = 0; r < rows.size(); ++r) {
+    std::copy_n(input.points.row(rows[r]), input.points.cols(),
+                out.points.row(static_cast<int64_t>(r)));
+    out.classes.push_back(input.classes[rows[r]]);
+    if (!input.groups.empty()) out.groups.push_back(input.groups[rows[r]]);
+  }
+  return out;
+}
+
+void require_classes(const IccRunInput& input, const IccRunOptions& options) {
+  const bool needs = options.classifier.automatic || options.cv > 0 || options.holdout > 0;
+  require(!needs || !input.classes.empty(),
+          "auto, cv and holdout compare classes: give --labels or --label-column");
+}
+
+// Overlap of the classes in the space of the densities: one Gaussian a class, ICC's sub-classes,
+// and as many components of a mixture.
+void add_overlaps(RunSummary& summary, const IccResult& result, const Labelled& data,
+                  const IccClassifierOptions& options) {
+  const Matrix<double> z = project(result.model, data.points);
+  const std::vector<int> icc = predict(result.model, data.points, data.classes);
+  IccClassifierOptions em = options;
+  em.split = IccSplit::Em;
+  em.em_count = "icc";
+  em.em_init = GmmInit::KMeans;
+  const Subclasses mixture = find_subclasses({data.points, data.classes}, em);
+  const auto overlap = [&](const std::vector<int>& labels, const std::vector<int>& class_of) {
+    return mean_overlap(fit_quadratic(z, labels, class_of));
+  };
+  summary.extra.emplace_back("overlap_before", overlap(data.classes, {}));
+  summary.extra.emplace_back("overlap_icc", overlap(icc, result.model.class_from_subclass()));
+  summary.extra.emplace_back("overlap_em", overlap(mixture.labels, mixture.class_from_subclass));
+}
+
+void add_comparison(MethodResult& out, const Labelled& data, const IccRunOptions& options,
+                    Monitor& monitor) {
+  IccCompareOptions compare;
+  compare.classifier = options.classifier;
+  compare.folds = options.cv;
+  compare.holdout = options.holdout;
+  compare.repeat = options.repeat;
+  const IccComparison table =
+      compare_icc({data.points, data.classes, data.groups}, compare, monitor);
+  std::vector<std::string> names;
+  std::vector<double> means, deviations, p_values;
+  for (const IccCompareRow& row : table.rows) {
+    names.push_back(row.name);
+    means.push_back(row.mean);
+    deviations.push_back(row.deviation);
+    p_values.push_back(row.p_value);
+  }
+  out.text = comparison_text(table);
+  out.summary.extra.emplace_back("cv_methods", names);
+  out.summary.extra.emplace_back("cv_accuracy", means);
+  out.summary.extra.emplace_back("cv_std", deviations);
+  out.summary.extra.emplace_back("cv_p_value", p_values);
+  out.summary.extra.emplace_back("cv_trials", int64_t{table.num_trials});
+  out.files.push_back({"comparison.csv", comparison_csv(table)});
+}
+
+void add_pictures(MethodResult& out, const IccRunInput& input, const IccResult& result) {
+  if (static_cast<size_t>(input.points.rows()) > kMaxPictureRows) return;
+  const FloatView points = input.coordinates.empty() ? input.points : input.coordinates;
+  const Matrix<double> places = project(result.model, points);
+  IccPictureInput picture{&result.model, places, result.labels, input.classes};
+  const auto classes = std::min(kMaxPictures, result.model.subclasses.size());
+  for (size_t c = 0; c < classes; ++c)
+    out.files.push_back(
+        {fmt::format("class_{}.png", c), render_icc_class(picture, static_cast<int>(c))});
+}
+
+// The samples as each pipeline sees them [Yu13, Figure 4].
+void add_projections(MethodResult& out, const Labelled& data, const IccClassifierOptions& options,
+                     Monitor& monitor) {
+  if (data.classes.size() > kMaxPictureRows || monitor.should_stop()) return;
+  std::vector<ScatterPanel> panels;
+  const auto add = [&](const char* title, IccSplit split, IccReduce reduce) {
+    IccClassifierOptions own = options;
+    own.split = split;
+    own.reduce = reduce;
+    own.automatic = false;
+    own.em_count = "icc";
+    own.reduce_dims = static_cast<int>(std::min<int64_t>(2, data.points.cols()));
+    const IccClassifierResult fitted =
+        fit_icc_classifier({data.points, data.classes}, own, monitor);
+    panels.push_back({title, project(fitted.model, data.points)});
+  };
+  add("PCA", IccSplit::None, IccReduce::Pca);
+  add("LDA", IccSplit::None, IccReduce::Lda);
+  add("EM + LDA", IccSplit::Em, IccReduce::Lda);
+  add("ICC + LDA", IccSplit::Icc, IccReduce::Lda);
+  out.files.push_back({"projections.png", render_scatter_panels(panels, data.classes)});
+}
+
+}  // namespace
+
+void apply_paper_preset(IccClassifierOptions& options) {
+  options.icc.grid = "600x200";
+  options.icc.bandwidth = "25c";
+  options.icc.window = 4;
+  options.icc.climb = IccClimb::Gradient;
+  options.icc.min_size = 1;
+  options.shrinkage = 0;
+  options.rule = IccRule::Best;
+}
+
+MethodResult run_icc(const IccRunInput& input, const IccRunOptions& options, Monitor& monitor) {
+  require_classes(input, options);
+  IccRunOptions chosen = options;
+  const bool has_classes = std::ranges::any_of(input.classes, [](int c) { return c >= 0; });
+  Labelled data;
+  if (has_classes) data = labelled_rows(input);
+  std::vector<std::pair<std::string, SummaryValue>> choice;
+  if (options.classifier.automatic) {
+    const IccClassifierChoice best =
+        choose_icc_options({data.points, data.classes}, options.classifier, monitor);
+    chosen.classifier = best.options;
+    choice = {{"chosen", best.text}, {"cross_validated_accuracy", best.accuracy}};
+  }
+  Matrix<double> axes;
+  if (!input.axes.empty()) axes = widen(input.axes);
+  IccOptions icc = chosen.classifier.icc;
+  if (chosen.classifier.split == IccSplit::None) icc.min_size = 1 << 30;  // chosen: no split
+  IccResult result = fit_icc({input.points, input.classes, input.coordinates, axes}, icc, monitor);
+  MethodResult out;
+  const bool is_projected = input.coordinates.empty() && input.axes.empty();
+  result.summary.extra.insert(result.summary.extra.end(), choice.begin(), choice.end());
+  if (has_classes && is_projected && !monitor.should_stop())
+    add_overlaps(result.summary, result, data, chosen.classifier);
+  add_pictures(out, input, result);
+  if (has_classes && is_projected) add_projections(out, data, chosen.classifier, monitor);
+  out.model = to_model_file(result.model);
+  out.labels = std::move(result.labels);
+  out.summary = std::move(result.summary);
+  if ((options.cv > 0 || options.holdout > 0) && !monitor.should_stop())
+    add_comparison(out, data, options, monitor);
+  return out;
+}
+
+}  // namespace milieu::cli

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Problem: sub-classes of every class such that samples of one sub-class climb to the same local
+//   maximum of the difference of density, DoD_i = d_i - (density of all other classes).
+// Given: samples x in R^d with classes, a kernel of covariance Lambda, a grid of u x v [x w] cells.
+// Find: a label for every sample: class by class, sub-classes in the order of their maxima.
+// Symbols: u, v grid; s standard deviation of the kernel in cells (sigmas); z = window * s.
+// Conventions: one frame for all classes, axis a runs from the lowest to the highest coordinate of
+//   all samples over cells 0 .. size - 1, a sample is in the nearest cell; an axis without extent
+//   has length 1; the kernel's window is renormalised and sees nothing outside the grid; strict
+//   rises only, ties in row order; sub-classes below min_size join over the highest pass. Samples
+//   in negative DoD climb out of the context and belong to where they arrive.
+// See: [Yu13, Algorithms 1 to 3], docs/algorithms/icc.md.
+#include "milieu/icc/icc.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "milieu/base/error.h"
+#include "milieu/base/parallel.h"
+#include "milieu/icc/icc_fit_internal.h"
+#include "milieu/icc/icc_free_internal.h"
+#include "milieu/icc/icc_options_internal.h"
+#include "milieu/linalg/finite.h"
+
+namespace milieu {
+
+namespace {
+
+using namespace internal;
+
+void check_finite(FloatView points, const char* name, int num_threads) {
+  if (const auto place = find_non_finite(points, num_threads))
+    throw DataError(
+        fmt::format("{} has {} at row {}, column {} (counted from 0): remove or fill it", name,
+                    points(place->row, place->column), place->row, place->column));
+}
+
+// Number of classes; throws for classes that do not fit the samples.
+int check_classes(std::span<const int> classes, int64_t n) {
+  if (classes.empty()) return 1;
+  require(static_cast<int64_t>(classes.size()) == n, [&] {
+    return fmt::format("there are {} classes for {} points: they must match", classes.size(), n);
+  });
+  std::vector<int64_t> counts;
+  for (size_t i = 0; i < classes.size(); ++i) {
+    require(classes[i] >= -1, [&] {
+      return fmt::format("classes: row {} has class {}, must be at least 0, or -1 for none", i,
+                         classes[i]);
+    });
+    if (classes[i] >= static_cast<int>(counts.size())) counts.resize(classes[i] + size_t{1}, 0);
+    if (classes[i] >= 0) ++counts[classes[i]];
+  }
+  require(!counts.empty(), "classes: no row has one");
+  const auto empty = std::ranges::find(counts, 0);
+  require(empty == counts.end(), [&] {
+    return fmt::format("classes: class {} of {} has no rows: number the classes 0, 1, 2, ...",
+                       empty - counts.begin(), counts.size());
+  });
+  return static_cast<int>(counts.size());
+}
+
+void check_input(const IccInput& input, const IccOptions& options) {
+  validate_options(options);
+  require(!input.points.empty(), "fit_icc: there are no points");
+  check_finite(input.points, "points", options.num_threads);
+  require(input.coordinates.empty() || input.axes.empty(),
+          "give coordinates or axes, not both: they are two projections");
+  if (!input.coordinates.empty()) {
+    require(input.coordinates.rows() == input.points.rows(), [&] {
+      return fmt::format("coordinates have {} rows, points have {}: they must match",
+                         input.coordinates.rows(), input.points.rows());
+    });
+    check_finite(input.coordinates, "coordinates", options.num_threads);
+  }
+  require(input.axes.empty() || input.axes.cols() == input.points.cols(), [&] {
+    return fmt::format("axes have {} columns, points have {}: they must match", input.axes.cols(),
+                       input.points.cols());
+  });
+  const int64_t given = std::max(input.axes.rows(), input.coordinates.cols());
+  const int64_t dims = given > 0 ? given : options.num_dims;
+  const bool is_on_grid = options.climb != IccClimb::Free;
+  require(!is_on_grid || dims <= kMaxGridDims ||
+              (given == 0 && options.projection == IccProjection::None),
+          [&] {
+            return fmt::format(
+                "num_dims is {}, must be at most {} on a grid: climb free takes any number", dims,
+                kMaxGridDims);
+          });
+}
+
+// The free climb works in units of the kernel: the projection is scaled to them.
+IccResult fit_without_grid(const IccInput& input, FloatView points, Projection projection,
+                           const IccOptions& options, int num_classes, Monitor& monitor) {
+  const int p = projection.dims();
+  const Bandwidth bandwidth = parse_bandwidth(options.bandwidth, p);
+  require(!bandwidth.is_auto && !bandwidth.is_in_cells, [&] {
+    return fmt::format("bandwidth is '{}', must be shares of the range with climb free",
+                       options.bandwidth);
+  });
+  Range range(p);
+  range.add(projection, points, options.num_threads);
+  range.close();
+  std::vector<double> units(p);
+  if (bandwidth.is_matrix(p)) {
+    units = rotate_to_kernel(projection, range, bandwidth.values);
+  } else {
+    for (int a = 0; a < p; ++a)
+      units[a] =
+          bandwidth.values[bandwidth.values.size() == 1 ? 0 : a] * (range.high[a] - range.low[a]);
+  }
+  IccResult result;
+  IccModel& model = result.model;
+  for (int a = 0; a < p; ++a) {
+    for (double& entry : projection.axes.row_span(a)) entry /= units[a];
+    projection.origin[a] /= units[a];
+    model.low.push_back(range.low[a] / units[a]);
+    model.high.push_back(range.high[a] / units[a]);
+  }
+  model.axes = std::move(projection.axes);
+  model.origin = std::move(projection.origin);
+  model.reach = options.window / 2;
+  model.density_weight = options.weight == IccWeight::Density;
+  const Matrix<double> places = project(model, points);
+  model.samples = Matrix<float>(places.rows(), places.cols());
+  std::copy_n(places.data(), places.size(), model.samples.data());
+  model.sample_classes.assign(input.classes.begin(), input.classes.end());
+  if (input.classes.empty()) model.sample_classes.assign(points.rows(), 0);
+  result.labels = fit_free(model, options, num_classes, monitor);
+  if (result.labels.empty()) {  // stopped: every class stays whole
+    model.subclasses.assign(num_classes, 1);
+    model.modes = Matrix<float>(num_classes, p);
+    model.maxima = Matrix<double>(num_classes, p);
+    model.heights.assign(num_classes, 0);
+    model.mode_labels.resize(num_classes);
+    std::iota(model.mode_labels.begin(), model.mode_labels.end(), 0);
+    result.labels = predict_free(model, model.samples, model.sample_classes, options.num_threads);
+  }
+  return result;
+}
+
+}  // namespace
+
+int IccModel::num_subclasses() const {
+  return std::accumulate(subclasses.begin(), subclasses.end(), 0);
+}
+
+std::vector<int> IccModel::class_from_subclass() const {
+  std::vector<int> classes;
+  for (size_t c = 0; c < subclasses.size(); ++c)
+    classes.insert(classes.end(), subclasses[c], static_cast<int>(c));
+  return classes;
+}
+
+IccResult fit_icc(const IccInput& input, const IccOptions& options, Monitor& monitor) {
+  const Stopwatch watch;
+  check_input(input, options);
+  const int num_classes = check_classes(input.classes, input.points.rows());
+  const FloatView points = input.coordinates.empty() ? input.points : input.coordinates;
+  Projection projection = fit_projection(input, options, num_classes);
+  IccResult result;
+  if (options.climb == IccClimb::Free) {
+    result = fit_without_grid(input, points, std::move(projection), options, num_classes, monitor);
+  } else {
+    GridFit fit(std::move(projection), options, num_classes);
+    fit.read_range([&](const auto& visit) { visit(points, input.classes); });
+    fit.count([&](const auto& visit) { visit(points, input.classes); }, monitor);
+    result = fit.split(monitor);
+    result.labels = predict(result.model, points, input.classes, options.num_threads);
+  }
+  if (!input.classes.empty() && options.projection == IccProjection::Lda &&
+      result.model.axes.rows() < options.num_dims && input.axes.empty() &&
+      input.coordinates.empty())
+    result.summary.warnings.push_back(
+        fmt::format("{} classes have {} discriminant axes, fewer than num_dims {}", num_classes,
+                    result.model.axes.rows(), options.num_dims));
+  finish_summary(result, input.points.rows(), input.points.cols(), options, monitor);
+  result.summary.seconds = watch.seconds();
+  return result;
+}
+
+IccResult fit_icc_stream(const IccSource& source, const IccOptions& options, Monitor& monitor) {
+  const Stopwatch watch;
+  validate_options(options);
+  require(source.num_columns >= 1 && source.num_classes >= 1,
+          "fit_icc_stream: the source must have columns and classes");
+  require(options.climb != IccClimb::Free && options.projection != IccProjection::Lda,
+          "samples that are streamed cannot be projected by lda or climb free: take pca or none, "
+          "and a grid");
+  const int dims = options.projection == IccProjection::None
+                       ? static_cast<int>(source.num_columns)
+                       : static_cast<int>(std::min<int64_t>(options.num_dims, source.num_columns));
+  require(dims <= kMaxGridDims, [&] {
+    return fmt::format("num_dims is {}, must be at most {} on a grid", dims, kMaxGridDims);
+  });
+  Projection projection;
+  if (options.projection == IccProjection::None) {
+    projection = {Matrix<double>(dims, dims), std::vector<double>(dims, 0.0)};
+    for (int a = 0; a < dims; ++a) projection.axes(a, a) = 1;
+  } else {
+    Moments moments(source.num_columns);
+    source.read(
+        [&](FloatView points, std::span<const int>) { moments.add(points, options.num_threads); });
+    require(moments.count() > 0, "fit_icc_stream: there are no points");
+    projection = moments.principal_axes(dims, options.standardize);
+  }
+  GridFit fit(std::move(projection), options, source.num_classes);
+  fit.read_range(source.read);
+  fit.count(source.read, monitor);
+  IccResult result = fit.split(monitor);
+  result.summary.sizes = fit.subclass_sizes(result.model);
+  finish_summary(result, fit.num_rows(), source.num_columns, options, monitor);
+  result.summary.seconds = watch.seconds();
+  return result;
+}
+
+}  // namespace milieu

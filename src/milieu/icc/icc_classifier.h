@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// A classifier with ICC before it [Yu13, Algorithm 4]: classes are split into sub-classes, linear
+// discriminant analysis separates the sub-classes, a quadratic classifier tells them apart, and
+// sub-classes are mapped back to classes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "milieu/base/monitor.h"
+#include "milieu/base/summary.h"
+#include "milieu/classic/gmm.h"
+#include "milieu/classify/quadratic.h"
+#include "milieu/icc/icc.h"
+#include "milieu/linalg/matrix.h"
+
+namespace milieu {
+
+// Where sub-classes come from: ICC, a Gaussian mixture of each class, or classes are not split.
+enum class IccSplit { Icc, Em, None };
+// What the quadratic classifier sees: discriminant axes of the sub-classes, the first principal
+// axes, or the features as they are.
+enum class IccReduce { Lda, Pca, None };
+
+// The class of a sample: of the largest sum over its sub-classes, or of the best sub-class, as in
+// [Yu13, Algorithm 4, line 11].
+enum class IccRule { Sum, Best };
+
+struct IccClassifierOptions {
+  IccOptions icc;
+  IccSplit split = IccSplit::Icc;
+  std::string em_count = "2";  // components a class with split em: a number, or "icc": as many as
+                               // ICC finds
+  GmmInit em_init = GmmInit::KMeans;
+  IccReduce reduce = IccReduce::Lda;
+  int reduce_dims = 0;  // 0: lda min(sub-classes - 1, d), pca 2
+  double shrinkage = 5;
+  Priors priors = Priors::Frequency;
+  IccRule rule = IccRule::Sum;
+  // Cross-validation on the training set chooses: with split icc the bandwidth, the weight and
+  // whether to split at all; with split em the number of components.
+  bool automatic = false;
+  int folds = 5;  // of that cross-validation
+};
+
+template <class Visitor>
+void visit_fields(IccClassifierOptions& o, Visitor&& v) {
+  visit_fields(o.icc, v);
+  v("split", o.split,
+    one_of<IccSplit>({{"icc", IccSplit::Icc}, {"em", IccSplit::Em}, {"none", IccSplit::None}}),
+    "where sub-classes come from: icc, a Gaussian mixture a class, or none");
+  v("em_count", o.em_count, anything(),
+    "components a class with split em: a number, or icc for as many as icc finds");
+  v("em_init", o.em_init,
+    one_of<GmmInit>({{"k-means", GmmInit::KMeans}, {"random", GmmInit::Random}}),
+    "where the mixtures of split em start");
+  v("reduce", o.reduce,
+    one_of<IccReduce>(
+        {{"lda", IccReduce::Lda}, {"pca", IccReduce::Pca}, {"none", IccReduce::None}}),
+    "what the quadratic classifier sees: discriminant axes, principal axes, or all features");
+  v("reduce_dims", o.reduce_dims, at_least(0),
+    "how many of these axes; 0 means all that carry information with lda, 2 with pca");
+  v("shrinkage", o.shrinkage, at_least(0).advanced(),
+    "samples' worth of the pooled covariance in that of every sub-class");
+  v("priors", o.priors,
+    one_of<Priors>({{"frequency", Priors::Frequency}, {"uniform", Priors::Uniform}}).advanced(),
+    "sub-classes weigh as often as they occur, or all the same");
+  v("rule", o.rule, one_of<IccRule>({{"sum", IccRule::Sum}, {"best", IccRule::Best}}).advanced(),
+    "class of the largest sum over sub-classes, or of the best sub-class as in the paper");
+  v("auto", o.automatic, anything(),
+    "choose bandwidth, weight and whether to split by cross-validation on the training set");
+  v("folds", o.folds, at_least(2).advanced(), "parts of that cross-validation");
+}
+
+struct IccClassifierInput {
+  FloatView points;              // n x d, finite
+  std::span<const int> classes;  // n, in [0, number of classes), each with a sample
+};
+
+// Scores are those of a quadratic classifier at axes x + origin.
+struct IccClassifierModel {
+  static constexpr std::string_view kKind = "icc_classifier";
+  static constexpr int kFormatVersion = 1;
+  Matrix<double> axes;         // q x d
+  std::vector<double> origin;  // q
+  QuadraticModel classifier;
+  int takes_best = 0;  // 1: rule best
+};
+
+template <class Visitor>
+void visit_arrays(IccClassifierModel& m, Visitor&& v) {
+  v("axes", m.axes);
+  v("origin", m.origin);
+  v("means", m.classifier.means);
+  v("covariances", m.classifier.covariances);
+  v("log_priors", m.classifier.log_priors);
+  v("class_from_subclass", m.classifier.class_from_subclass);
+  v("takes_best", m.takes_best);
+}
+
+struct IccClassifierResult {
+  std::vector<int> labels;  // n: predicted classes of the training samples
+  IccClassifierModel model;
+  // objective: accuracy on the training samples. extra: `subclasses`, and with auto `chosen` and
+  // `cross_validated_accuracy`.
+  RunSummary summary;
+  std::vector<int> subclasses;  // n: sub-classes of the training samples
+};
+
+// Throws what fit_icc throws; InvalidArgument also for samples without a class and an em_count that
+// is no number.
+IccClassifierResult fit_icc_classifier(const IccClassifierInput& input,
+                                       const IccClassifierOptions& options,
+                                       Monitor& monitor = silent_monitor());
+
+// What cross-validation on the samples chooses (see `automatic`): the options with it, `automatic`
+// off.
+struct IccClassifierChoice {
+  IccClassifierOptions options;
+  std::string text;  // "bandwidth 0.05, weight count", "no split", "em_count 3"
+  double accuracy = 0;
+};
+IccClassifierChoice choose_icc_options(const IccClassifierInput& input,
+                                       const IccClassifierOptions& options,
+                                       Monitor& monitor = silent_monitor());
+
+// Classes of new samples; ties go to the lowest class.
+std::vector<int> predict(const IccClassifierModel& model, FloatView points, int num_threads = 0);
+// n x classes; rows sum to 1.
+Matrix<double> predict_probabilities(const IccClassifierModel& model, FloatView points,
+                                     int num_threads = 0);
+// What the quadratic classifier sees: n x q.
+Matrix<double> project(const IccClassifierModel& model, FloatView points);
+
+// Sub-classes by split of options: labels of the samples, class by class, and how many each class
+// has. `coordinates` (n x p) are where mixtures are fitted: the space of ICC's densities.
+struct Subclasses {
+  std::vector<int> labels;
+  std::vector<int> class_from_subclass;
+  std::vector<int64_t> num_subclasses;  // a class
+};
+Subclasses find_subclasses(const IccClassifierInput& input, const IccClassifierOptions& options,
+                           Monitor& monitor = silent_monitor());
+
+}  // namespace milieu

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of [Yu13]: test accuracy of PCA, LDA, EM + LDA and ICC + LDA before a quadratic
+// classifier, on the same random splits, with paired t-tests against ICC.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "milieu/base/monitor.h"
+#include "milieu/icc/icc_classifier.h"
+
+namespace milieu {
+
+struct IccCompareOptions {
+  IccClassifierOptions classifier;  // of the ICC row; the others follow from it
+  int folds = 0;                    // cross-validation; 0: hold out a share instead
+  double holdout = 0.1;             // share of the samples that is tested; used when folds is 0
+  int64_t num_train = 0;            // with holdout: samples to train on; 0: all that is not tested
+  int repeat = 20;                  // trials
+};
+
+struct IccCompareInput {
+  FloatView points;
+  std::span<const int> classes;      // n
+  std::span<const int> groups = {};  // n or empty: rows of a group are tested together
+};
+
+struct IccCompareRow {
+  std::string name;                // "ICC + LDA"
+  std::vector<double> accuracies;  // one a trial (the mean of its folds)
+  double mean = 0;
+  double deviation = 0;   // of the trials
+  double seconds = 0;     // of one fit and its predictions, on average
+  double subclasses = 0;  // in all classes together, on average
+  double overlap = 0;     // mean Bhattacharyya coefficient of the classes in the space of the
+                          // densities, on average over trials [Bhattacharyya43]
+  double p_value = 1;     // paired t-test against ICC + LDA; 1 for that row itself
+};
+
+struct IccComparison {
+  std::vector<IccCompareRow> rows;  // PCA only, LDA only, EM + LDA, ICC + LDA
+  int num_trials = 0;               // fewer than asked for when stopped
+};
+
+// Throws InvalidArgument for options out of range, and when a class is too small for the splits.
+IccComparison compare_icc(const IccCompareInput& input, const IccCompareOptions& options,
+                          Monitor& monitor = silent_monitor());
+
+// The table as text, and as comma-separated values.
+std::string comparison_text(const IccComparison& comparison);
+std::string comparison_csv(const IccComparison& comparison);
+
+}  // namespace milieu

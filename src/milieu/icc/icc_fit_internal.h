@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages of a fit on the grid, for samples in memory and for streams alike.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "milieu/icc/icc.h"
+#include "milieu/icc/icc_frame_internal.h"
+#include "milieu/icc/icc_options_internal.h"
+#include "milieu/icc/icc_split_internal.h"
+
+namespace milieu::internal {
+
+class GridFit {
+ public:
+  using Read = std::function<void(const IccChunkVisitor&)>;
+
+  // Throws InvalidArgument for a grid or bandwidth that does not fit, or takes too much memory.
+  GridFit(Projection projection, const IccOptions& options, int num_classes);
+
+  void read_range(const Read& read);               // the frame [Yu13, Algorithm 2, lines 3 and 4]
+  void count(const Read& read, Monitor& monitor);  // lines 5 to 10
+  IccResult split(Monitor& monitor);               // lines 11, 12 and Algorithm 3: no labels yet
+  int64_t num_rows() const { return num_rows_; }
+  // Samples of each sub-class, from the counts.
+  std::vector<int64_t> subclass_sizes(const IccModel& model) const;
+
+ private:
+  void warn_of_outliers(RunSummary& summary) const;
+  void warn_of_sizes(RunSummary& summary, const ClassCounts& counts) const;
+  void fill_model(IccModel& model, const std::vector<std::vector<double>>& maps,
+                  const std::vector<ClassSplit>& splits) const;
+
+  Projection projection_;
+  const IccOptions& options_;
+  Bandwidth bandwidth_;
+  SplitSettings settings_;
+  Range range_;
+  std::optional<CellCounts> counts_;
+  int num_classes_;
+  int64_t num_rows_ = 0;
+};
+
+// What every fit says: sizes and labels, objective, termination, sub-classes.
+void finish_summary(IccResult& result, int64_t n, int64_t d, const IccOptions& options,
+                    const Monitor& monitor);
+
+}  // namespace milieu::internal

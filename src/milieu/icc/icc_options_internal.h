@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that are texts, as numbers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "milieu/icc/grid.h"
+#include "milieu/icc/icc.h"
+#include "milieu/linalg/matrix.h"
+
+namespace milieu::internal {
+
+// Throws InvalidArgument "grid is '2', ..." for texts that are no grid of `dims` axes with at least
+// 3 cells each.
+Grid parse_grid(const std::string& text, int dims);
+
+struct Bandwidth {
+  bool is_auto = false;
+  bool is_in_cells = false;
+  std::vector<double> values;  // one, one an axis, or a row-major matrix of squared shares
+  bool is_matrix(int dims) const { return dims > 1 && values.size() == size_t(dims) * dims; }
+};
+// Throws InvalidArgument for texts that are no bandwidth for `dims` axes.
+Bandwidth parse_bandwidth(const std::string& text, int dims);
+
+// One standard deviation in cells for each axis of the grid; not for matrices.
+std::vector<double> sigmas_in_cells(const Bandwidth& bandwidth, const Grid& grid);
+
+// MB that maps of this grid take, in all.
+double map_megabytes(const Grid& grid, int num_classes);
+// Throws InvalidArgument with the estimate when it is above the limit.
+void check_memory(const Grid& grid, int num_classes, double limit);
+
+}  // namespace milieu::internal

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bootstrap of the sub-classes: counts are drawn again, cell by cell, as Poisson numbers with
+// the observed means (as if samples had arrived again), maps and basins are made anew, and each
+// sub-class is looked for.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "milieu/base/random.h"
+#include "milieu/icc/icc_split_internal.h"
+
+namespace milieu::internal {
+
+namespace {
+
+constexpr int kChoiceResamples = 20;
+constexpr double kSurvivalWanted = 0.9;
+constexpr double kShares[] = {0.02, 0.025, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.16, 0.2};
+
+// Poisson numbers: products of uniforms for small means, the normal limit for large ones.
+double draw_poisson(Random& random, double mean) {
+  if (mean <= 0) return 0;
+  if (mean > 100) return std::max(0.0, std::floor(mean + std::sqrt(mean) * random.normal() + 0.5));
+  const double limit = std::exp(-mean);
+  double product = random.uniform(), number = 0;
+  for (; product > limit; product *= random.uniform()) ++number;
+  return number;
+}
+
+ClassCounts draw_counts(const ClassCounts& counts, const Random& random) {
+  ClassCounts drawn = counts;
+  for (size_t c = 0; c < drawn.size(); ++c) {
+    Random own = random.child(c);
+    for (double& count : drawn[c]) count = draw_poisson(own, count);
+  }
+  return drawn;
+}
+
+// Sub-classes of a class by falling height; ties: the lower number first.
+std::vector<int> by_height(const ClassSplit& split) {
+  std::vector<int> order(split.peaks.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order,
+                           [&](int a, int b) { return split.heights[a] > split.heights[b]; });
+  return order;
+}
+
+// Adds 1 for every sub-class whose maximum lies, in the resample, in another sub-class than those
+// of all higher ones.
+void count_survivors(const ClassSplit& split, const ClassSplit& drawn, double* survivors) {
+  std::vector<int> seen;
+  for (const int s : by_height(split)) {
+    const int place = drawn.labels[split.peaks[s]];
+    if (std::ranges::find(seen, place) != seen.end()) continue;
+    seen.push_back(place);
+    ++survivors[s];
+  }
+}
+
+double mean_survival_of_lower(const std::vector<ClassSplit>& splits,
+                              const std::vector<double>& survival) {
+  double sum = 0, count = 0;
+  size_t first = 0;
+  for (const ClassSplit& split : splits) {
+    const int highest = by_height(split)[0];
+    for (size_t s = 0; s < split.peaks.size(); ++s)
+      if (static_cast<int>(s) != highest) {
+        sum += survival[first + s];
+        ++count;
+      }
+    first += split.peaks.size();
+  }
+  return count > 0 ? sum / count : 1;
+}
+
+}  // namespace
+
+Resampling resample(const ClassCounts& counts, const std::vector<ClassSplit>& splits,
+                    const SplitSettings& settings, int num_resamples, uint64_t seed,
+                    Monitor& monitor) {
+  size_t total = 0;
+  for (const ClassSplit& split : splits) total += split.peaks.size();
+  Resampling out;
+  out.survival.assign(total, 0);
+  out.mean_subclasses.assign(splits.size(), 0);
+  std::vector<double> sums(total, 0), squares(total, 0);
+  const Random random(seed);
+  for (int b = 0; b < num_resamples; ++b) {
+    monitor.on_progress("resampling", b, num_resamples);
+    if (monitor.should_stop()) break;
+    const ClassCounts drawn = draw_counts(counts, random.child(static_cast<uint64_t>(b)));
+    const std::vector<std::vector<double>> drawn_maps = class_maps(drawn, settings);
+    size_t first = 0;
+    for (size_t c = 0; c < splits.size(); ++c) {
+      const ClassSplit again = split_class(drawn_maps[c], drawn[c], settings);
+      out.mean_subclasses[c] += static_cast<double>(again.peaks.size());
+      count_survivors(splits[c], again, out.survival.data() + first);
+      // The same partition on the new map: how much its passes and peaks move.
+      ClassSplit moved = splits[c];
+      for (size_t s = 0; s < moved.peaks.size(); ++s)
+        moved.heights[s] = drawn_maps[c][moved.peaks[s]];
+      const std::vector<double> heights = persistence_of(moved, drawn_maps[c], settings.grid);
+      for (size_t s = 0; s < heights.size(); ++s) {
+        sums[first + s] += heights[s];
+        squares[first + s] += heights[s] * heights[s];
+      }
+      first += moved.peaks.size();
+    }
+    ++out.num_resamples;
+  }
+  const double drawn = std::max(1, out.num_resamples);
+  for (double& share : out.survival) share /= drawn;
+  for (double& mean : out.mean_subclasses) mean /= drawn;
+  for (size_t s = 0; s < total; ++s)
+    out.noise.push_back(
+        std::sqrt(std::max(0.0, squares[s] / drawn - sums[s] / drawn * (sums[s] / drawn))));
+  return out;
+}
+
+double choose_bandwidth(const ClassCounts& counts, SplitSettings& settings, uint64_t seed,
+                        Monitor& monitor) {
+  for (const double share : kShares) {
+    for (size_t a = 0; a < settings.sigmas.size(); ++a)
+      settings.sigmas[a] = share * settings.grid.size[a];
+    if (settings.sigmas[0] < 1 && share != std::end(kShares)[-1]) continue;
+    const std::vector<std::vector<double>> maps = class_maps(counts, settings);
+    std::vector<ClassSplit> splits;
+    for (size_t c = 0; c < counts.size(); ++c)
+      splits.push_back(split_class(maps[c], counts[c], settings));
+    const Resampling resampling =
+        resample(counts, splits, settings, kChoiceResamples, seed, monitor);
+    if (monitor.should_stop() ||
+        mean_survival_of_lower(splits, resampling.survival) >= kSurvivalWanted)
+      return share;
+  }
+  return std::end(kShares)[-1];
+}
+
+}  // namespace milieu::internal

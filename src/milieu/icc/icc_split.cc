@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/icc/icc_split_internal.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "milieu/icc/basins.h"
+
+namespace milieu::internal {
+
+namespace {
+
+// Cells of maxima to region numbers, in the order of the cells.
+struct Regions {
+  std::vector<int32_t> of_cell;
+  std::vector<int32_t> roots;
+};
+
+Regions number_regions(const std::vector<int32_t>& root_of_cell) {
+  Regions regions;
+  std::vector<int32_t> number(root_of_cell.size(), -1);
+  for (size_t cell = 0; cell < root_of_cell.size(); ++cell)
+    if (root_of_cell[cell] == static_cast<int32_t>(cell)) {
+      number[cell] = static_cast<int32_t>(regions.roots.size());
+      regions.roots.push_back(static_cast<int32_t>(cell));
+    }
+  regions.of_cell.resize(root_of_cell.size());
+  for (size_t cell = 0; cell < root_of_cell.size(); ++cell)
+    regions.of_cell[cell] = number[root_of_cell[cell]];
+  return regions;
+}
+
+}  // namespace
+
+ClassCounts to_class_counts(const CellCounts& counts) {
+  ClassCounts all;
+  for (int c = 0; c < counts.num_classes(); ++c) {
+    const auto cells = counts.of_class(c);
+    all.emplace_back(cells.begin(), cells.end());
+  }
+  return all;
+}
+
+std::vector<std::vector<double>> class_maps(const ClassCounts& counts,
+                                            const SplitSettings& settings) {
+  std::vector<std::vector<double>> maps;
+  std::vector<double> everything(counts[0].size(), 0.0);
+  std::vector<double> samples;
+  for (const std::vector<double>& own : counts) {
+    maps.push_back(
+        smooth_counts(own, settings.grid, settings.sigmas, settings.window, settings.num_threads));
+    for (size_t cell = 0; cell < everything.size(); ++cell) everything[cell] += maps.back()[cell];
+    samples.push_back(std::accumulate(own.begin(), own.end(), 0.0));
+  }
+  const double n = std::accumulate(samples.begin(), samples.end(), 0.0);
+  for (size_t c = 0; c < maps.size(); ++c)
+    maps[c] =
+        difference_of_density(maps[c], everything, samples[c], n - samples[c], settings.weight);
+  return maps;
+}
+
+ClassSplit split_class(std::span<const double> map, std::span<const double> counts,
+                       const SplitSettings& settings) {
+  const Grid& grid = settings.grid;
+  const Regions regions = number_regions(settings.climb == IccClimb::Gradient
+                                             ? climb_gradient(map, grid, settings.num_threads)
+                                             : find_basins(map, grid, settings.num_threads));
+  const auto num_regions = static_cast<int>(regions.roots.size());
+  std::vector<int64_t> sizes(num_regions, 0);
+  for (size_t cell = 0; cell < counts.size(); ++cell)
+    sizes[regions.of_cell[cell]] += static_cast<int64_t>(counts[cell]);
+  const std::vector<int> owner =
+      merge_small(find_saddles(map, regions.of_cell, num_regions, grid), sizes, settings.min_size);
+  std::vector<int> subclass_from_region(num_regions, 0);
+  ClassSplit split;
+  for (int r = 0; r < num_regions; ++r) {
+    if (owner[r] != r || sizes[r] == 0) continue;
+    subclass_from_region[r] = static_cast<int>(split.peaks.size());
+    split.peaks.push_back(regions.roots[r]);
+    split.heights.push_back(map[regions.roots[r]]);
+  }
+  if (split.peaks.empty()) return whole_class(map);  // a resample may have no sample of the class
+  split.labels.resize(map.size());
+  for (size_t cell = 0; cell < map.size(); ++cell)
+    split.labels[cell] = subclass_from_region[owner[regions.of_cell[cell]]];
+  return split;
+}
+
+ClassSplit whole_class(std::span<const double> map) {
+  const auto peak = static_cast<int32_t>(std::ranges::max_element(map) - map.begin());
+  return {std::vector<int>(map.size(), 0), {peak}, {map[peak]}};
+}
+
+std::vector<double> persistence_of(const ClassSplit& split, std::span<const double> map,
+                                   const Grid& grid) {
+  const auto num = static_cast<int>(split.peaks.size());
+  const auto [lowest, highest] = std::ranges::minmax_element(map);
+  const double unit = std::max({std::abs(*lowest), std::abs(*highest), 1e-300});
+  const std::vector<int32_t> regions(split.labels.begin(), split.labels.end());
+  std::vector<Saddle> saddles = find_saddles(map, regions, num, grid);
+  std::ranges::stable_sort(saddles,
+                           [](const Saddle& a, const Saddle& b) { return a.height > b.height; });
+  std::vector<int> elder(num);  // highest sub-class of each merged set
+  std::iota(elder.begin(), elder.end(), 0);
+  const auto find = [&](int s) {
+    while (elder[s] != s) s = elder[s];
+    return s;
+  };
+  std::vector<double> persistence(num);
+  for (int s = 0; s < num; ++s) persistence[s] = (split.heights[s] - *lowest) / unit;
+  for (const Saddle& saddle : saddles) {
+    int a = find(saddle.first), b = find(saddle.second);
+    if (a == b) continue;
+    if (split.heights[b] > split.heights[a] || (split.heights[b] == split.heights[a] && b < a))
+      std::swap(a, b);
+    persistence[b] = (split.heights[b] - saddle.height) / unit;
+    elder[b] = a;
+  }
+  return persistence;
+}
+
+}  // namespace milieu::internal

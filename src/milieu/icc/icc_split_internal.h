@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// From counts to sub-classes: maps, basins, merging, and how sure the sub-classes are.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "milieu/base/monitor.h"
+#include "milieu/icc/icc.h"
+#include "milieu/icc/icc_frame_internal.h"
+
+namespace milieu::internal {
+
+struct SplitSettings {
+  Grid grid;
+  std::vector<double> sigmas;  // cells, one an axis
+  double window = 8;
+  IccWeight weight = IccWeight::Count;
+  IccClimb climb = IccClimb::Basin;
+  int64_t min_size = 10;
+  int num_threads = 1;
+};
+
+// Counts of all classes: whole numbers, as double. One row a class.
+using ClassCounts = std::vector<std::vector<double>>;
+ClassCounts to_class_counts(const CellCounts& counts);
+
+// The difference of density of every class.
+std::vector<std::vector<double>> class_maps(const ClassCounts& counts,
+                                            const SplitSettings& settings);
+
+// The sub-classes of one class, in the order of the cells of their maxima.
+struct ClassSplit {
+  std::vector<int> labels;     // sub-class of every cell
+  std::vector<int32_t> peaks;  // cell of each maximum
+  std::vector<double> heights;
+};
+ClassSplit split_class(std::span<const double> map, std::span<const double> counts,
+                       const SplitSettings& settings);
+// The whole class as one sub-class: its maximum is the highest cell.
+ClassSplit whole_class(std::span<const double> map);
+
+// For each sub-class the height of its maximum above the highest pass to a sub-class with a higher
+// one (equal ones: the lower number counts as higher), as a share of the largest |map|; the highest
+// one has its height above the lowest cell.
+std::vector<double> persistence_of(const ClassSplit& split, std::span<const double> map,
+                                   const Grid& grid);
+
+// What resampling says about the sub-classes, all classes in a row.
+struct Resampling {
+  std::vector<double> survival;         // share of resamples in which the sub-class is apart from
+                                        // every higher one of its class
+  std::vector<double> noise;            // standard deviation of (peak - pass), same unit as
+                                        // persistence
+  std::vector<double> mean_subclasses;  // classes: mean number of sub-classes
+  int num_resamples = 0;
+};
+// `num_resamples` Poisson resamples of the counts; stops early with the monitor.
+Resampling resample(const ClassCounts& counts, const std::vector<ClassSplit>& splits,
+                    const SplitSettings& settings, int num_resamples, uint64_t seed,
+                    Monitor& monitor);
+
+// The smallest kernel (a share of every axis) at which sub-classes survive resampling; sets
+// settings.sigmas. Returns the share.
+double choose_bandwidth(const ClassCounts& counts, SplitSettings& settings, uint64_t seed,
+                        Monitor& monitor);
+
+}  // namespace milieu::internal

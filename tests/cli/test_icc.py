@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""milieu icc and milieu icc classify: the shared cases, and what only ICC has."""
+
+import json
+import unittest
+
+import numpy as np
+
+from method_cases import MethodCases
+from support import CliTest
+
+
+def crossing(n=600, seed=0):
+    """A wide class cut in two by a narrow one."""
+    random = np.random.RandomState(seed)
+    wide = random.normal(size=(n, 2)) * [4, 1]
+    narrow = random.normal(size=(n // 2, 2)) * [0.7, 4]
+    points = np.concatenate([wide, narrow]).astype(np.float32)
+    return points, np.repeat([0, 1], [n, n // 2])
+
+
+class IccTest(MethodCases, CliTest):
+    command = "icc"
+    arguments = []
+    takes_k = False
+    one_cluster = []
+    slow_arguments = ["--bootstrap", "100000000"]
+
+    def slow_points(self):
+        return np.random.RandomState(0).rand(2000, 4).astype(np.float32)
+
+    def save_crossing(self):
+        points, classes = crossing()
+        self.save("P.npy", points)
+        self.save("c.npy", classes)
+        return points, classes
+
+    def test_context_splits_a_class(self):
+        self.save_crossing()
+        summary = self.succeed("icc", "P.npy", "--labels", "c.npy", "--bandwidth", "0.08",
+                               "--json").json()
+        self.assertEqual(summary["subclasses"][0], 2)
+        self.assertEqual(len(summary["subclasses"]), 2)
+        self.assertEqual(sum(summary["subclasses"]), summary["clusters"])
+        self.assertLess(summary["overlap_icc"], summary["overlap_before"])
+
+    def test_run_folder_has_pictures(self):
+        self.save_crossing()
+        self.succeed("icc", "P.npy", "--labels", "c.npy", "--out", "run")
+        for name in ("class_0.png", "class_1.png", "projections.png"):
+            content = (self.folder / "run" / name).read_bytes()
+            self.assertEqual(content[:4], b"\x89PNG", name)
+
+    def test_bootstrap_reports_every_subclass(self):
+        self.save_crossing()
+        summary = self.succeed("icc", "P.npy", "--labels", "c.npy", "--bandwidth", "0.08",
+                               "--bootstrap", "10", "--json").json()
+        for name in ("survival", "noise", "persistence"):
+            self.assertEqual(len(summary[name]), summary["clusters"], name)
+        self.assertEqual(summary["resamples"], 10)
+
+    def test_comparison_table(self):
+        self.save_crossing()
+        arguments = ["icc", "P.npy", "--labels", "c.npy", "--bandwidth", "0.08", "--repeat", "3"]
+        outcome = self.succeed(*arguments, "--cv", "4", "--out", "run")
+        self.assertRegex(outcome.out, r"ICC \+ LDA +\d+\.\d")
+        table = (self.folder / "run/comparison.csv").read_text().splitlines()
+        self.assertEqual(table[0], "method,accuracy,std,p_value,subclasses,overlap,seconds")
+        self.assertEqual([line.split(",")[0] for line in table[1:]],
+                         ["PCA only", "LDA only", "EM + LDA", "ICC + LDA"])
+        summary = self.succeed(*arguments, "--holdout", "0.2", "--json").json()
+        self.assertEqual(summary["cv_trials"], 3)
+        self.assertGreater(summary["cv_accuracy"][3], 0.5)
+        np.save(self.folder / "g.npy", np.arange(900) // 10)
+        self.succeed(*arguments, "--holdout", "0.2", "--groups", "g.npy", "--json")
+
+    def test_auto_says_what_it_chose(self):
+        self.save_crossing()
+        summary = self.succeed("icc", "P.npy", "--labels", "c.npy", "--auto", "--json").json()
+        self.assertIn("chosen", summary)
+        self.assertGreater(summary["cross_validated_accuracy"], 0.5)
+
+    def test_projections_from_files(self):
+        points, _ = self.save_crossing()
+        plain = self.succeed("icc", "P.npy", "--labels", "c.npy", "--projection", "none", "--json")
+        self.save("same.npy", points)
+        self.save("axes.npy", np.eye(2))
+        for flag, name in (("--coordinates", "same.npy"), ("--axes", "axes.npy")):
+            given = self.succeed("icc", "P.npy", "--labels", "c.npy", flag, name, "--json")
+            self.assertEqual(given.json()["sizes"], plain.json()["sizes"], flag)
+        self.save("short.npy", points[:5])
+        self.assertIn("coordinates have 5 rows",
+                      self.fail_with(2, "icc", "P.npy", "--coordinates", "short.npy"))
+
+    def test_preset_of_the_paper(self):
+        self.save_crossing()
+        self.succeed("icc", "P.npy", "--labels", "c.npy", "--preset", "paper", "--out", "run")
+        options = json.loads((self.folder / "run/options.json").read_text())["options"]
+        self.assertEqual((options["grid"], options["bandwidth"], options["climb"]),
+                         ("600x200", "25c", "gradient"))
+
+    def test_classes_may_be_words(self):
+        self.save_crossing()
+        self.write("words.txt", "\n".join(["wide"] * 600 + ["narrow"] * 300) + "\n")
+        summary = self.succeed("icc", "P.npy", "--labels", "words.txt", "--bandwidth", "0.08",
+                               "--json").json()
+        self.assertEqual(summary["subclasses"][1], 2)  # narrow comes first
+
+    def test_bad_values_are_refused(self):
+        self.save_crossing()
+        for arguments, code, words in (
+                (["--grid", "2"], 2, "grid is '2'"),
+                (["--grid", "100x1"], 2, "grid is '100x1'"),
+                (["--bandwidth", "0"], 2, "bandwidth is '0', must be above 0"),
+                (["--bandwidth", "wide"], 2, "bandwidth is 'wide'"),
+                (["--dims", "4"], 2, "num_dims is 4"),
+                (["--cv", "5"], 2, "give --labels"),
+                (["--auto"], 2, "give --labels"),
+                (["--projection", "lda"], 2, "lda, which needs two classes"),
+                (["--labels", "c.npy", "--cv", "1"], 2, "cv is 1, must be at least 2"),
+                (["--labels", "c.npy", "--split", "em", "--em-count", "x", "--cv", "3"], 2,
+                 "em_count is 'x'")):
+            self.assertIn(words, self.fail_with(code, "icc", "P.npy", *arguments))
+        self.save("cube.npy", np.random.RandomState(0).rand(50, 3))
+        message = self.fail_with(2, "icc", "cube.npy", "--dims", "3", "--grid", "2000")
+        self.assertRegex(message, r"take about \d+ MB, memory_limit is 4096")
+
+    def test_one_class_and_a_class_of_one_point(self):
+        self.save_crossing()
+        self.save("one.npy", np.zeros(900, dtype=int))
+        self.assertEqual(len(self.succeed("icc", "P.npy", "--labels", "one.npy",
+                                          "--json").json()["subclasses"]), 1)
+        lonely = np.zeros(900, dtype=int)
+        lonely[7] = 1
+        self.save("lonely.npy", lonely)
+        summary = self.succeed("icc", "P.npy", "--labels", "lonely.npy", "--json").json()
+        self.assertEqual(summary["subclasses"][1], 1)
+        self.assertTrue(any("class 1 has 1 samples" in w for w in summary["warnings"]))
+
+    def test_constant_feature(self):
+        points, _ = self.save_crossing()
+        self.save("flat.npy", np.column_stack([points, np.ones(900)]))
+        plain = self.succeed("icc", "P.npy", "--labels", "c.npy", "--json").json()
+        flat = self.succeed("icc", "flat.npy", "--labels", "c.npy", "--json").json()
+        self.assertEqual(flat["sizes"], plain["sizes"])
+
+
+class ClassifyTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        for name, seed in (("train", 1), ("test", 2)):
+            points, classes = crossing(seed=seed)
+            self.save(f"{name}.npy", points)
+            self.save(f"{name}_y.npy", classes + 3)
+
+    def classify(self, *more):
+        return self.succeed("icc", "classify", "train.npy", "test.npy", "--labels", "train_y.npy",
+                            *more)
+
+    def test_classes_of_test_are_printed(self):
+        outcome = self.classify("--bandwidth", "0.08")
+        predicted = np.array(outcome.out.split(), dtype=int)
+        truth = np.load(self.folder / "test_y.npy")
+        self.assertEqual(set(predicted), {3, 4})
+        self.assertGreater((predicted == truth).mean(), 0.8)
+
+    def test_folder_model_and_predict(self):
+        outcome = self.classify("--test-labels", "test_y.npy", "--out", "run", "--bandwidth",
+                                "0.08")
+        self.assertIn("test accuracy", outcome.out)
+        labels = self.labels("run")
+        summary = json.loads((self.folder / "run/summary.json").read_text())
+        truth = np.load(self.folder / "test_y.npy")
+        self.assertAlmostEqual(summary["test_accuracy"], (labels == truth).mean())
+        self.assertEqual(len(summary["subclasses"]), 2)
+        again = self.succeed("predict", "run", "test.npy").out.split()
+        np.testing.assert_array_equal(np.array(again, dtype=int) + 3, labels)
+        self.assertEqual((self.folder / "run/classes.csv").read_text(), "class,name\n0,3\n1,4\n")
+
+    def test_every_split_and_reduction(self):
+        for split in ("icc", "em", "none"):
+            for reduce in ("lda", "pca", "none"):
+                summary = self.classify("--split", split, "--reduce", reduce, "--test-labels",
+                                        "test_y.npy", "--json").json()
+                self.assertGreater(summary["test_accuracy"], 0.6, (split, reduce))
+        summary = self.classify("--split", "em", "--em-count", "icc", "--json").json()
+        self.assertEqual(summary["method"], "icc_classifier")
+
+    def test_auto_and_preset(self):
+        self.assertIn("chosen", self.classify("--auto", "--json").json())
+        self.classify("--preset", "paper", "--json")
+        self.assertIn("preset is 'x'", self.fail_with(
+            2, "icc", "classify", "train.npy", "test.npy", "--preset", "x"))
+
+    def test_errors_name_the_thing(self):
+        self.assertIn("give --labels", self.fail_with(2, "icc", "classify", "train.npy", "test.npy"))
+        self.assertIn("TEST is missing", self.fail_with(2, "icc", "classify", "train.npy"))
+        self.save("wide.npy", np.zeros((4, 5)))
+        self.assertIn("5 columns", self.fail_with(2, "icc", "classify", "train.npy", "wide.npy",
+                                                  "--labels", "train_y.npy"))
+        outcome = self.run_milieu("icc", "classify", "--nonsense")
+        self.assertIn("see `milieu help icc classify`", outcome.err)
+
+    def test_an_existing_folder_is_kept_unless_forced(self):
+        self.classify("--out", "run")
+        self.assertIn("--force", self.fail_with(
+            2, "icc", "classify", "train.npy", "test.npy", "--labels", "train_y.npy", "--out",
+            "run"))
+        self.classify("--out", "run", "--force")
+
+
+if __name__ == "__main__":
+    unittest.main()
