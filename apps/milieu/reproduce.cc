@@ -12,6 +12,7 @@
 
 #include "milieu/data/atomic_file.h"
 #include "reproduce_dcp.h"
+#include "reproduce_icc.h"
 
 namespace milieu::cli {
 
@@ -73,6 +74,12 @@ std::string search_upwards(fs::path place) {
 const std::vector<Reproduction>& reproductions() {
   static const std::vector<Reproduction> table = {
       {"dcp", "kmeans", "K-means column of Table 1 on USPS", reproduce_dcp_kmeans},
+      {"icc", "table1", "Experiment 1: PCA, LDA, EM + LDA, ICC + LDA", reproduce_icc_table1},
+      {"icc", "figure7", "three and two sub-classes between two bars", reproduce_icc_figure7},
+      {"icc", "vowels", "three sets of vowels, also with talkers held out", reproduce_icc_vowels},
+      {"icc", "gas", "gases for the paper's colas", reproduce_icc_gas},
+      {"icc", "grid", "accuracy and sub-classes against the size of the grid", reproduce_icc_grid},
+      {"icc", "time", "seconds against the number of samples", reproduce_icc_time},
   };
   return table;
 }

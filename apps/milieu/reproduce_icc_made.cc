@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// [Yu13] on made data: Table 1, the sub-classes of Figures 3 and 7, time against n of Figure 7.
+#include <fmt/format.h>
+
+#include "milieu/base/random.h"
+#include "milieu/classic/gmm.h"
+#include "milieu/icc/icc_compare.h"
+#include "milieu/icc/icc_examples.h"
+#include "reproduce_icc.h"
+
+namespace milieu::cli {
+
+namespace {
+
+std::string rounded(double value, int digits = 1) { return fmt::format("{:.{}f}", value, digits); }
+
+}  // namespace
+
+// Fresh data for every trial: 700 points, 650 to train on, 50 to test.
+void reproduce_icc_table1(ReproduceRun& run) {
+  constexpr const char* kPublished[] = {"54.3", "70.6", "78.7", "88.0"};
+  IccCompareOptions options;
+  options.classifier.icc.bandwidth = "0.06";
+  options.classifier.em_init = GmmInit::Random;
+  options.holdout = 50.0 / 700;
+  options.repeat = 1;
+  const int trials = run.num_runs(20);
+  std::vector<IccComparison> all;
+  for (int t = 0; t < trials && !run.is_stopped(); ++t) {
+    Random random = Random(run.options().seed).child(static_cast<uint64_t>(t));
+    const IccExample data = make_icc_experiment1(random, 700);
+    options.classifier.icc.seed = run.options().seed + static_cast<uint64_t>(t);
+    options.classifier.icc.num_threads = run.options().num_threads;
+    all.push_back(compare_icc({data.points, data.classes, {}}, options, run.monitor()));
+  }
+  if (run.is_stopped()) return;
+  ResultTable table{"icc_table1",
+                    "Experiment 1, test accuracy in %, [Yu13, Table 1]; EM from random starts",
+                    {"method", "paper", "here", "sub-classes", "overlap", "seconds", "trials"},
+                    {},
+                    {}};
+  for (size_t r = 0; r < 4; ++r) {
+    std::vector<double> accuracies;
+    double subclasses = 0, overlap = 0, seconds = 0;
+    for (const IccComparison& one : all) {
+      accuracies.push_back(one.rows[r].mean);
+      subclasses += one.rows[r].subclasses / trials;
+      overlap += one.rows[r].overlap / trials;
+      seconds += one.rows[r].seconds / trials;
+    }
+    table.rows.push_back({all[0].rows[r].name, kPublished[r], interval_text(accuracies),
+                          rounded(subclasses), rounded(overlap, 3), rounded(seconds, 4),
+                          std::to_string(trials)});
+  }
+  run.show(table);
+}
+
+void reproduce_icc_figure7(ReproduceRun& run) {
+  ResultTable table{
+      "icc_figure7",
+      "Figure 7 data, s 8 of 100 cells, z 50, min size 5: sets with 3 + 2 sub-classes",
+      {"n", "paper", "sets with 3 + 2", "sets"},
+      {},
+      {"the paper says 3 and 2 for all n"}};
+  const int sets = run.num_runs(20);
+  for (const int64_t n : {1000, 2000, 5000}) {
+    int right = 0;
+    for (int s = 0; s < sets && !run.is_stopped(); ++s) {
+      Random random = Random(run.options().seed).child(static_cast<uint64_t>(s));
+      const IccExample data = make_icc_figure7(random, n);
+      IccOptions options;
+      options.bandwidth = "8c";
+      options.window = 6.25;
+      options.min_size = 5;
+      const IccModel model =
+          fit_icc({data.points, data.classes, {}, {}}, options, run.monitor()).model;
+      right += model.subclasses == std::vector<int>{3, 2};
+    }
+    table.rows.push_back({std::to_string(n), "all", std::to_string(right), std::to_string(sets)});
+  }
+  if (!run.is_stopped()) run.show(table);
+}
+
+void reproduce_icc_time(ReproduceRun& run) {
+  ResultTable table{"icc_time",
+                    "Seconds against n, 100 x 100 cells, [Yu13, Figure 7]; EM: 3 + 2 components",
+                    {"n", "ICC", "EM, k-means start", "EM, random start"},
+                    {},
+                    {"Milieu's own EM; bench/speed/icc.py has scikit-learn's"}};
+  for (const int64_t n : {500, 1000, 2000, 5000, 10000, 100000, 1000000}) {
+    if (run.is_stopped()) return;
+    Random random(run.options().seed);
+    const IccExample data = make_icc_figure7(random, n);
+    IccOptions options;
+    options.bandwidth = "8c";
+    options.window = 6.25;
+    options.num_threads = run.options().num_threads;
+    std::vector<std::string> row = {std::to_string(n)};
+    row.push_back(rounded(
+        fit_icc({data.points, data.classes, {}, {}}, options, run.monitor()).summary.seconds, 4));
+    for (const GmmInit init : {GmmInit::KMeans, GmmInit::Random}) {
+      double seconds = 0;
+      const int64_t objects = n * 6 / 10;
+      for (const int c : {0, 1}) {
+        GmmOptions em;
+        em.num_clusters = c == 0 ? 3 : 2;
+        em.covariance = GmmCovariance::Full;
+        em.init = init;
+        em.num_threads = run.options().num_threads;
+        const FloatView own = c == 0 ? data.points.view().rows_between(0, objects)
+                                     : data.points.view().rows_between(objects, n);
+        seconds += fit_gmm({own, {}, {}}, em, run.monitor()).summary.seconds;
+      }
+      row.push_back(rounded(seconds, 4));
+    }
+    table.rows.push_back(row);
+  }
+  run.show(table);
+}
+
+}  // namespace milieu::cli
