@@ -115,7 +115,7 @@ def compare(n, kind, factor, args):
             ours["fit_cpu"] = ours["cpu_seconds"]
             runs.setdefault("ours", []).append(ours)
             cell["k"], cell["gap"] = len(ours["exemplars"]), ours["gap"]
-            for peer in args.peers.split(","):
+            for peer in filter(None, args.peers.split(",")):
                 runs.setdefault(peer, []).append(
                     common.run(peer_command(peer, folder, n, penalty, cell["k"]), 1))
     for name, found in runs.items():
