@@ -10,6 +10,7 @@
 #include "milieu/data/npy.h"
 #include "milieu/feature/extract_internal.h"
 #include "milieu/feature/hash_internal.h"
+#include "milieu/feature/opencv_internal.h"
 
 namespace milieu::internal {
 namespace {
@@ -103,6 +104,8 @@ ImageResult process_image(const ImageItem& item, const std::string& root,
       describe(tasks[t], {image, item.path}, state.hash, result.features[t]);
   } catch (const DataError& error) {
     result.error = error.what();
+  } catch (const cv::Exception& error) {
+    result.error = fmt::format("{} cannot be described: {}", item.path, error.err);
   }
   return result;
 }
