@@ -7,6 +7,7 @@
 #include <atomic>
 #include <filesystem>
 #include <stop_token>
+#include <thread>
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
@@ -299,6 +300,16 @@ TEST(RowStore, RowsOfAnotherLengthAreRefused) {
   LocalDescriptors longer = rows_of(1, 0);
   longer.descriptors = Matrix<float>(1, 3);
   EXPECT_THROW(store.append(3, longer), DataError);
+}
+
+TEST(RowStore, MayBeAskedWhileAnotherThreadAppends) {
+  const TempDir folder;
+  RowStore store(store_files(folder), folder.file("x"), "key");
+  std::jthread reader([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) EXPECT_FALSE(store.has(501));
+  });
+  for (uint64_t hash = 1; hash <= 500; ++hash) store.append(hash, rows_of(1, 0));
+  EXPECT_TRUE(store.has(500));
 }
 
 TEST(InOrder, ResultsComeInOrderAndFewWait) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 #include <utility>
 
@@ -146,8 +147,14 @@ void RowStore::append(uint64_t hash, const LocalDescriptors& rows) {
                                        rows.grid_rows, rows.grid_cols);
   write_all(journal_file_, line.data(), line.size(), journal_);
   if (std::fflush(journal_file_) != 0) fail_write(journal_);
+  const std::unique_lock lock(mutex_);
   places_.emplace(hash, Place{true, part_floats_, values.rows(), rows.grid_rows, rows.grid_cols});
   part_floats_ += values.size() + (files_.is_local() ? rows.frames.size() : 0);
+}
+
+bool RowStore::has(uint64_t hash) const {
+  const std::shared_lock lock(mutex_);
+  return places_.count(hash) != 0;
 }
 
 bool RowStore::is_finished(const std::vector<uint64_t>& hashes) const {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -40,7 +41,8 @@ class RowStore {
   // Takes the finished files as those of pictures with these contents, in this order. Files that do
   // not fit are ignored.
   void take_finished(const std::vector<uint64_t>& hashes);
-  bool has(uint64_t hash) const { return places_.count(hash) != 0; }
+  // May be asked from any thread while another appends.
+  bool has(uint64_t hash) const;
   // Whole features: one row, no frames. On disk when it returns. Throws IoError, and DataError when
   // the number of columns differs from the rows before.
   void append(uint64_t hash, const LocalDescriptors& rows);
@@ -71,6 +73,7 @@ class RowStore {
   StoreFiles files_;
   std::string part_, journal_, key_;
   int64_t cols_ = -1;                           // unknown
+  mutable std::shared_mutex mutex_;             // of places_
   std::unordered_map<uint64_t, Place> places_;  // looked up, never walked
   std::vector<uint64_t> finished_;              // order of the finished files
   Points values_, frames_;                      // of the finished files
