@@ -56,7 +56,7 @@ std::string input_value_name(const Field& field) {
   if (field.name == "feature") return "LIST";
   if (field.name == "max_side") return "N";
   if (field.name == "label_column") return "NAME";
-  if (field.name == "select") return "CLASSES";
+  if (field.name == "select" || field.name == "context_select") return "CLASSES";
   if (field.name == "image_size") return "WxH";
   return "FILE";
 }
@@ -246,7 +246,8 @@ void ClusterCommand::load(ProgressMonitor& monitor, Session& session) {
     if (input_.max_side.empty()) input_.max_side = loaded_.max_side;
   }
   const Dataset& data = loaded_.data;
-  RowFiles rows(data.source, data);
+  RowFiles rows(data.source, data, options,
+                [&](const LoadOptions& other) { return load_rows(other, monitor, session).data; });
   method_->load_files(rows);
   truth_ = method_->load_truth(rows, input_.truth);
   image_size_ = image_size_of(data, input_.image_size);

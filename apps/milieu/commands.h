@@ -73,6 +73,7 @@ Command gmm_command();
 Command ncut_command();
 Command meanshift_command();
 Command agglomerative_command();
+Command dcp_command();
 Command exemplar_command();
 Command icc_command();
 Command icc_classify_command();

@@ -73,7 +73,11 @@ std::string search_upwards(fs::path place) {
 
 const std::vector<Reproduction>& reproductions() {
   static const std::vector<Reproduction> table = {
-      {"dcp", "kmeans", "K-means column of Table 1 on USPS", reproduce_dcp_kmeans},
+      {"dcp", "toy", "the L of Figure 2 and two variants", reproduce_dcp_toy},
+      {"dcp", "kmeans", "k-means row of Table 1 on USPS", reproduce_dcp_kmeans},
+      {"dcp", "digits", "Table 1 on USPS: digits against digits", reproduce_dcp_digits},
+      {"dcp", "slant", "Figures 3 and 4: the slant of MNIST's ones", reproduce_dcp_slant},
+      {"dcp", "pairs", "Figure 5 on USPS: all pairs of digits (long)", reproduce_dcp_pairs},
       {"icc", "table1", "Experiment 1: PCA, LDA, EM + LDA, ICC + LDA", reproduce_icc_table1},
       {"icc", "figure7", "three and two sub-classes between two bars", reproduce_icc_figure7},
       {"icc", "vowels", "three sets of vowels, also with talkers held out", reproduce_icc_vowels},

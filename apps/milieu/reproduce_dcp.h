@@ -12,7 +12,11 @@
 
 namespace milieu::cli {
 
+void reproduce_dcp_toy(ReproduceRun& run);
 void reproduce_dcp_kmeans(ReproduceRun& run);
+void reproduce_dcp_digits(ReproduceRun& run);
+void reproduce_dcp_pairs(ReproduceRun& run);
+void reproduce_dcp_slant(ReproduceRun& run);
 
 // Handwritten digits, pixels in [0, 1]: samples as rows and their digit.
 struct Digits {

@@ -13,6 +13,25 @@ namespace milieu::cli {
 
 RowFiles::RowFiles(std::string path, const Dataset& data) : path_(std::move(path)), data_(data) {}
 
+RowFiles::RowFiles(std::string path, const Dataset& data, LoadOptions options, Reload reload)
+    : path_(std::move(path)),
+      data_(data),
+      options_(std::move(options)),
+      reload_(std::move(reload)) {}
+
+Labels RowFiles::all_labels() const {
+  if (!options_.labels_path.empty()) return load_labels(options_.labels_path);
+  LoadOptions options = options_;
+  options.select.clear();
+  return reload_(options).labels;
+}
+
+Dataset RowFiles::select(const std::string& classes) const {
+  LoadOptions options = options_;
+  options.select = classes;
+  return reload_(options);
+}
+
 Labels RowFiles::labels(const std::string& path) {
   Labels labels = load_labels(path);
   check_length(path, static_cast<int64_t>(labels.indices.size()));

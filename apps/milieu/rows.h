@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,17 @@ class RowFiles {
  public:
   // `data` is what INPUT, named `path`, became; it must outlive this object.
   RowFiles(std::string path, const Dataset& data);
+  // `options` are how it was read, `reload` reads it again with others: for other classes of INPUT.
+  using Reload = std::function<Dataset(const LoadOptions&)>;
+  RowFiles(std::string path, const Dataset& data, LoadOptions options, Reload reload);
 
   const Dataset& data() const { return data_; }
   int64_t num_rows() const { return data_.total_rows; }  // of INPUT, before the selection
+  const LoadOptions& load_options() const { return options_; }
+  // Classes of all rows of INPUT, also of those that were not kept.
+  Labels all_labels() const;
+  // Other classes of INPUT, read as INPUT was.
+  Dataset select(const std::string& classes) const;
   // Classes of the kept rows. Throws DataError when `path` has another number of rows than INPUT.
   Labels labels(const std::string& path);
   // Numbers of the kept rows, from a file of one column. Throws DataError likewise.
@@ -30,6 +39,8 @@ class RowFiles {
 
   std::string path_;
   const Dataset& data_;
+  LoadOptions options_;
+  Reload reload_;
 };
 
 struct ImageSize {

@@ -32,6 +32,8 @@ class MethodCases:
     takes_k = True
     one_cluster = ["-k", "1"]  # what makes one cluster of equal points
     slow_arguments = []  # with slow_points(): a run of many seconds
+    extra_files = []     # that the method adds to its run folder
+    extra_input = {}     # what its arguments add to the recorded input
 
     def points(self):
         """Three groups that every method tells apart, and their classes."""
@@ -44,7 +46,8 @@ class MethodCases:
     def assert_run_files(self, run):
         """The files of every run; a method's own pictures may stand beside them."""
         names = sorted(self.run_files(run))
-        self.assertEqual([n for n in names if not n.endswith(".png")], RUN_FILES)
+        self.assertEqual([n for n in names if not n.endswith(".png")],
+                         sorted(RUN_FILES + self.extra_files))
 
     def setUp(self):
         super().setUp()
@@ -104,7 +107,8 @@ class MethodCases:
         self.assertEqual(summary["metrics"]["accuracy"], 1)
         options = json.loads(files["options.json"])
         self.assertEqual(options["method"], self.command)
-        self.assertEqual(options["input"], {"path": "X.npy", "labels": "y.npy"})
+        self.assertEqual(options["input"],
+                         {"path": "X.npy", "labels": "y.npy", **self.extra_input})
         self.assertIn("seed", options["options"])
         self.assertIn(b"<html", files["report.html"])
 

@@ -62,6 +62,12 @@ TEST(Compat, AgglomerativeV1) {
   EXPECT_THAT(model.labels, ElementsAre(0, 0, 1));
 }
 
+TEST(Compat, DcpV1) {
+  // 3000 against (10 x + 1)^2.
+  EXPECT_THAT(predict(load_model<DcpModel>(path_of("dcp_v1")), compat::plane_points()),
+              ElementsAre(0, 1, 0, 1));
+}
+
 TEST(Compat, NcutV1) {
   const auto model = load_model<NcutModel>(path_of("ncut_v1"));
   EXPECT_EQ(model.embedding, compat::ncut_v1().embedding);
@@ -93,6 +99,7 @@ void expect_written_the_same(const std::string& name, const Model& model) {
 
 TEST(Compat, SameVersionIsWrittenTheSame) {
   expect_written_the_same("agglomerative_v1", compat::agglomerative_v1());
+  expect_written_the_same("dcp_v1", compat::dcp_v1());
   expect_written_the_same("exemplar_v1", compat::exemplar_v1());
   expect_written_the_same("gmm_diagonal_v1", compat::gmm_diagonal_v1());
   expect_written_the_same("gmm_full_v1", compat::gmm_full_v1());

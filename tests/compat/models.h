@@ -14,6 +14,7 @@
 #include "milieu/classic/kmodes.h"
 #include "milieu/classic/mean_shift.h"
 #include "milieu/classic/ncut.h"
+#include "milieu/dcp/dcp.h"
 #include "milieu/exemplar/exemplar.h"
 #include "milieu/exemplar/kmedoids.h"
 #include "milieu/icc/icc.h"
@@ -75,6 +76,19 @@ inline MeanShiftModel meanshift_v1() {
   m.modes = matrix<float>(2, 2, {0, 0, 10, 0});
   m.bandwidth = 2.5;
   m.cluster_all = 0;
+  return m;
+}
+
+// (x.y + 1)^2 with (0, 0) and (10, 0), weighed against each other.
+inline DcpModel dcp_v1() {
+  DcpModel m;
+  m.kernel = "polynomial";
+  m.gamma = 1;
+  m.coef0 = 1;
+  m.degree = 2;
+  m.samples = matrix<float>(2, 2, {0, 0, 10, 0});
+  m.coefficients = matrix<double>(2, 2, {3000, 0, 0, 1});
+  m.offsets = {0, 0};
   return m;
 }
 

@@ -19,6 +19,7 @@ void write_all(const std::string& folder) {
   using namespace milieu::compat;
   write(folder, "agglomerative_v1", agglomerative_v1());
   write(folder, "cac_v1", cac_v1());
+  write(folder, "dcp_v1", dcp_v1());
   write(folder, "exemplar_v1", exemplar_v1());
   write(folder, "gmm_diagonal_v1", gmm_diagonal_v1());
   write(folder, "gmm_full_v1", gmm_full_v1());

@@ -2,6 +2,8 @@
 #include "methods.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "milieu/cac/cac.h"
 #include "milieu/classic/agglomerative.h"
@@ -10,6 +12,7 @@
 #include "milieu/classic/kmodes.h"
 #include "milieu/classic/mean_shift.h"
 #include "milieu/classic/ncut.h"
+#include "milieu/dcp/dcp.h"
 #include "milieu/dlgmm/dlgmm.h"
 #include "milieu/exemplar/exemplar.h"
 #include "milieu/exemplar/kmedoids.h"
@@ -97,6 +100,54 @@ ConformanceMethod kmedoids() {
                            return fit_kmedoids({points, {}, {}}, options, monitor);
                          });
   m.direction = TraceDirection::Falls;
+  return m;
+}
+
+// A context for any samples: points half-way between samples that lie far apart. Separated clusters
+// are then the parts that it tells apart.
+Matrix<float> context_between(FloatView points) {
+  const int64_t n = points.rows(), d = std::max<int64_t>(1, points.cols());
+  std::vector<std::pair<double, std::pair<int64_t, int64_t>>> pairs;
+  for (int64_t i = 0; i < n && points.cols() > 0; ++i)
+    for (const int64_t step : {1, 2, 5}) {
+      const int64_t j = (i + step) % n;
+      double squared = 0;
+      for (int64_t t = 0; t < d; ++t) {
+        const double difference = static_cast<double>(points(i, t)) - points(j, t);
+        squared += difference * difference;
+      }
+      if (squared > 0 && std::isfinite(squared)) pairs.push_back({squared, {i, j}});
+    }
+  double farthest = 0;
+  for (const auto& [squared, pair] : pairs) farthest = std::max(farthest, squared);
+  std::erase_if(pairs, [&](const auto& pair) { return pair.first < 0.1 * farthest; });
+  pairs.resize(std::min<size_t>(pairs.size(), 150));
+  Matrix<float> context(std::max<int64_t>(1, static_cast<int64_t>(pairs.size())), d);
+  for (size_t i = 0; i < pairs.size(); ++i)
+    for (int64_t t = 0; t < d; ++t)
+      context(static_cast<int64_t>(i), t) =
+          0.5f * points(pairs[i].second.first, t) + 0.5f * points(pairs[i].second.second, t);
+  return context;
+}
+
+ConformanceMethod dcp(std::string name, DcpOptimizer optimizer, DcpKernel kernel) {
+  DcpOptions defaults;
+  defaults.scale = true;  // the cost is measured in units of the data
+  defaults.num_restarts = 8;
+  defaults.optimizer = optimizer;
+  defaults.kernel = kernel;
+  ConformanceMethod m = conformance_method(
+      std::move(name), defaults, [](FloatView points, const DcpOptions& options, Monitor& monitor) {
+        const Matrix<float> context = context_between(points);
+        DcpInput input;
+        input.points = points;
+        input.context = context;
+        return fit_dcp(input, options, monitor);
+      });
+  m.direction = TraceDirection::Falls;
+  m.num_samples = 400;
+  m.separates_by_planes = true;
+  m.may_leave_empty = true;
   return m;
 }
 
@@ -212,6 +263,8 @@ std::vector<ConformanceMethod> all_methods() {
           agglomerative("agglomerative_average", Linkage::Average),
           agglomerative("agglomerative_complete", Linkage::Complete),
           agglomerative("agglomerative_single", Linkage::Single),
+          dcp("dcp", DcpOptimizer::Lbfgs, DcpKernel::Linear),
+          dcp("dcp_annealing", DcpOptimizer::Annealing, DcpKernel::Linear),
           kmedoids(),
           exemplar(),
           dlgmm("dlgmm", DlgmmPosterior::Structured),

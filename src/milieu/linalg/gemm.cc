@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.h>
+#include <signal.h>
 
 #include <algorithm>
 
@@ -37,6 +38,25 @@ class SingleOpenMpThread {
   int previous_;
 };
 
+// oneDNN's kernels keep data below the stack pointer, further down than the 128 bytes that a signal
+// handler leaves alone: a handler that runs on this thread in the middle of a product spoils it, or
+// the heap. So signals wait until the product is done, or go to another thread.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t held;
+    sigfillset(&held);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&held, fault);
+    pthread_sigmask(SIG_BLOCK, &held, &previous_);
+  }
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t previous_;
+};
+
 void scale(MatrixView<float> out, float factor) {
   for (int64_t i = 0; i < out.rows(); ++i)
     for (float& value : out.row_span(i)) value = factor == 0 ? 0.0f : factor * value;
@@ -50,6 +70,7 @@ void multiply(char transpose_b, int64_t inner, float alpha, FloatView a, FloatVi
   if (out.empty()) return;
   if (inner == 0) return scale(out, beta);
   const SingleOpenMpThread single_thread;
+  const SignalsHeld signals_held;
   const dnnl_status_t status =
       dnnl_sgemm('N', transpose_b, out.rows(), out.cols(), inner, alpha, a.data(),
                  leading_dimension(a.stride()), b.data(), leading_dimension(b.stride()), beta,

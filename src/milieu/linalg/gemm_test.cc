@@ -3,9 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <stop_token>
+#include <thread>
 
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
@@ -119,6 +124,32 @@ TEST(Gemm, LeavesTheCallersOpenMpThreadsAsTheyWere) {
 
 TEST(Gemm, DescriptionNamesTheLibrary) {
   EXPECT_THAT(describe_gemm(), ::testing::StartsWith("oneDNN "));
+}
+
+extern "C" void ignore_signal(int) {}
+
+// A handler's frame on the stack of a running product once spoilt the product (and the heap).
+TEST(Gemm, SignalsDoNotDisturbIt) {
+  struct sigaction action = {}, previous = {};
+  action.sa_handler = ignore_signal;
+  sigaction(SIGUSR1, &action, &previous);
+  const pthread_t worker = pthread_self();
+  std::jthread sender([worker](const std::stop_token& over) {
+    while (!over.stop_requested()) {
+      pthread_kill(worker, SIGUSR1);
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  });
+  Matrix<float> a(160, 1985), b(1985, 33), out(160, 33);
+  std::fill(a.data(), a.data() + a.size(), 0.5f);
+  std::fill(b.data(), b.data() + b.size(), 0.25f);
+  for (int round = 0; round < 100; ++round) {
+    gemm(1, a, b, 0, out);
+    for (int64_t i = 0; i < out.size(); ++i) ASSERT_NEAR(out.data()[i], 0.125 * 1985, 0.1) << i;
+  }
+  sender.request_stop();
+  sender.join();
+  sigaction(SIGUSR1, &previous, nullptr);
 }
 
 }  // namespace

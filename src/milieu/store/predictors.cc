@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "milieu/base/error.h"
 #include "milieu/cac/cac.h"
@@ -13,6 +14,7 @@
 #include "milieu/classic/kmodes.h"
 #include "milieu/classic/mean_shift.h"
 #include "milieu/data/printable.h"
+#include "milieu/dcp/dcp.h"
 #include "milieu/exemplar/exemplar.h"
 #include "milieu/exemplar/kmedoids.h"
 #include "milieu/icc/icc.h"
@@ -23,10 +25,28 @@ namespace milieu {
 
 namespace {
 
+// Planes over coordinates, or over the kernel with the training samples: the columns that count are
+// not those of the planes.
+std::vector<int> predict_dcp(const ModelFile& file, FloatView points, int num_threads,
+                             const std::string& source) {
+  const DcpModel model = from_model_file<DcpModel>(file, source);
+  internal::check_centers(model.coefficients.view(), source);
+  const bool has_samples = !model.samples.empty();
+  if (has_samples) internal::check_centers(model.samples.view(), source);
+  if (static_cast<int64_t>(model.offsets.size()) != model.coefficients.rows() ||
+      (has_samples && model.samples.rows() != model.coefficients.cols()))
+    throw DataError(source + " holds planes, offsets and samples that do not fit together");
+  for (const double offset : model.offsets)
+    if (!std::isfinite(offset))
+      throw DataError(fmt::format("{} holds a plane with the offset {}", source, offset));
+  return predict(model, points, num_threads);
+}
+
 // A kind that predicts has one line here.
 const std::vector<internal::Predictor>& predictors() {
   static const std::vector<internal::Predictor> table = {
       internal::predictor<&CacModel::prototypes>(),
+      {DcpModel::kKind, predict_dcp},
       internal::predictor<&ExemplarModel::exemplars>(),
       internal::predictor<&GmmModel::means>(),
       internal::predictor<&IccModel::axes>(),

@@ -47,8 +47,9 @@ ModelFile line_model() {
 }
 
 TEST(Predictors, KnowTheKindsThatPredict) {
-  EXPECT_THAT(predicting_kinds(), ElementsAre("exemplar", "gmm", "icc", "icc_classifier", "kmeans",
-                                              "kmedoids", "kmodes", "meanshift"));
+  EXPECT_THAT(predicting_kinds(),
+              ElementsAre("cac", "dcp", "exemplar", "gmm", "icc", "icc_classifier", "kmeans",
+                          "kmedoids", "kmodes", "meanshift"));
 }
 
 TEST(Predictors, KMeansGivesTheNearestCentre) {
@@ -105,10 +106,10 @@ TEST(Predictors, OtherWidthIsRefusedWithBothNumbers) {
 }
 
 TEST(Predictors, KindWithoutPredictionIsRefused) {
-  EXPECT_EQ(
-      refusal<InvalidArgument>(to_model_file(AgglomerativeModel()), Matrix<float>(1, 1)),
-      "m.safetensors holds a model of kind agglomerative, which does not predict for new "
-      "samples; these do: exemplar, gmm, icc, icc_classifier, kmeans, kmedoids, kmodes, meanshift");
+  EXPECT_EQ(refusal<InvalidArgument>(to_model_file(AgglomerativeModel()), Matrix<float>(1, 1)),
+            "m.safetensors holds a model of kind agglomerative, which does not predict for new "
+            "samples; these do: cac, dcp, exemplar, gmm, icc, icc_classifier, kmeans, kmedoids, "
+            "kmodes, meanshift");
 }
 
 TEST(Predictors, NewerVersionIsRefused) {

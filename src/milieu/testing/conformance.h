@@ -65,9 +65,11 @@ struct ConformanceMethod {
   };
   std::vector<Refusal> refusals;
 
-  bool takes_num_clusters = true;  // set from the declared fields
-  bool is_binary = false;          // samples are vectors of 0 and 1
-  bool may_leave_out = false;      // label -1 occurs
+  bool takes_num_clusters = true;    // set from the declared fields
+  bool is_binary = false;            // samples are vectors of 0 and 1
+  bool may_leave_out = false;        // label -1 occurs
+  bool may_leave_empty = false;      // clusters that the data do not support stay empty
+  bool separates_by_planes = false;  // one feature holds no more than two of its parts
   TraceDirection direction = TraceDirection::Free;
   int64_t num_samples = 3000;  // of the larger tests: several blocks, yet under a second
 

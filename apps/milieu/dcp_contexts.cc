@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dcp_contexts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "milieu/base/error.h"
+#include "milieu/data/atomic_file.h"
+#include "milieu/data/selection.h"
+
+namespace milieu::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+Json to_json(const DcpContextSplit& split) {
+  return {{"name", split.name},           {"objective", split.objective},
+          {"gain", split.gain},           {"agreement", split.agreement},
+          {"stability", split.stability}, {"seconds", split.seconds},
+          {"labels", split.labels}};
+}
+
+DcpContextSplit from_json(const Json& json) {
+  return {json.at("name"),      json.at("labels"),    json.at("objective"), json.at("gain"),
+          json.at("agreement"), json.at("stability"), json.at("seconds")};
+}
+
+std::vector<int64_t> part_sizes(const std::vector<int>& labels) {
+  std::vector<int64_t> sizes;
+  for (const int label : labels) {
+    if (label >= static_cast<int>(sizes.size())) sizes.resize(label + 1);
+    ++sizes[label];
+  }
+  return sizes;
+}
+
+// A class as --select reads it back.
+std::string quoted_class(const std::string& name) {
+  if (name.find_first_of(",\"") == std::string::npos) return name;
+  std::string text = "\"";
+  for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
+  return text + "\"";
+}
+
+}  // namespace
+
+std::vector<DcpContext> ContextCandidates::views() const {
+  std::vector<DcpContext> views;
+  for (size_t i = 0; i < data.size(); ++i) views.push_back({names[i], data[i].points.view()});
+  return views;
+}
+
+ContextCandidates candidates_from_folder(const std::string& folder, const LoadOptions& options) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  if (files.empty())
+    throw DataError(fmt::format("{} has no files: put one context a file into it", folder));
+  ContextCandidates candidates;
+  LoadOptions plain;
+  plain.num_threads = options.num_threads;
+  for (const fs::path& file : files) {
+    candidates.data.push_back(load_dataset(file.string(), plain));
+    candidates.names.push_back(file.stem().string());
+  }
+  return candidates;
+}
+
+ContextCandidates candidates_from_classes(const RowFiles& rows, const std::string& classes) {
+  const LoadOptions& options = rows.load_options();
+  if (options.select.empty())
+    throw InvalidArgument(
+        "rank_contexts needs select: name the classes to split, the others are the contexts");
+  const Labels all = rows.all_labels();
+  const std::string source = options.labels_path.empty() ? rows.data().source : options.labels_path;
+  const std::vector<bool> split = kept_classes(options.select, all, source);
+  const std::vector<bool> wanted = classes.empty() ? std::vector<bool>(all.names.size(), true)
+                                                   : kept_classes(classes, all, source);
+  ContextCandidates candidates;
+  for (size_t c = 0; c < all.names.size(); ++c) {
+    if (!wanted[c] || split[c]) continue;
+    candidates.data.push_back(rows.select(quoted_class(all.names[c])));
+    candidates.names.push_back(all.names[c]);
+  }
+  if (candidates.data.empty())
+    throw InvalidArgument(fmt::format(
+        "select is '{}', which leaves no class to be a context: select fewer", options.select));
+  return candidates;
+}
+
+RankingState::RankingState(std::string path, std::string key)
+    : path_(std::move(path)), key_(std::move(key)) {
+  std::ifstream file(path_);
+  if (!file) return;
+  std::stringstream text;
+  text << file.rdbuf();
+  try {
+    const Json json = Json::parse(text.str());
+    if (json.at("key") != key_)
+      throw InvalidArgument(fmt::format(
+          "{} belongs to a ranking of other data or options: name another file, or remove it",
+          path_));
+    for (const Json& one : json.at("splits")) {
+      DcpContextSplit split = from_json(one);
+      splits_.emplace(split.name, std::move(split));
+    }
+  } catch (const Json::exception&) {
+    throw DataError(fmt::format("{} does not hold a ranking: name another file", path_));
+  }
+}
+
+const DcpContextSplit* RankingState::find(const std::string& name) const {
+  const auto found = splits_.find(name);
+  return found == splits_.end() ? nullptr : &found->second;
+}
+
+void RankingState::add(const DcpContextSplit& split) {
+  splits_.insert_or_assign(split.name, split);
+  write();
+}
+
+void RankingState::write() const {
+  Json json{{"key", key_}, {"splits", Json::array()}};
+  for (const auto& [name, split] : splits_) json["splits"].push_back(to_json(split));
+  write_file_atomically(path_, json.dump() + "\n");
+}
+
+std::string ranking_text(const DcpRanking& ranking) {
+  size_t width = 7;
+  for (const DcpRankedContext& one : ranking.contexts)
+    width = std::max(width, one.split.name.size());
+  std::string text =
+      fmt::format("\n  {:>4}  {:<{}}  {:>9}  {:>7}  {:>9}  {:>9}  {}\n", "rank", "context", width,
+                  "consensus", "gain", "stability", "agreement", "sizes");
+  int rank = 0;
+  for (const DcpRankedContext& one : ranking.contexts)
+    text += fmt::format("  {:>4}  {:<{}}  {:>9.3f}  {:>7.3f}  {:>9.3f}  {:>9.3f}  {}{}\n", ++rank,
+                        one.split.name, width, one.consensus, one.split.gain, one.split.stability,
+                        one.split.agreement, fmt::join(part_sizes(one.split.labels), " "),
+                        one.split.gain <= 0 ? "  does not support a split" : "");
+  return text;
+}
+
+std::string ranking_csv(const DcpRanking& ranking) {
+  std::string text = "rank,context,consensus,gain,stability,agreement,objective,sizes\n";
+  int rank = 0;
+  for (const DcpRankedContext& one : ranking.contexts)
+    text += fmt::format("{},{},{},{},{},{},{},{}\n", ++rank, quoted_class(one.split.name),
+                        one.consensus, one.split.gain, one.split.stability, one.split.agreement,
+                        one.split.objective, fmt::join(part_sizes(one.split.labels), " "));
+  return text;
+}
+
+void add_ranking(const DcpRanking& ranking, size_t num_candidates, RunSummary& summary) {
+  std::vector<std::string> names;
+  std::vector<double> consensus, gains, stability;
+  for (const DcpRankedContext& one : ranking.contexts) {
+    names.push_back(one.split.name);
+    consensus.push_back(one.consensus);
+    gains.push_back(one.split.gain);
+    stability.push_back(one.split.stability);
+  }
+  summary.extra.emplace_back("contexts", std::move(names));
+  summary.extra.emplace_back("context_consensus", std::move(consensus));
+  summary.extra.emplace_back("context_gain", std::move(gains));
+  summary.extra.emplace_back("context_stability", std::move(stability));
+  if (ranking.contexts.size() < num_candidates)
+    summary.warnings.push_back(fmt::format("only {} of {} contexts were run before the stop",
+                                           ranking.contexts.size(), num_candidates));
+}
+
+}  // namespace milieu::cli

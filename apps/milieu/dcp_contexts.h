@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// `milieu dcp --rank-contexts`: which candidates there are, what is kept of a stopped ranking, and
+// how a ranking is shown.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "method.h"
+#include "milieu/dcp/dcp_rank.h"
+
+namespace milieu::cli {
+
+// Candidates with the memory they live in.
+struct ContextCandidates {
+  std::vector<Dataset> data;
+  std::vector<std::string> names;
+  std::vector<DcpContext> views() const;
+};
+
+// Every file of a folder, by name; or each of the classes in `classes` (empty: all classes of INPUT
+// but the selected ones).
+ContextCandidates candidates_from_folder(const std::string& folder, const LoadOptions& options);
+ContextCandidates candidates_from_classes(const RowFiles& rows, const std::string& classes);
+
+// Splits of an earlier ranking, kept in a file. It belongs to one input and one set of options:
+// `key` says which.
+class RankingState {
+ public:
+  RankingState(std::string path, std::string key);  // reads the file if it exists
+
+  const DcpContextSplit* find(const std::string& name) const;
+  void add(const DcpContextSplit& split);  // and writes the file
+  size_t size() const { return splits_.size(); }
+
+ private:
+  void write() const;
+
+  std::string path_;
+  std::string key_;
+  std::map<std::string, DcpContextSplit> splits_;
+};
+
+// The ranking as a table for people, and as a file.
+std::string ranking_text(const DcpRanking& ranking);
+std::string ranking_csv(const DcpRanking& ranking);
+// The entries it adds to a summary.
+void add_ranking(const DcpRanking& ranking, size_t num_candidates, RunSummary& summary);
+
+}  // namespace milieu::cli

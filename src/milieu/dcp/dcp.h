@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Discriminative context partitioning [Lampert08]: splits a set into parts so that each part alone
+// is told apart from a context set by a large margin. The public face; the loop is in dcp.cc.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "milieu/base/fields.h"
+#include "milieu/base/monitor.h"
+#include "milieu/base/summary.h"
+#include "milieu/linalg/matrix.h"
+
+namespace milieu {
+
+enum class DcpLoss { Hinge, SquaredHinge, Huber };
+enum class DcpKernel {
+  Linear,
+  Polynomial,
+  Intersection,
+  ChiSquared,
+  ExpChiSquared,
+  Rbf,
+  Precomputed
+};
+enum class DcpOptimizer { Lbfgs, SoftMax, Alternation, Annealing, Entropy };
+enum class DcpStarts { Mixed, KMeans, Planes, Seeds, Random };
+
+struct DcpOptions {
+  int num_clusters = 2;  // K, parts
+  DcpLoss loss = DcpLoss::SquaredHinge;
+  double cost = 100;         // C: price of a margin violation; large is the hard margin
+  double huber_width = 0.5;  // h: half width of the rounded corner of the Huber loss
+  bool center = true;        // move the origin to the mean of samples and context
+  bool scale = false;        // divide by the mean length, so that cost does not depend on units
+  double bias = 1;           // B: the constant added as a feature; 0: planes through the origin
+  DcpKernel kernel = DcpKernel::Linear;
+  double gamma =
+      0;  // of polynomial, exp-chi-squared, rbf; 0: 1/d, or 1/mean distance for the last two
+  double coef0 = 1;  // of polynomial
+  int degree = 2;    // of polynomial
+  DcpOptimizer optimizer = DcpOptimizer::Lbfgs;
+  DcpStarts starts = DcpStarts::Mixed;
+  bool cost_path = true;  // approach the cost from below, where the problem is nearly convex
+  int num_restarts = 20;
+  int max_iterations = 150;     // of each stage of one restart
+  double rel_tolerance = 1e-5;  // a stage ends when the objective falls by less than this share
+  int min_part = 1;             // a restart with a smaller part is used only when all have one
+  std::string sizes;            // limits of the part sizes: "4,6", "10-", "20%-80%"; empty: none
+  uint64_t seed = 1;
+  int num_threads = 0;  // 0: all cores; the result does not depend on it
+};
+
+template <class Visitor>
+void visit_fields(DcpOptions& o, Visitor&& v) {
+  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many parts");
+  v("loss", o.loss,
+    one_of<DcpLoss>({{"hinge", DcpLoss::Hinge},
+                     {"squared-hinge", DcpLoss::SquaredHinge},
+                     {"huber", DcpLoss::Huber}}),
+    "how a sample inside the margin is charged");
+  v("cost", o.cost, above(0), "price of margin violations (C); large is the hard margin");
+  v("huber_width", o.huber_width, above(0).advanced(), "half width of the Huber loss's corner");
+  v("center", o.center, anything(), "move the origin to the mean of samples and context");
+  v("scale", o.scale, anything(),
+    "divide by the mean length, so that --cost means the same in any unit");
+  v("bias", o.bias, at_least(0).advanced(), "constant feature that carries the planes' offset");
+  v("kernel", o.kernel,
+    one_of<DcpKernel>({{"linear", DcpKernel::Linear},
+                       {"polynomial", DcpKernel::Polynomial},
+                       {"intersection", DcpKernel::Intersection},
+                       {"chi-squared", DcpKernel::ChiSquared},
+                       {"exp-chi-squared", DcpKernel::ExpChiSquared},
+                       {"rbf", DcpKernel::Rbf},
+                       {"precomputed", DcpKernel::Precomputed}}),
+    "similarity of two samples");
+  v("gamma", o.gamma, at_least(0),
+    "factor in polynomial, exp-chi-squared and rbf; 0 is 1/d, or 1/mean distance for the last two");
+  v("coef0", o.coef0, at_least(0).advanced(), "constant in the polynomial kernel");
+  v("degree", o.degree, between(1, 10).advanced(), "degree of the polynomial kernel");
+  v("optimizer", o.optimizer,
+    one_of<DcpOptimizer>({{"lbfgs", DcpOptimizer::Lbfgs},
+                          {"soft-max", DcpOptimizer::SoftMax},
+                          {"alternation", DcpOptimizer::Alternation},
+                          {"annealing", DcpOptimizer::Annealing},
+                          {"entropy", DcpOptimizer::Entropy}}),
+    "how the parts are searched for");
+  v("starts", o.starts,
+    one_of<DcpStarts>({{"mixed", DcpStarts::Mixed},
+                       {"kmeans", DcpStarts::KMeans},
+                       {"planes", DcpStarts::Planes},
+                       {"seeds", DcpStarts::Seeds},
+                       {"random", DcpStarts::Random}}),
+    "where the restarts begin");
+  v("cost_path", o.cost_path, anything(),
+    "approach --cost in steps of ten from where the problem is nearly convex");
+  v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
+    "independent starts; the best is kept");
+  v("max_iterations", o.max_iterations, at_least(1).advanced(),
+    "limit of steps in each stage of one start");
+  v("rel_tolerance", o.rel_tolerance, at_least(0).advanced(),
+    "a stage ends when the objective falls by less than this share");
+  v("min_part", o.min_part, at_least(0),
+    "a start that ends with a smaller part is kept only when all do");
+  v("sizes", o.sizes, anything(),
+    "limits of the parts' sizes: 4,6 or 10- or 20%-80%; one for all parts or one each");
+  v("seed", o.seed, at_least(0), "start of all random numbers");
+  v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
+}
+
+// Two samples, by their rows.
+using DcpLink = std::pair<int64_t, int64_t>;
+
+struct DcpInput {
+  FloatView points;   // n x d samples to split
+  FloatView context;  // m x d samples that every part must be told apart from; m >= 1
+  // With the precomputed kernel d is n + m: similarities with all samples, then all of the context.
+  std::span<const double> weights;          // n sample weights >= 0, or empty: all 1
+  std::span<const double> context_weights;  // m, likewise
+  std::span<const int> initial_labels;      // n labels in [0, K): a single start; or empty
+  // Side constraints [Lampert08, section 3.1]; all empty: none.
+  std::span<const int> memberships;       // n: the part that a sample must be in, or -1
+  std::span<const DcpLink> must_links;    // pairs that share a part
+  std::span<const DcpLink> cannot_links;  // pairs that do not
+};
+
+// f_k(x) = <coefficients_k, features(x)> + offset_k; x belongs to the part with the largest f_k.
+// The features of the linear kernel are x itself, else the kernel of x with every training sample.
+struct DcpModel {
+  static constexpr std::string_view kKind = "dcp";
+  static constexpr int kFormatVersion = 1;
+  std::string kernel = "linear";
+  double gamma = 0;
+  double coef0 = 0;
+  int degree = 0;
+  Matrix<float> samples;        // N x d training samples and context; empty for linear, precomputed
+  Matrix<double> coefficients;  // K x d, or K x N
+  std::vector<double> offsets;  // K
+};
+
+template <class Visitor>
+void visit_arrays(DcpModel& m, Visitor&& v) {
+  v("coef0", m.coef0);
+  v("degree", m.degree);
+  v("gamma", m.gamma);
+  v("kernel", m.kernel);
+  v("samples", m.samples);
+  v("coefficients", m.coefficients);
+  v("offsets", m.offsets);
+}
+
+struct DcpResult {
+  std::vector<int> labels;  // n, in [0, K); without constraints equal to predict(model, points)
+  DcpModel model;
+  RunSummary summary;          // objective: J
+  Matrix<float> decisions;     // n x K values f_k of each sample
+  std::vector<float> margins;  // n: largest f_k minus the second largest; how sure the label is
+  double empty_objective = 0;  // Je: cost of a part without samples
+  double joint_objective = 0;  // J1: cost of all samples as one part
+  double gain = 0;             // 1 - J / (J1 + (K - 1) Je); <= 0: the context supports no split
+  double gap = 0;              // duality gap of the K classifiers together, absolute
+  double agreement = 0;        // mean adjusted Rand index of the other restarts with the best one
+  std::vector<double> restart_objectives;
+};
+
+DcpResult fit_dcp(const DcpInput& input, const DcpOptions& options,
+                  Monitor& monitor = silent_monitor());
+
+// The part of each row; ties go to the lowest index.
+std::vector<int> predict(const DcpModel& model, FloatView points, int num_threads = 0);
+
+// f_k of each row: n x K.
+Matrix<double> decision_values(const DcpModel& model, FloatView points, int num_threads = 0);
+
+// What a given split costs: the K classifiers are trained for it, the labels stay as they are
+// [Lampert08, Eq. 5]. Labels lie in [0, K).
+struct DcpSplitCost {
+  double objective = 0;        // J of the split
+  double joint_objective = 0;  // J1
+  double empty_objective = 0;  // Je
+  double gap = 0;
+};
+DcpSplitCost split_cost(const DcpInput& input, std::span<const int> labels,
+                        const DcpOptions& options);
+
+}  // namespace milieu

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/dcp/dcp_problem_internal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "milieu/base/error.h"
+#include "milieu/base/parallel.h"
+#include "milieu/neighbors/check_points.h"
+
+namespace milieu::internal {
+namespace {
+
+void check_weights(std::span<const double> weights, int64_t rows, const char* name,
+                   const char* of) {
+  if (weights.empty()) return;
+  require(static_cast<int64_t>(weights.size()) == rows, [&] {
+    return fmt::format("{} has {} entries, {} has {} rows: they must match", name, weights.size(),
+                       of, rows);
+  });
+  double sum = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    require(std::isfinite(weights[i]) && weights[i] >= 0, [&] {
+      return fmt::format("{}[{}] is {}, must be finite and at least 0", name, i, weights[i]);
+    });
+    sum += weights[i];
+  }
+  require(sum > 0, [&] { return fmt::format("{} are all 0: one must be above 0", name); });
+}
+
+void check_labels(std::span<const int> labels, int64_t n, int low, int num_parts,
+                  const char* name) {
+  if (labels.empty()) return;
+  require(static_cast<int64_t>(labels.size()) == n, [&] {
+    return fmt::format("{} has {} entries, points has {} rows: they must match", name,
+                       labels.size(), n);
+  });
+  for (size_t i = 0; i < labels.size(); ++i)
+    require(labels[i] >= low && labels[i] < num_parts, [&] {
+      return fmt::format("{}[{}] is {}, must be between {} and {} (num_clusters is {})", name, i,
+                         labels[i], low, num_parts - 1, num_parts);
+    });
+}
+
+void validate(const DcpInput& input, const DcpOptions& options) {
+  validate_options(options);
+  check_points(input.points, "points", options.num_threads);
+  require(input.context.rows() > 0,
+          "context has no rows: name the samples that the parts are told apart from");
+  require(input.context.cols() == input.points.cols(), [&] {
+    return fmt::format("context has {} columns, points has {}: they must match",
+                       input.context.cols(), input.points.cols());
+  });
+  check_points(input.context, "context", options.num_threads);
+  const int64_t n = input.points.rows(), m = input.context.rows();
+  require(options.num_clusters <= n, [&] {
+    return fmt::format("num_clusters is {}, must be at most the number of samples, {}",
+                       options.num_clusters, n);
+  });
+  if (options.kernel == DcpKernel::Precomputed)
+    require(input.points.cols() == n + m, [&] {
+      return fmt::format(
+          "the precomputed kernel needs {} columns (similarities with {} samples, then with {} of "
+          "the context), there are {}",
+          n + m, n, m, input.points.cols());
+    });
+  check_weights(input.weights, n, "weights", "points");
+  check_weights(input.context_weights, m, "context_weights", "context");
+  check_labels(input.initial_labels, n, 0, options.num_clusters, "initial_labels");
+  check_labels(input.memberships, n, -1, options.num_clusters, "memberships");
+}
+
+std::vector<float> join_weights(const DcpInput& input) {
+  if (input.weights.empty() && input.context_weights.empty()) return {};
+  const int64_t n = input.points.rows(), m = input.context.rows();
+  std::vector<float> weights(n + m, 1.0f);
+  std::transform(input.weights.begin(), input.weights.end(), weights.begin(),
+                 [](double w) { return static_cast<float>(w); });
+  std::transform(input.context_weights.begin(), input.context_weights.end(), weights.begin() + n,
+                 [](double w) { return static_cast<float>(w); });
+  return weights;
+}
+
+// The rounded copy, and the mean squared length of its rows.
+void fill_rows(DcpProblem& problem) {
+  const int64_t rows = problem.num_rows(), d = problem.d;
+  problem.rows = Matrix<float>(rows, d);
+  const double squared = parallel_reduce(
+      rows, problem.block_size(), problem.num_threads, 0.0,
+      [&](const Block& block, double& sum) {
+        std::vector<double> exact(block.size() * d);
+        problem.source->fill(block.begin, block.end, exact.data());
+        float* out = problem.rows.row(block.begin);
+        for (size_t i = 0; i < exact.size(); ++i) {
+          out[i] = static_cast<float>(exact[i]);
+          sum += exact[i] * exact[i];
+        }
+      },
+      [](double& total, double part) { total += part; });
+  problem.mean_square = squared / static_cast<double>(rows);
+  require(std::isfinite(problem.mean_square) && problem.mean_square < 1e36, [&] {
+    return fmt::format("the samples have a mean squared length of {}: set --scale true",
+                       problem.mean_square);
+  });
+}
+
+}  // namespace
+
+int64_t DcpProblem::block_size() const {
+  return std::clamp<int64_t>(65536 / std::max<int64_t>(d, 1), 32, 4096);
+}
+
+DcpProblem make_dcp_problem(const DcpInput& input, const DcpOptions& options, Monitor& monitor) {
+  validate(input, options);
+  DcpProblem problem;
+  problem.n = input.points.rows();
+  problem.m = input.context.rows();
+  problem.num_parts = options.num_clusters;
+  problem.loss = {options.loss, options.loss == DcpLoss::Huber ? options.huber_width : 0};
+  problem.cost = options.cost;
+  problem.num_threads = options.num_threads;
+  problem.weights = join_weights(input);
+  problem.source = options.kernel == DcpKernel::Linear
+                       ? make_linear_features(input, options)
+                       : make_kernel_features(input, options, monitor);
+  if (problem.source == nullptr) return problem;
+  problem.d = problem.source->cols();
+  fill_rows(problem);
+  return problem;
+}
+
+}  // namespace milieu::internal

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A problem of discriminative context partitioning as the optimisers see it: rows of features, the
+// samples first, then the context; planes through the origin, because the bias is a feature.
+// Kernel, centring, scaling and bias are over and done with here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "milieu/base/monitor.h"
+#include "milieu/dcp/dcp.h"
+#include "milieu/dcp/dcp_loss_internal.h"
+#include "milieu/linalg/matrix.h"
+
+namespace milieu::internal {
+
+// Where rows of features come from, and how planes over features become a model.
+class FeatureSource {
+ public:
+  virtual ~FeatureSource() = default;
+  virtual int64_t rows() const = 0;
+  virtual int64_t cols() const = 0;  // D
+  // Rows [begin, end) in double, row-major into `out`.
+  virtual void fill(int64_t begin, int64_t end, double* out) const = 0;
+  // `planes` is K x D.
+  virtual DcpModel to_model(const Matrix<double>& planes) const = 0;
+};
+
+// Linear features: coordinates minus the mean, divided by the length, and the bias.
+std::unique_ptr<FeatureSource> make_linear_features(const DcpInput& input,
+                                                    const DcpOptions& options);
+// Features whose products are the kernel's values. Null when the monitor says stop.
+std::unique_ptr<FeatureSource> make_kernel_features(const DcpInput& input,
+                                                    const DcpOptions& options, Monitor& monitor);
+
+struct DcpProblem {
+  int64_t n = 0;  // samples
+  int64_t m = 0;  // context
+  int64_t d = 0;  // D, features
+  int num_parts = 0;
+  std::unique_ptr<FeatureSource> source;
+  Matrix<float> rows;          // (n + m) x D, rounded
+  std::vector<float> weights;  // n + m, or empty: all 1
+  LossShape loss;
+  double cost = 0;
+  double mean_square = 0;  // mean squared length of a row
+  int num_threads = 0;
+
+  int64_t num_rows() const { return n + m; }
+  double weight(int64_t i) const { return weights.empty() ? 1.0 : weights[i]; }
+  // Rows of a block of the parallel loops: about 256 kB of features.
+  int64_t block_size() const;
+};
+
+// Checks options and input, builds the features. The source is null when the monitor says stop.
+DcpProblem make_dcp_problem(const DcpInput& input, const DcpOptions& options, Monitor& monitor);
+
+}  // namespace milieu::internal

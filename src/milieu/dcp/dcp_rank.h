@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks candidate contexts without labels. The paper leaves the choice of the context to a human;
+// here each candidate splits the samples, and a split that other contexts agree with comes first.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "milieu/dcp/dcp.h"
+
+namespace milieu {
+
+struct DcpContext {
+  std::string name;
+  FloatView points;  // m x d
+};
+
+// What one context made of the samples.
+struct DcpContextSplit {
+  std::string name;
+  std::vector<int> labels;  // n; empty: not run
+  double objective = 0;
+  double gain = 0;
+  double agreement = 0;  // of the restarts
+  double stability = 0;  // adjusted Rand index with the split that half of the data give
+  double seconds = 0;
+};
+
+struct DcpRankedContext {
+  DcpContextSplit split;
+  double consensus = 0;  // mean adjusted Rand index with the splits of the other contexts
+};
+
+struct DcpRanking {
+  std::vector<DcpRankedContext> contexts;  // those that were run, best first: contexts with a gain
+                                           // first, by falling consensus, then gain, then order
+  Termination termination = Termination::Converged;
+};
+
+struct DcpRankHooks {
+  // A split that is known already (of an earlier, stopped ranking), or null.
+  std::function<const DcpContextSplit*(const std::string& name)> find_known;
+  // Called for each split that was run, one call at a time, from any thread.
+  std::function<void(const DcpContextSplit&)> on_split;
+};
+
+// Contexts run side by side, each on one thread; the result does not depend on their number.
+// Stopped by the monitor, the contexts that were complete are ranked.
+DcpRanking rank_contexts(FloatView points, const std::vector<DcpContext>& contexts,
+                         const DcpOptions& options, Monitor& monitor = silent_monitor(),
+                         const DcpRankHooks& hooks = {});
+
+}  // namespace milieu

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/dcp/dcp_rank.h"
+
+#include <map>
+#include <stop_token>
+
+#include "milieu/base/random.h"
+#include "milieu/testing/matchers.h"
+
+namespace milieu {
+namespace {
+
+// Four balls at the corners of a square; contexts between left and right, twice, between upper and
+// lower, and far away.
+struct Square {
+  Matrix<float> points{80, 2};
+  std::vector<Matrix<float>> contexts;
+  std::vector<DcpContext> candidates;
+};
+
+Matrix<float> ball(double x, double y, double wide, double high, Random& random) {
+  Matrix<float> points(30, 2);
+  for (int64_t i = 0; i < 30; ++i) {
+    points(i, 0) = static_cast<float>(x + wide * random.normal());
+    points(i, 1) = static_cast<float>(y + high * random.normal());
+  }
+  return points;
+}
+
+Square make_square() {
+  Random random(4);
+  Square s;
+  for (int64_t i = 0; i < 80; ++i) {
+    s.points(i, 0) = static_cast<float>((i % 2 == 0 ? -5 : 5) + 0.5 * random.normal());
+    s.points(i, 1) = static_cast<float>((i % 4 < 2 ? -5 : 5) + 0.5 * random.normal());
+  }
+  s.contexts = {ball(0, 0, 5, 0.3, random), ball(0, 0, 0.3, 5, random),
+                ball(200, 200, 1, 1, random), ball(0.5, 0, 0.3, 5, random)};
+  const char* names[] = {"flat", "upright", "far", "upright2"};
+  for (size_t i = 0; i < s.contexts.size(); ++i) s.candidates.push_back({names[i], s.contexts[i]});
+  return s;
+}
+
+TEST(DcpRank, AgreementOfContextsComesFirstAndNoGainLast) {
+  const Square s = make_square();
+  const DcpRanking ranking = rank_contexts(s.points, s.candidates, {});
+  ASSERT_EQ(ranking.contexts.size(), 4u);
+  EXPECT_EQ(ranking.contexts[0].split.name.substr(0, 7), "upright");
+  EXPECT_EQ(ranking.contexts[1].split.name.substr(0, 7), "upright");
+  EXPECT_EQ(ranking.contexts[2].split.name, "flat");
+  EXPECT_EQ(ranking.contexts[3].split.name, "far");
+  EXPECT_LE(ranking.contexts[3].split.gain, 0);
+  EXPECT_GT(ranking.contexts[0].split.stability, 0.9);
+  for (int64_t i = 0; i < 80; ++i) EXPECT_EQ(ranking.contexts[0].split.labels[i], i % 2);
+}
+
+TEST(DcpRank, NumberOfThreadsChangesNothing) {
+  const Square s = make_square();
+  DcpOptions options;
+  options.num_threads = 1;
+  const DcpRanking one = rank_contexts(s.points, s.candidates, options);
+  options.num_threads = 2;
+  const DcpRanking two = rank_contexts(s.points, s.candidates, options);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(one.contexts[i].split.name, two.contexts[i].split.name);
+    EXPECT_EQ(one.contexts[i].split.objective, two.contexts[i].split.objective);
+    EXPECT_EQ(one.contexts[i].consensus, two.contexts[i].consensus);
+  }
+}
+
+TEST(DcpRank, KnownSplitsAreNotRunAgain) {
+  const Square s = make_square();
+  std::map<std::string, DcpContextSplit> kept;
+  DcpRankHooks hooks;
+  hooks.on_split = [&](const DcpContextSplit& split) { kept[split.name] = split; };
+  const DcpRanking whole = rank_contexts(s.points, s.candidates, {}, silent_monitor(), hooks);
+  ASSERT_EQ(kept.size(), 4u);
+  kept.erase("flat");
+  int num_run = 0;
+  hooks.find_known = [&](const std::string& name) -> const DcpContextSplit* {
+    const auto found = kept.find(name);
+    return found == kept.end() ? nullptr : &found->second;
+  };
+  hooks.on_split = [&](const DcpContextSplit& split) {
+    ++num_run;
+    EXPECT_EQ(split.name, "flat");
+  };
+  const DcpRanking resumed = rank_contexts(s.points, s.candidates, {}, silent_monitor(), hooks);
+  EXPECT_EQ(num_run, 1);
+  for (size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(resumed.contexts[i].split.name, whole.contexts[i].split.name);
+}
+
+TEST(DcpRank, StoppedRankingHoldsNothingUnfinished) {
+  const Square s = make_square();
+  std::stop_source source;
+  source.request_stop();
+  Monitor monitor(source.get_token());
+  const DcpRanking ranking = rank_contexts(s.points, s.candidates, {}, monitor);
+  EXPECT_EQ(ranking.termination, Termination::Cancelled);
+  EXPECT_TRUE(ranking.contexts.empty());
+}
+
+TEST(DcpRank, NothingToRankIsRefused) {
+  const Square s = make_square();
+  EXPECT_THAT(message_of([&] { rank_contexts(s.points, {}, {}); }),
+              ::testing::HasSubstr("no contexts"));
+}
+
+}  // namespace
+}  // namespace milieu

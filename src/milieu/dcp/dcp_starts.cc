@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "milieu/classic/kmeans.h"
+#include "milieu/dcp/dcp_search_internal.h"
+
+namespace milieu::internal {
+namespace {
+
+// The part with the largest value in each column of `values` (K x n) plus its offset.
+std::vector<int> largest(const Matrix<float>& values, const std::vector<double>& offsets) {
+  std::vector<int> labels(values.cols());
+  for (int64_t i = 0; i < values.cols(); ++i) {
+    int best = 0;
+    for (int k = 1; k < values.rows(); ++k)
+      if (values(k, i) + offsets[k] > values(best, i) + offsets[best]) best = k;
+    labels[i] = best;
+  }
+  return labels;
+}
+
+std::vector<double> draw_planes(const DcpProblem& problem, double size, Random& random) {
+  std::vector<double> planes(problem.num_parts * problem.d);
+  for (double& value : planes) value = size * random.normal();
+  return planes;
+}
+
+// Random directions around the samples' mean: the part is the direction a sample lies furthest in.
+std::vector<int> split_by_planes(const DcpProblem& problem, Random& random) {
+  const Matrix<float> values = sample_values(problem, draw_planes(problem, 1, random));
+  std::vector<double> offsets(problem.num_parts);
+  for (int k = 0; k < problem.num_parts; ++k) {
+    for (int64_t i = 0; i < problem.n; ++i) offsets[k] -= values(k, i);
+    offsets[k] /= static_cast<double>(problem.n);
+  }
+  return largest(values, offsets);
+}
+
+// Random samples as seeds: the part is the nearest seed.
+std::vector<int> split_by_seeds(const DcpProblem& problem, Random& random) {
+  const std::vector<int64_t> seeds =
+      random.sample_without_replacement(problem.n, problem.num_parts);
+  std::vector<double> planes, offsets;
+  for (const int64_t seed : seeds) {
+    double squared = 0;
+    for (const float value : problem.rows.row_span(seed)) {
+      planes.push_back(value);
+      squared += static_cast<double>(value) * value;
+    }
+    offsets.push_back(-0.5 * squared);
+  }
+  return largest(sample_values(problem, planes), offsets);
+}
+
+std::vector<int> split_by_kmeans(const DcpProblem& problem, uint64_t seed, const Monitor& monitor) {
+  KMeansOptions options;
+  options.num_clusters = problem.num_parts;
+  options.num_restarts = 1;
+  options.seed = seed >> 1;
+  options.num_threads = problem.num_threads;
+  Monitor quiet(monitor);  // stops alike, says nothing
+  std::vector<int> labels =
+      fit_kmeans({problem.rows.view().rows_between(0, problem.n), {}, {}}, options, quiet).labels;
+  for (int& label : labels) label = std::max(label, 0);  // stopped before it was labelled
+  return labels;
+}
+
+DcpStarts kind_of(DcpStarts asked, int restart) {
+  if (asked != DcpStarts::Mixed) return asked;
+  return restart == 0 ? DcpStarts::KMeans : restart % 2 == 1 ? DcpStarts::Planes : DcpStarts::Seeds;
+}
+
+}  // namespace
+
+std::vector<Start> draw_starts(const DcpProblem& problem, const DcpInput& input,
+                               const DcpOptions& options, const Monitor& monitor) {
+  if (!input.initial_labels.empty())
+    return {{{input.initial_labels.begin(), input.initial_labels.end()}, {}}};
+  std::vector<Start> starts;
+  for (int restart = 0; restart < options.num_restarts; ++restart) {
+    Random random = Random(options.seed).child(static_cast<uint64_t>(restart));
+    Start start;
+    switch (kind_of(options.starts, restart)) {
+      case DcpStarts::KMeans:
+        start.labels = split_by_kmeans(problem, random.next_bits(), monitor);
+        break;
+      case DcpStarts::Planes:
+        start.labels = split_by_planes(problem, random);
+        break;
+      case DcpStarts::Random:
+        start.planes =
+            draw_planes(problem, 1 / std::sqrt(std::max(problem.mean_square, 1e-30)), random);
+        break;
+      default:
+        start.labels = split_by_seeds(problem, random);
+    }
+    starts.push_back(std::move(start));
+    if (monitor.should_stop()) break;
+  }
+  return starts;
+}
+
+}  // namespace milieu::internal

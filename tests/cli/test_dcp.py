@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""milieu dcp: the shared cases with a context file, contexts from classes, constraints, ranking."""
+
+import json
+import unittest
+
+import numpy as np
+
+from method_cases import MethodCases
+from support import RUN_FILES, CliTest
+
+
+class DcpTest(MethodCases, CliTest):
+    command = "dcp"
+    arguments = ["-k", "3", "--context", "Z.npy"]
+    one_cluster = ["-k", "1", "--context", "Z.npy"]
+    slow_arguments = ["-k", "8", "--context", "slow_context.npy", "--restarts", "200",
+                      "--rel-tolerance", "0", "--max-iterations", "100000"]
+    extra_files = ["decisions.csv"]
+    extra_input = {"context": "Z.npy"}
+
+    def setUp(self):
+        super().setUp()
+        centers = np.array([self.samples[self.classes == c].mean(0) for c in range(3)])
+        between = [(centers[i] + centers[j]) / 2 for i in range(3) for j in range(i)]
+        random = np.random.RandomState(1)
+        self.save("Z.npy", np.repeat(between, 5, 0).astype(np.float32) +
+                  random.uniform(-.3, .3, (15, 4)).astype(np.float32))
+        self.save("slow_context.npy", np.random.RandomState(2).rand(5000, 32).astype(np.float32))
+
+    def test_number_of_clusters_is_checked(self):
+        self.assertEqual(self.fail_with(2, "dcp", "X.npy", "-k", "0"),
+                         "num_clusters is 0, must be at least 1")
+        self.assertRegex(self.fail_with(2, "dcp", "X.npy", "--context", "Z.npy", "-k", "121"),
+                         r"num_clusters is 121\b.*120")
+
+    def test_gain_and_its_parts_are_in_the_summary(self):
+        summary = self.fit("--json").json()
+        whole = summary["joint_objective"] + 2 * summary["empty_objective"]
+        self.assertAlmostEqual(summary["gain"], 1 - summary["objective"] / whole, places=9)
+        self.assertGreater(summary["gain"], 0.5)
+        self.assertLessEqual(summary["gap"], 1e-6 * summary["objective"])
+        self.assertEqual(len(summary["restart_objectives"]), 20)
+        self.assertGreaterEqual(summary["agreement"], 0)
+
+    def test_golden_line(self):
+        self.save("line.npy", np.array([[-2.], [-1], [1], [2]]))
+        self.save("zero.npy", np.array([[0.]]))
+        for loss, cost, wanted in (("hinge", 100, 5), ("hinge", 0.5, 1.75),
+                                   ("squared-hinge", 1, 2.181818)):
+            summary = self.succeed("dcp", "line.npy", "--context", "zero.npy", "-k", "2", "--loss",
+                                   loss, "--cost", cost, "--center", "false", "--json").json()
+            self.assertAlmostEqual(summary["objective"], wanted, delta=2e-6)
+            self.assertEqual(summary["sizes"], [2, 2])
+
+    def test_context_from_classes(self):
+        summary = self.succeed("dcp", "X.npy", "--labels", "y.npy", "--select", "0,1",
+                               "--context-select", "2", "-k", "2", "--json").json()
+        self.assertEqual((summary["n"], summary["num_context"]), (80, 40))
+        self.assertEqual(self.fail_with(2, "dcp", "X.npy", "--labels", "y.npy",
+                                        "--context-select", "2"),
+                         "context_select is '2', but select is missing: name the classes to split")
+        self.assertIn('has no class "7"',
+                      self.fail_with(2, "dcp", "X.npy", "--labels", "y.npy", "--select", "0",
+                                     "--context-select", "7"))
+
+    def test_context_is_needed_once(self):
+        self.assertIn("the context is missing", self.fail_with(2, "dcp", "X.npy", "-k", "2"))
+        self.assertIn("both given", self.fail_with(2, "dcp", "X.npy", "--context", "Z.npy",
+                                                   "--context-select", "1"))
+
+    def test_bad_contexts_are_named(self):
+        self.save("wide.npy", np.zeros((3, 7)))
+        self.assertEqual(self.fail_with(2, "dcp", "X.npy", "--context", "wide.npy"),
+                         "context has 7 columns, points has 4: they must match")
+        self.save("empty.npy", np.zeros((0, 4)))
+        self.assertIn("empty.npy", self.fail_with(1, "dcp", "X.npy", "--context", "empty.npy"))
+        summary = self.succeed("dcp", "X.npy", "--context", "X.npy", "--json").json()
+        self.assertTrue(any("120 of 120 samples are also in the context" in w
+                            for w in summary["warnings"]), summary["warnings"])
+
+    def test_constraints_hold(self):
+        self.write("must.csv", f"{0},{1}\n")
+        self.write("cannot.csv", "2,3\n3,4\n")
+        known = -np.ones(120, dtype=int)
+        known[7] = 1
+        self.save("known.npy", known)
+        self.fit("--must-link", "must.csv", "--cannot-link", "cannot.csv", "--memberships",
+                 "known.npy", "--out", "run")
+        labels = self.labels("run")
+        self.assertEqual(labels[0], labels[1])
+        self.assertNotEqual(labels[2], labels[3])
+        self.assertNotEqual(labels[3], labels[4])
+        self.assertEqual(labels[7], 1)
+        sizes = self.fit("--sizes", "30-45", "--json").json()["sizes"]
+        self.assertTrue(all(30 <= size <= 45 for size in sizes), sizes)
+
+    def test_contradictions_are_refused_with_their_smallest_set(self):
+        self.write("must.csv", "0,1\n1,2\n5,6\n")
+        self.write("cannot.csv", "0,2\n8,9\n")
+        self.assertEqual(
+            self.fail_with(2, "dcp", "X.npy", *self.arguments, "--must-link", "must.csv",
+                           "--cannot-link", "cannot.csv"),
+            "no split into 3 parts of 120 samples obeys all constraints; these contradict each "
+            "other: samples 0 and 1 together; samples 0 and 2 apart; samples 1 and 2 together: "
+            "give one of them up")
+
+    def test_links_name_rows_of_the_input(self):
+        self.write("must.csv", "0,500\n")
+        self.assertIn("must.csv names row 500",
+                      self.fail_with(1, "dcp", "X.npy", *self.arguments, "--must-link", "must.csv"))
+
+    def test_kernels_and_precomputed_agree(self):
+        rows = np.flatnonzero(self.classes == 2)
+        gram = (self.samples @ self.samples.T).astype(np.float32)
+        self.save("K.npy", gram)
+        common = ["--labels", "y.npy", "--select", "0,1", "--context-select", "2", "-k", "2",
+                  "--cost", "1", "--json"]
+        linear = self.succeed("dcp", "X.npy", *common).json()
+        given = self.succeed("dcp", "K.npy", "--kernel", "precomputed", *common).json()
+        self.assertEqual(len(rows), given["num_context"])
+        self.assertAlmostEqual(given["objective"], linear["objective"],
+                               delta=1e-3 * linear["objective"])
+        self.save("bad.npy", np.where(np.eye(120) > 0, -1, gram).astype(np.float32))
+        self.assertIn("not positive semi-definite",
+                      self.fail_with(2, "dcp", "bad.npy", "--kernel", "precomputed", *common))
+
+    def test_paper_preset(self):
+        self.fit("--preset", "paper", "--out", "run")
+        options = json.loads((self.folder / "run/options.json").read_text())["options"]
+        self.assertEqual((options["loss"], options["cost"], options["center"], options["starts"]),
+                         ("hinge", 100, False, "random"))
+
+    def test_prediction_repeats_the_labels(self):
+        for kernel in ("linear", "polynomial"):
+            self.fit("--kernel", kernel, "--out", kernel)
+            out = self.succeed("predict", kernel, "X.npy").out
+            self.assertEqual(list(map(int, out.split())), list(self.labels(kernel)))
+
+    def test_decisions_are_written(self):
+        self.fit("--out", "run")
+        lines = (self.folder / "run/decisions.csv").read_text().splitlines()
+        self.assertEqual(lines[0], "sample,label,margin,part_0,part_1,part_2")
+        for line in lines[1:]:
+            sample, label, margin, *values = line.split(",")
+            values = sorted(map(float, values))
+            self.assertAlmostEqual(float(margin), values[2] - values[1], delta=1e-4)
+
+
+class DcpRankTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        random = np.random.RandomState(0)
+        corners = np.array([[-5, -5], [5, -5], [-5, 5], [5, 5]])
+        samples = np.repeat(corners, 20, 0) + .5 * random.randn(80, 2)
+        upright = [(x, 0) + (.3, 5) * random.randn(30, 2) for x in (0, .5)]
+        flat = (0, 0) + (5, .3) * random.randn(30, 2)
+        self.save("X.npy", np.concatenate([samples, *upright, flat]).astype(np.float32))
+        self.save("y.npy", np.repeat([0, 1, 2, 3], [80, 30, 30, 30]))
+
+    arguments = ["dcp", "X.npy", "--labels", "y.npy", "--select", "0", "--rank-contexts"]
+
+    def test_table_and_json(self):
+        out = self.succeed(*self.arguments).out
+        self.assertRegex(out, r"(?m)^ +rank +context +consensus +gain +stability")
+        self.assertRegex(out, r"(?m)^ +3 +3 ")  # the odd one out
+        summary = self.succeed(*self.arguments, "--json", "--out", "run").json()
+        self.assertEqual(sorted(summary["contexts"][:2]), ["1", "2"])
+        self.assertEqual(summary["context"], summary["contexts"][0])
+        self.assertEqual(len(summary["context_gain"]), 3)
+        self.assertEqual(sorted(self.run_files("run")),
+                         sorted(RUN_FILES + ["contexts.csv", "decisions.csv"]))
+
+    def test_some_classes_and_folders(self):
+        summary = self.succeed(*self.arguments, "--context-select", "1,3", "--json").json()
+        self.assertEqual(sorted(summary["contexts"]), ["1", "3"])
+        X, y = np.load(self.folder / "X.npy"), np.load(self.folder / "y.npy")
+        (self.folder / "contexts").mkdir()
+        for c in (1, 3):
+            self.save(f"contexts/c{c}.npy", X[y == c])
+        self.save("S.npy", X[y == 0])
+        summary = self.succeed("dcp", "S.npy", "--context", "contexts", "--rank-contexts",
+                               "--json").json()
+        self.assertEqual(sorted(summary["contexts"]), ["c1", "c3"])
+        self.assertIn("rank its files", self.fail_with(2, "dcp", "S.npy", "--context", "contexts"))
+
+    def test_select_is_needed(self):
+        self.assertIn("rank_contexts needs select",
+                      self.fail_with(2, "dcp", "X.npy", "--labels", "y.npy", "--rank-contexts"))
+
+    def test_finished_contexts_are_kept(self):
+        whole = self.succeed(*self.arguments, "--resume", "state.json", "--json").json()
+        state = json.loads((self.folder / "state.json").read_text())
+        self.assertEqual(len(state["splits"]), 3)
+        state["splits"] = state["splits"][:2]
+        self.write("state.json", json.dumps(state))
+        again = self.succeed(*self.arguments, "--resume", "state.json", "--json").json()
+        for key in ("contexts", "context_consensus", "context_gain", "context_stability"):
+            self.assertEqual(again[key], whole[key])
+        self.assertIn("belongs to a ranking of other data or options",
+                      self.fail_with(2, *self.arguments, "--resume", "state.json", "--cost", "7"))
+        self.write("other.json", "tea")
+        self.assertIn("other.json does not hold a ranking",
+                      self.fail_with(1, *self.arguments, "--resume", "other.json"))
+
+
+if __name__ == "__main__":
+    unittest.main()
