@@ -150,6 +150,10 @@ class DcpMethod : public MethodWith<DcpCommandOptions, DcpFiles> {
   }
 
   MethodResult fit(const Dataset& data, Monitor& monitor) override {
+    if (!options_.rank_contexts && context_.points.rows() == 0)
+      throw InvalidArgument(
+          "the context is missing: name a file by --context, or classes of INPUT by "
+          "--context-select");
     return options_.rank_contexts ? rank(data, monitor)
                                   : split(data, context_.points.view(), monitor);
   }
@@ -164,10 +168,7 @@ class DcpMethod : public MethodWith<DcpCommandOptions, DcpFiles> {
                                  : candidates_from_folder(file, rows.load_options());
       return;
     }
-    if (file.empty() && classes.empty())
-      throw InvalidArgument(
-          "the context is missing: name a file by --context, or classes of INPUT by "
-          "--context-select");
+    if (file.empty() && classes.empty()) return;  // refused by fit, when all files are known
     if (!file.empty()) {
       if (std::filesystem::is_directory(file))
         throw InvalidArgument(fmt::format(
