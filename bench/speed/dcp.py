@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Discriminative context partitioning beside liblinear (scikit-learn's LinearSVC, L2 loss, same C).
+
+A restart of dcp against K classifiers of liblinear on the same rows: its own split, each part against
+the context. Processor time, in turns. Then how the time grows with n, d and K, and whether a ranking
+of contexts uses the cores. With the USPS digits where MILIEU_DATA names them, else made data.
+"""
+import argparse
+import os
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import common  # noqa: E402
+import numpy as np  # noqa: E402
+
+COST = 100
+
+
+def digits(n, m, d, random):
+    """Rows like small digits: positive, most of them near 0."""
+    folder = os.environ.get("MILIEU_DATA", os.path.join(common.ROOT, "../shared/data"))
+    path = os.path.join(folder, "usps_roweis")
+    if (n, m, d) == (2200, 1100, 256) and os.path.exists(path):
+        points = np.load(os.path.join(path, "X.npy")).astype(np.float32) / 255
+        labels = np.load(os.path.join(path, "labels.npy"))
+        return points[np.isin(labels, (6, 0))], points[labels == 2]
+    return (np.abs(random.normal(size=(n, d))).astype(np.float32) * 0.3,
+            np.abs(random.normal(size=(m, d)) + 0.2).astype(np.float32) * 0.3)
+
+
+def liblinear_seconds(points, context, labels):
+    from sklearn.svm import LinearSVC
+    began = time.process_time()
+    for part in np.unique(labels):
+        rows = np.concatenate([points[labels == part], context])
+        signs = np.r_[np.ones((labels == part).sum()), -np.ones(len(context))]
+        LinearSVC(C=COST, loss="squared_hinge", dual=True, tol=1e-2, max_iter=1000).fit(rows, signs)
+    return time.process_time() - began
+
+
+def run_dcp(folder, points, context, *more):
+    np.save(os.path.join(folder, "x.npy"), points)
+    np.save(os.path.join(folder, "z.npy"), context)
+    out = os.path.join(folder, "run")
+    command = [common.PROGRAM, "dcp", os.path.join(folder, "x.npy"), "--context",
+               os.path.join(folder, "z.npy"), "--json", "--out", out, "--force", *more]
+    result = common.run(command)
+    lines = open(os.path.join(out, "labels.csv")).read().splitlines()[1:]
+    result["labels"] = np.array([int(line.rsplit(",", 1)[1]) for line in lines])
+    return result
+
+
+def compare(folder, repeat, random):
+    points, context = digits(2200, 1100, 256, random)
+    times = {"20 restarts": [], "1 restart": [], "K liblinear": []}
+    for _ in range(repeat):
+        whole = run_dcp(folder, points, context, "-k", "2", "--threads", "1")
+        times["20 restarts"].append(whole["cpu_seconds"])
+        times["1 restart"].append(run_dcp(folder, points, context, "-k", "2", "--threads", "1",
+                                          "--restarts", "1")["cpu_seconds"])
+        times["K liblinear"].append(liblinear_seconds(points, context, whole["labels"]))
+    median = {name: float(np.median(values)) for name, values in times.items()}
+    rows = [[name, value, value / median["K liblinear"]] for name, value in median.items()]
+    rows.append(["each of 20", median["20 restarts"] / 20,
+                 median["20 restarts"] / 20 / median["K liblinear"]])
+    common.print_table(["(2200 + 1100) x 256, K = 2", "cpu s", "x liblinear"], rows)
+    return median
+
+
+def growth(folder, sizes, random):
+    rows = []
+    for n, d, k in sizes:
+        points, context = digits(n, n // 2, d, random)
+        result = run_dcp(folder, points, context, "-k", str(k), "--threads", "1", "--restarts", "2",
+                         "--max-iterations", "5")
+        rows.append([f"{n} x {d}, K = {k}", result["cpu_seconds"],
+                     1e9 * result["cpu_seconds"] / (1.5 * n * d * k)])
+    common.print_table(["size", "cpu s", "ns for each row, feature, part"], rows)
+    return rows
+
+
+def ranking(folder, random):
+    points, _ = digits(2000, 10, 64, random)
+    os.makedirs(os.path.join(folder, "contexts"), exist_ok=True)
+    for i in range(8):
+        context = np.abs(random.normal(size=(500, 64)) + 0.1 * i).astype(np.float32) * 0.3
+        np.save(os.path.join(folder, "contexts", f"c{i}.npy"), context)
+    np.save(os.path.join(folder, "x.npy"), points)
+    result = common.run([common.PROGRAM, "dcp", os.path.join(folder, "x.npy"), "--context",
+                         os.path.join(folder, "contexts"), "--rank-contexts", "--json"],
+                        threads=os.cpu_count())
+    cores = result["cpu_seconds"] / result["process_seconds"]
+    common.print_table(["ranking 8 contexts", "wall s", "cpu s", "cores in use"],
+                       [["dcp", result["process_seconds"], result["cpu_seconds"], cores]])
+    return {"wall": result["process_seconds"], "cpu": result["cpu_seconds"]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--large", action="store_true", help="up to 1,000,000 x 128")
+    parser.add_argument("--json", help="write the figures here")
+    options = parser.parse_args()
+    random = np.random.RandomState(1)
+    sizes = [(5000, 32, 2), (10000, 32, 2), (20000, 32, 2), (20000, 64, 2), (20000, 128, 2),
+             (20000, 128, 4), (20000, 128, 8)]
+    if options.large:
+        sizes += [(200000, 128, 2), (1000000, 128, 2)]
+    with tempfile.TemporaryDirectory() as folder:
+        comparison = compare(folder, options.repeat, random)
+        grown = growth(folder, sizes, random)
+        ranked = ranking(folder, random)
+    common.write_json(options.json, comparison=comparison, growth=grown, ranking=ranked)
+
+
+if __name__ == "__main__":
+    main()
