@@ -115,7 +115,7 @@ void reproduce_dcp_toy(ReproduceRun& run) {
        "31.1 / 29.5 / 7.7, 7.3 / 5.8 / 2.6."}};
   for (const Variant& variant : kVariants) {
     std::vector<double> kmeans, ncut, dcp;
-    for (int i = 0; i < run.num_runs(10); ++i) {
+    for (int i = 0; i < run.num_runs(60); ++i) {
       Random random = Random(run.options().seed).child(static_cast<uint64_t>(i));
       const Toy toy = draw_toy(variant, random);
       const uint64_t seed = random.next_bits() >> 1;
