@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "milieu/base/parallel.h"
+#include "milieu/icc/icc_kernels.h"
 #include "milieu/icc/neighbor_offsets_internal.h"
 
 namespace milieu {
@@ -24,26 +25,26 @@ struct Climb {
 };
 
 Climb steepest_neighbors(const PaddedMap& map, int64_t num_cells, int num_threads) {
+  const auto find_steps = MILIEU_SELECT_ISA(steepest_steps);
   Climb climb{std::vector<int32_t>(num_cells), std::vector<double>(num_cells)};
+  std::vector<int64_t> offsets, steps;
+  std::vector<double> factors;
+  for (const NeighborOffset& offset : map.offsets()) {
+    offsets.push_back(offset.padded);
+    steps.push_back(offset.plain);
+    factors.push_back(offset.inverse_length);
+  }
   const int64_t length = map.row_length();
   const int64_t rows_per_block = std::max<int64_t>(1, kCellsPerBlock / length);
   parallel_for(map.num_rows(), rows_per_block, num_threads, [&](const Block& block) {
+    std::vector<int64_t> step_of(length);
     for (int64_t r = block.begin; r < block.end; ++r) {
-      const double* row = map.data() + map.row_start(r);
-      for (int64_t k = 0; k < length; ++k) {
-        const auto cell = static_cast<int32_t>(r * length + k);
-        double steepest = 0;
-        int64_t step = 0;
-        for (const NeighborOffset& offset : map.offsets()) {
-          const double slope = (row[k + offset.padded] - row[k]) * offset.inverse_length;
-          if (slope > steepest) {
-            steepest = slope;
-            step = offset.plain;
-          }
-        }
-        climb.next[cell] = static_cast<int32_t>(cell + step);
-        climb.slope[cell] = steepest;
-      }
+      const int64_t first = r * length;
+      find_steps(map.data() + map.row_start(r), length, offsets.data(), steps.data(),
+                 factors.data(), static_cast<int64_t>(offsets.size()), climb.slope.data() + first,
+                 step_of.data());
+      for (int64_t k = 0; k < length; ++k)
+        climb.next[first + k] = static_cast<int32_t>(first + k + step_of[k]);
     }
   });
   return climb;
@@ -116,27 +117,31 @@ std::vector<int32_t> find_basins(std::span<const double> map, const Grid& grid, 
 
 std::vector<Saddle> find_saddles(std::span<const double> map, std::span<const int32_t> regions,
                                  int num_regions, const Grid& grid) {
+  if (num_regions < 2) return {};
   const PaddedMap padded(map, grid);
   std::vector<double> best;  // dense for few regions, else a list
   const bool is_dense = num_regions <= 256;
   const double none = -std::numeric_limits<double>::infinity();
   if (is_dense) best.assign(static_cast<size_t>(num_regions) * num_regions, none);
   std::vector<Saddle> found;
-  const auto num_offsets = padded.offsets().size();
-  for (int64_t cell = 0; cell < grid.num_cells(); ++cell) {
-    const double* at = padded.data() + padded.place_of(cell);
-    for (size_t o = num_offsets / 2; o < num_offsets; ++o) {  // each pair of cells once
-      const NeighborOffset& offset = padded.offsets()[o];
-      if (at[offset.padded] == none) continue;  // beyond the border
-      const int a = regions[cell], b = regions[cell + offset.plain];
-      if (a == b) continue;
-      const double height = std::min(*at, at[offset.padded]);
-      if (is_dense) {
-        double& kept = best[static_cast<size_t>(std::min(a, b)) * num_regions + std::max(a, b)];
-        kept = std::max(kept, height);
-      } else {
-        found.push_back({std::min(a, b), std::max(a, b), height});
-      }
+  const auto keep = [&](int a, int b, double height) {
+    if (is_dense) {
+      double& kept = best[static_cast<size_t>(std::min(a, b)) * num_regions + std::max(a, b)];
+      kept = std::max(kept, height);
+    } else {
+      found.push_back({std::min(a, b), std::max(a, b), height});
+    }
+  };
+  const std::span<const NeighborOffset> offsets(padded.offsets());
+  const int64_t length = padded.row_length();
+  for (int64_t r = 0; r < padded.num_rows(); ++r) {
+    const double* row = padded.data() + padded.row_start(r);
+    const int32_t* own = regions.data() + r * length;
+    for (const NeighborOffset& offset : offsets.subspan(offsets.size() / 2)) {  // each pair once
+      const double* other = row + offset.padded;
+      for (int64_t k = 0; k < length; ++k)
+        if (other[k] != none && own[k] != own[k + offset.plain])
+          keep(own[k], own[k + offset.plain], std::min(row[k], other[k]));
     }
   }
   for (int a = 0; is_dense && a < num_regions; ++a)

@@ -73,6 +73,25 @@ void nearest_cells(const double* t, int64_t rows, int64_t p, const int* size, in
   }
 }
 
+void steepest_steps(const double* row, int64_t length, const int64_t* offsets, const int64_t* steps,
+                    const double* factors, int64_t count, double* slopes, int64_t* step_of) {
+  for (int64_t k = 0; k < length; ++k) {
+    slopes[k] = 0;
+    step_of[k] = 0;
+  }
+  for (int64_t o = 0; o < count; ++o) {
+    const double* other = row + offsets[o];
+    const double factor = factors[o];
+    const int64_t step = steps[o];
+    for (int64_t k = 0; k < length; ++k) {
+      const double slope = (other[k] - row[k]) * factor;
+      const bool is_steeper = slope > slopes[k];
+      slopes[k] = is_steeper ? slope : slopes[k];
+      step_of[k] = is_steeper ? step : step_of[k];
+    }
+  }
+}
+
 void add_moments(const float* points, int64_t rows, int64_t stride, int64_t d, const double* pivot,
                  double* sums, double* products) {
   if (d == 2) {

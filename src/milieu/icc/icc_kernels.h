@@ -21,6 +21,12 @@ MILIEU_DECLARE_ISA(void project_rows(const float* points, int64_t rows, int64_t 
 MILIEU_DECLARE_ISA(void nearest_cells(const double* t, int64_t rows, int64_t p, const int* size,
                                       int32_t* cells);)
 
+// For cells row[0 .. length): the largest (row[k + offsets[o]] - row[k]) * factors[o] above 0 and
+// steps[o] of that o, the first of equals; 0 and 0 where none is above 0.
+MILIEU_DECLARE_ISA(void steepest_steps(const double* row, int64_t length, const int64_t* offsets,
+                                       const int64_t* steps, const double* factors, int64_t count,
+                                       double* slopes, int64_t* step_of);)
+
 // The sums that mean and covariance follow from, about `pivot` (d): sums[j] += x_j and
 // products[j * d + k] += x_j x_k for k <= j, x = row - pivot. For few columns.
 MILIEU_DECLARE_ISA(void add_moments(const float* points, int64_t rows, int64_t stride, int64_t d,
