@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <sstream>
 
+#include "cac_pictures.h"
 #include "flags.h"
 #include "milieu/base/error.h"
 #include "milieu/data/groups.h"
+#include "milieu/feature/decode.h"
 #include "milieu/metrics/metrics.h"
 
 namespace milieu::cli {
@@ -93,9 +96,36 @@ std::vector<Preset> CacMethod::presets() {
 
 std::optional<Dataset> CacMethod::load_own_input(const std::string& path,
                                                  const LoadOptions& options) {
-  (void)path;
-  if (files_.view.empty()) return std::nullopt;
-  return join_views(lines_of(files_.view), options);
+  if (!files_.view.empty()) return join_views(lines_of(files_.view), options);
+  if (!std::filesystem::is_directory(path) || std::filesystem::exists(path + "/features.json"))
+    return std::nullopt;
+  if (!options.select.empty())
+    throw UsageError("--select is for rows; of a folder of pictures all keypoints are taken");
+  KeypointSet set = load_keypoints(path, options.num_threads);
+  positions_ = Points(std::move(set.positions));
+  images_ = std::move(set.images);
+  pictures_ = std::move(set.paths);
+  folder_ = path;
+  return std::move(set.data);
+}
+
+// One picture each: the words at the end, then phrases at the stages of [Yuan08, Fig. 2].
+void CacMethod::add_overlays(const CacResult& result, MethodResult& out) const {
+  for (size_t p = 0; p < pictures_.size(); ++p) {
+    std::vector<int> rows;
+    std::vector<int64_t> places;
+    for (size_t i = 0; i < images_.size(); ++i)
+      if (images_[i] == static_cast<int>(p)) {
+        rows.push_back(static_cast<int>(i));
+        places.push_back(static_cast<int64_t>(i));
+      }
+    if (rows.empty()) continue;
+    std::string name = pictures_[p];
+    std::replace(name.begin(), name.end(), '/', '_');
+    out.files.push_back(
+        {"overlay_" + name + ".png", draw_stages(load_image(folder_ + "/" + pictures_[p]),
+                                                 positions_.gather(places).view(), rows, result)});
+  }
 }
 
 // The views side by side, for the report and for what belongs to rows.
@@ -142,6 +172,10 @@ void CacMethod::load_groups_of(RowFiles& rows) {
 }
 
 void CacMethod::load_files(RowFiles& rows) {
+  if (files_.overlay && pictures_.empty())
+    throw UsageError("--overlay is given without pictures: INPUT must be a folder of pictures");
+  if (!pictures_.empty() && (!files_.groups.empty() || !files_.positions.empty()))
+    throw UsageError("a folder of pictures has places of its own: leave --groups and --positions");
   if (!files_.groups.empty() && !files_.positions.empty())
     throw UsageError("--groups and --positions are both given: give one of them");
   if (!files_.group_weights.empty() && files_.groups.empty())
@@ -229,6 +263,7 @@ MethodResult CacMethod::fit(const Dataset& data, Monitor& monitor) {
   out.summary = result.summary;
   add_metrics(result, out);
   if (!result.phrases.empty()) out.files = cac_tables(result, data, errors);
+  if (files_.overlay && !result.snapshots.empty()) add_overlays(result, out);
   if (has_own_groups()) out.units = units_of(data);
   out.labels = std::move(result.labels);
   return out;

@@ -20,6 +20,7 @@ struct CacFiles {
   std::string initial_words;
   std::string initial_phrases;
   std::string word_truth;
+  bool overlay = false;
 };
 
 template <class Visitor>
@@ -39,6 +40,8 @@ void visit_fields(CacFiles& o, Visitor&& v) {
     "file with the first phrase of every group, for --initial-words");
   v("word_truth", o.word_truth, anything(),
     "file with the true class of every row for the words (default: --truth, where it fits)");
+  v("overlay", o.overlay, anything(),
+    "for a folder of pictures: words and phrases drawn over each, in the run folder");
 }
 
 class CacMethod : public MethodWith<CacOptions, CacFiles> {
@@ -56,6 +59,7 @@ class CacMethod : public MethodWith<CacOptions, CacFiles> {
   Dataset join_views(const std::vector<std::string>& paths, const LoadOptions& options);
   void load_groups_of(RowFiles& rows);
   CacInput input_of(const Dataset& data) const;
+  void add_overlays(const CacResult& result, MethodResult& out) const;
   void add_metrics(const CacResult& result, MethodResult& out) const;
   Dataset units_of(const Dataset& data) const;
 
@@ -64,6 +68,8 @@ class CacMethod : public MethodWith<CacOptions, CacFiles> {
   std::vector<std::string> group_names_;
   Points positions_;
   std::vector<int> images_;
+  std::string folder_;                 // of the pictures that INPUT was; empty: a file
+  std::vector<std::string> pictures_;  // in it
   std::vector<int> initial_words_;
   std::vector<int> initial_phrases_;
   std::vector<int> word_truth_;    // of the kept rows; empty: unknown

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "milieu/data/atomic_file.h"
+#include "reproduce_cac.h"
 #include "reproduce_dcp.h"
 #include "reproduce_icc.h"
 
@@ -73,6 +74,9 @@ std::string search_upwards(fs::path place) {
 
 const std::vector<Reproduction>& reproductions() {
   static const std::vector<Reproduction> table = {
+      {"cac", "simulation", "words of the simulation in Sec. 3.1", reproduce_cac_simulation},
+      {"cac", "textons", "two textures in one picture, Sec. 3.2", reproduce_cac_textons},
+      {"cac", "digits", "digits by several features, Table 2", reproduce_cac_digits},
       {"dcp", "toy", "the L of Figure 2 and two variants", reproduce_dcp_toy},
       {"dcp", "kmeans", "k-means row of Table 1 on USPS", reproduce_dcp_kmeans},
       {"dcp", "digits", "Table 1 on USPS: digits against digits", reproduce_dcp_digits},

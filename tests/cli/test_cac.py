@@ -228,6 +228,27 @@ class CacTest(CliTest):
         self.assertEqual(process.returncode, 130, err)
         self.assertEqual(json.loads(out)["termination"], "Cancelled")
 
+    def test_pictures_give_keypoints_and_overlays(self):
+        random = np.random.RandomState(3)
+        (self.folder / "pictures").mkdir()
+        for name in ("a", "b"):
+            noise = random.rand(40, 60)
+            pixels = np.kron(noise, np.ones((4, 4)))  # squares: blobs of the right size
+            pixels = (255 * np.repeat(pixels[:, :, None], 3, axis=2)).astype(np.uint8)
+            header = f"P6 {pixels.shape[1]} {pixels.shape[0]} 255\n".encode()
+            self.write(f"pictures/{name}.ppm", header + pixels.tobytes())
+        summary = self.succeed("cac", "pictures", "--words", "4", "--phrases", "2", "--overlay",
+                               "--json", "--out", "run").json()
+        self.assertGreater(summary["n"], 20)
+        self.assertEqual(summary["d"], 128)
+        for name in ("a", "b"):
+            content = (self.folder / f"run/overlay_{name}.ppm.png").read_bytes()
+            self.assertTrue(content.startswith(b"\x89PNG"))
+        self.assertIn("--overlay is given without pictures",
+                      self.fail_with(2, "cac", "X.npy", "--overlay"))
+        self.assertIn("places of its own",
+                      self.fail_with(2, "cac", "pictures", "--positions", "P.npy"))
+
     def test_prediction_of_samples_alone_is_their_word(self):
         self.fit("--positions", "P.npy", "--out", "run")
         out = self.succeed("predict", "run", "X.npy").out.split()

@@ -17,7 +17,7 @@ std::optional<KMeansResult> cluster(FloatView points, int num_clusters, const Ra
                                     const CacProblem& problem, Monitor& monitor) {
   KMeansOptions options;
   options.num_clusters = static_cast<int>(std::min<int64_t>(num_clusters, points.rows()));
-  options.num_restarts = 1;
+  options.num_restarts = num_phrase_restarts(points.rows());
   options.seed = Random(random).next_bits() >> 1;
   options.num_threads = problem.num_threads;
   KMeansInput input;

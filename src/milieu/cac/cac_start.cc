@@ -85,7 +85,7 @@ bool cluster_groups(const CacProblem& problem, CacPhraseStart kind, const Random
   if (kind == CacPhraseStart::KMeans) {
     KMeansOptions options;
     options.num_clusters = problem.num_phrases;
-    options.num_restarts = 1;
+    options.num_restarts = num_phrase_restarts(counts.rows());
     options.seed = seed_of(random, 1);
     options.num_threads = problem.num_threads;
     KMeansInput input;
@@ -97,7 +97,7 @@ bool cluster_groups(const CacProblem& problem, CacPhraseStart kind, const Random
   } else {
     KModesOptions options;
     options.num_clusters = problem.num_phrases;
-    options.num_restarts = 1;
+    options.num_restarts = num_phrase_restarts(counts.rows());
     options.seed = seed_of(random, 1);
     options.num_threads = problem.num_threads;
     const Matrix<float> presence = presence_of(counts);

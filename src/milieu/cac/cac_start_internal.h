@@ -15,6 +15,10 @@ namespace milieu::internal {
 // Groups that a start clusters; of more groups a random sample is clustered and the others follow.
 inline constexpr int64_t kMaxStartGroups = 200'000;
 
+// How often a start clusters groups, or samples into phrases: the best of several where that is
+// cheap, since all that follows builds on it.
+inline int num_phrase_restarts(int64_t rows) { return rows <= 20'000 ? 10 : 1; }
+
 // Every start returns a complete state, or nothing when the monitor stopped it.
 
 // [Yuan08, Sec. 2.3, initialization]: words by k-means in each view, then phrases.

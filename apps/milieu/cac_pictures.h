@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures for `milieu cac`: keypoints with their descriptors and places, and overlays of the
+// result as [Yuan08, Fig. 2].
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "method.h"
+#include "milieu/cac/cac.h"
+#include "milieu/feature/image.h"
+#include "milieu/feature/sparse_sift.h"
+
+namespace milieu::cli {
+
+// Keypoints as [Yuan08, Sec. 3.2] takes them: SIFT at scales 1 to 2; at most 2,000 a picture.
+SparseSiftOptions texton_keypoints();
+
+// The keypoints of all pictures of a folder. A picture without any is left out.
+struct KeypointSet {
+  Dataset data;             // descriptors; names are PATH:X,Y, classes those of the pictures
+  Matrix<float> positions;  // one row a keypoint
+  std::vector<int> images;  // the picture of each keypoint, an index into paths
+  std::vector<std::string> paths;
+};
+KeypointSet load_keypoints(const std::string& folder, int num_threads);
+
+// From top to bottom: words at the end, phrases at the start, after the first round and at the end.
+// `rows` are the samples in this picture, `positions` theirs in the same order.
+std::string draw_stages(const Image& picture, FloatView positions, const std::vector<int>& rows,
+                        const CacResult& result);
+
+}  // namespace milieu::cli
