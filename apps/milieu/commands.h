@@ -74,6 +74,8 @@ Command ncut_command();
 Command meanshift_command();
 Command agglomerative_command();
 Command dcp_command();
+Command topics_command();
+Command dlgmm_command();
 Command exemplar_command();
 Command icc_command();
 Command icc_classify_command();

@@ -13,6 +13,7 @@
 #include "milieu/data/atomic_file.h"
 #include "reproduce_cac.h"
 #include "reproduce_dcp.h"
+#include "reproduce_dlgmm.h"
 #include "reproduce_icc.h"
 
 namespace milieu::cli {
@@ -88,6 +89,9 @@ const std::vector<Reproduction>& reproductions() {
       {"icc", "gas", "gases for the paper's colas", reproduce_icc_gas},
       {"icc", "grid", "accuracy and sub-classes against the size of the grid", reproduce_icc_grid},
       {"icc", "time", "seconds against the number of samples", reproduce_icc_time},
+      {"dlgmm", "scenes", "Tables 1 and 3 on 15-Scenes, V = 100", reproduce_dlgmm_scenes},
+      {"dlgmm", "caltech", "Tables 2 and 4 on a subset of Caltech-101, V = 100",
+       reproduce_dlgmm_caltech},
   };
   return table;
 }

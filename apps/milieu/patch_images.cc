@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "patch_images.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "milieu/base/error.h"
+#include "milieu/data/npy.h"
+#include "milieu/data/selection.h"
+#include "patch_pictures.h"
+
+namespace milieu::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<int64_t> read_offsets(const std::string& path, int64_t num_patches) {
+  std::vector<int64_t> offsets = to_integers(open_npy(path));
+  if (offsets.size() < 2)
+    throw DataError(fmt::format("{} has {} entries, must have one more than there are images", path,
+                                offsets.size()));
+  if (offsets.front() != 0)
+    throw DataError(fmt::format("{} begins with {}, must begin with 0", path, offsets.front()));
+  if (!std::is_sorted(offsets.begin(), offsets.end()))
+    throw DataError(fmt::format("{} falls somewhere: offsets must never fall", path));
+  if (offsets.back() != num_patches)
+    throw DataError(fmt::format("{} ends with {}, there are {} patches: they must match", path,
+                                offsets.back(), num_patches));
+  return offsets;
+}
+
+Matrix<int32_t> read_grid(const std::string& path, int64_t num_images) {
+  const Points points = load_dataset(path).points;
+  if (points.rows() != num_images || points.cols() != 2)
+    throw DataError(fmt::format("{} is {} x {}, must be {} x 2: rows and columns of each image",
+                                path, points.rows(), points.cols(), num_images));
+  Matrix<int32_t> grid(num_images, 2);
+  for (int64_t i = 0; i < grid.size(); ++i)
+    grid.data()[i] = static_cast<int32_t>(points.view()(i / 2, i % 2));
+  return grid;
+}
+
+// Keeps the images of `rows`; their patches are copied unless they lie in one stretch.
+void keep_images(PatchImages& images, const std::vector<int64_t>& rows) {
+  std::vector<int64_t> patches;
+  std::vector<int64_t> offsets = {0};
+  Matrix<int32_t> grid(images.grid.rows() > 0 ? static_cast<int64_t>(rows.size()) : 0, 2);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const int64_t d = rows[i];
+    for (int64_t p = images.offsets[d]; p < images.offsets[d + 1]; ++p) patches.push_back(p);
+    offsets.push_back(static_cast<int64_t>(patches.size()));
+    if (grid.rows() > 0) std::copy_n(images.grid.row(d), 2, grid.row(static_cast<int64_t>(i)));
+    if (!images.names.empty()) names.push_back(images.names[d]);
+  }
+  images.patches = images.patches.gather(patches);
+  if (images.positions.rows() > 0) images.positions = images.positions.gather(patches);
+  images.offsets = std::move(offsets);
+  images.grid = std::move(grid);
+  images.names = std::move(names);
+  images.labels = gather_labels(images.labels, rows);
+  images.rows = rows;
+}
+
+void join_labels(PatchImages& images, const LoadOptions& load) {
+  if (!load.labels_path.empty()) {
+    images.labels = load_labels(load.labels_path);
+    if (static_cast<int64_t>(images.labels.indices.size()) != images.num_images())
+      throw DataError(fmt::format("{} has {} rows, there are {} images: they must match",
+                                  load.labels_path, images.labels.indices.size(),
+                                  images.num_images()));
+  }
+  images.total_images = images.num_images();
+  if (load.select.empty()) return;
+  if (images.labels.empty())
+    throw InvalidArgument(
+        "--select needs classes: give --labels with the class of every image, or a folder whose "
+        "sub-folders are classes");
+  keep_images(images,
+              kept_rows(images.labels, kept_classes(load.select, images.labels, images.source)));
+}
+
+PatchImages from_file(const std::string& path, const PatchFiles& files, const LoadOptions& load) {
+  if (files.offsets.empty())
+    throw InvalidArgument(fmt::format(
+        "{} holds patches: --offsets FILE must say where each image begins (images + 1 whole "
+        "numbers)",
+        path));
+  PatchImages images;
+  LoadOptions plain;
+  plain.num_threads = load.num_threads;
+  images.patches = load_dataset(path, plain).points;
+  images.offsets = read_offsets(files.offsets, images.patches.rows());
+  if (!files.grid.empty()) images.grid = read_grid(files.grid, images.num_images());
+  if (!files.positions.empty()) {
+    images.positions = load_dataset(files.positions).points;
+    if (images.positions.rows() != images.patches.rows() || images.positions.cols() < 2)
+      throw DataError(fmt::format("{} is {} x {}, must be {} x 2: x and y of each patch",
+                                  files.positions, images.positions.rows(), images.positions.cols(),
+                                  images.patches.rows()));
+  }
+  images.source = path;
+  images.watched = {path, files.offsets};
+  return images;
+}
+
+}  // namespace
+
+DlgmmImages PatchImages::view() const {
+  return {patches.view(), offsets, grid.rows() > 0 ? grid.view() : MatrixView<const int32_t>(),
+          bands};
+}
+
+void PatchImages::set_bands(int num_bands) {
+  bands.clear();
+  if (num_bands <= 1 || grid.rows() > 0 || positions.rows() == 0) return;
+  bands.resize(positions.rows());
+  for (int64_t d = 0; d < num_images(); ++d) {
+    float low = 0, high = 0;
+    for (int64_t i = offsets[d]; i < offsets[d + 1]; ++i) {
+      const float y = positions.view()(i, 1);
+      low = i == offsets[d] ? y : std::min(low, y);
+      high = i == offsets[d] ? y : std::max(high, y);
+    }
+    for (int64_t i = offsets[d]; i < offsets[d + 1]; ++i) {
+      const float share = high > low ? (positions.view()(i, 1) - low) / (high - low) : 0.0f;
+      bands[i] = static_cast<uint8_t>(
+          std::min(num_bands - 1, static_cast<int>(share * static_cast<float>(num_bands))));
+    }
+  }
+}
+
+PatchImages load_patch_images(const std::string& path, const PatchFiles& files,
+                              const PatchOptions& options, const LoadOptions& load, uint64_t seed) {
+  std::error_code ignored;
+  PatchImages images = fs::is_directory(path, ignored)
+                           ? patches_of_pictures(path, options, load.num_threads, seed)
+                           : from_file(path, files, load);
+  join_labels(images, load);
+  return images;
+}
+
+Dataset image_dataset(const PatchImages& images) {
+  Dataset data;
+  Matrix<float> counts(images.num_images(), 1);
+  for (int64_t d = 0; d < images.num_images(); ++d)
+    counts(d, 0) = static_cast<float>(images.offsets[d + 1] - images.offsets[d]);
+  data.points = Points(std::move(counts));
+  data.labels = images.labels;
+  data.sample_names = images.names;
+  data.rows = images.rows;
+  data.sample_shape = {1};
+  data.total_rows = images.total_images;
+  data.source = images.source;
+  return data;
+}
+
+std::string watch_state(const PatchImages& images) {
+  std::string state;
+  for (const std::string& path : images.watched) {
+    std::error_code error;
+    const auto size = fs::file_size(path, error);
+    const auto time = fs::last_write_time(path, error);
+    state += fmt::format("{} {};", error ? 0 : size, time.time_since_epoch().count());
+  }
+  return state;
+}
+
+}  // namespace milieu::cli

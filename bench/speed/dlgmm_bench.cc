@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times the parts of one DLGMM iteration in processor seconds; bench/speed/dlgmm.py runs it.
+//
+//   milieu_dlgmm_bench IMAGES PATCHES WORDS DIMENSIONS CLUSTERS THREADS REPETITIONS
+//
+// IMAGES images of PATCHES patches each, drawn about WORDS words. Prints one JSON object: the data
+// pass, the theta-steps (mean field and structured), and a 4096^3 product of linalg/gemm, all in
+// turns, the median of each; `flops` is what the pass does if both of its products are made in
+// full.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+
+#include "milieu/base/random.h"
+#include "milieu/dlgmm/dlgmm_steps.h"
+#include "milieu/linalg/gemm.h"
+
+namespace {
+
+using namespace milieu;
+
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+double timed(const std::function<void()>& work) {
+  const double begin = processor_seconds();
+  work();
+  return processor_seconds() - begin;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// Words so near to each other that several of them must be scored for a patch, as with SIFT.
+constexpr double kSpread = 0.45;
+
+struct Problem {
+  Matrix<float> patches;
+  std::vector<int64_t> offsets;
+  DlgmmModel model;
+};
+
+Problem make_problem(int64_t num_images, int64_t per_image, int num_words, int dim, int clusters) {
+  Random random(1);
+  Problem p;
+  p.model.words = Matrix<double>(num_words, dim);
+  for (double& x : std::span(p.model.words.data(), p.model.words.size()))
+    x = kSpread * random.normal();
+  p.model.word_variances = Matrix<double>(1, 1);
+  p.model.word_variances(0, 0) = 1;
+  p.patches = Matrix<float>(num_images * per_image, dim);
+  p.offsets.push_back(0);
+  for (int64_t i = 0; i < p.patches.rows(); ++i) {
+    const int64_t v = random.uniform_index(num_words);
+    for (int r = 0; r < dim; ++r)
+      p.patches(i, r) = static_cast<float>(p.model.words(v, r) + random.normal());
+    if ((i + 1) % per_image == 0) p.offsets.push_back(i + 1);
+  }
+  p.model.weights.assign(clusters, 1.0 / clusters);
+  p.model.means = Matrix<double>(clusters, num_words);
+  p.model.covariances = Matrix<double>(clusters, num_words);
+  for (int64_t i = 0; i < p.model.means.size(); ++i) {
+    p.model.means.data()[i] = random.normal();
+    p.model.covariances.data()[i] = random.uniform(0.5, 1.5);
+  }
+  return p;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 8) return 2;
+  const int64_t num_images = std::atoll(argv[1]), per_image = std::atoll(argv[2]);
+  const int words = std::atoi(argv[3]), dim = std::atoi(argv[4]), clusters = std::atoi(argv[5]);
+  const int threads = std::atoi(argv[6]), repetitions = std::atoi(argv[7]);
+  Problem p = make_problem(num_images, per_image, words, dim, clusters);
+  DlgmmImages images;
+  images.patches = p.patches, images.offsets = p.offsets;
+  const ImageTable table = make_image_table(images, 1, 0);
+  Matrix<double> alpha(num_images, words), zeta(num_images, clusters);
+  constexpr int64_t kSide = 4096;
+  const Matrix<float> a(kSide, kSide), b(kSide, kSide);
+  Matrix<float> out(kSide, kSide);
+  std::vector<double> pass, structured, mean_field, product;
+  double words_per_patch = 0;
+  Matrix<double> counts;
+  for (int i = 0; i < repetitions; ++i) {
+    product.push_back(timed([&] { gemm(1, a, b, 0, out); }));
+    pass.push_back(timed([&] {
+      std::fill_n(alpha.data(), alpha.size(), 0.0);
+      PassResult result =
+          *run_data_pass(table, p.model, alpha, {.num_threads = threads}, silent_monitor());
+      words_per_patch = static_cast<double>(result.stats.num_scored) /
+                        static_cast<double>(result.stats.num_patches);
+      counts = std::move(result.counts);
+    }));
+    for (const DlgmmPosterior posterior : {DlgmmPosterior::MeanField, DlgmmPosterior::Structured}) {
+      p.model.posterior = posterior;
+      std::fill_n(zeta.data(), zeta.size(), 1.0 / clusters);
+      (posterior == DlgmmPosterior::Structured ? structured : mean_field).push_back(timed([&] {
+        update_images(table, p.model, counts, zeta, alpha, threads, silent_monitor());
+      }));
+    }
+  }
+  const double flops = 4.0 * static_cast<double>(p.patches.rows()) * words * dim;
+  const double peak = 2.0 * std::pow(static_cast<double>(kSide), 3) / median(product);
+  fmt::print(
+      "{{\"seconds\": {}, \"mean_field\": {}, \"structured\": {}, \"peak_gflops\": {}, "
+      "\"pass_gflops\": {}, \"share_of_peak\": {}, \"words_per_patch\": {}}}\n",
+      median(pass), median(mean_field), median(structured), peak / 1e9, flops / median(pass) / 1e9,
+      flops / median(pass) / peak, words_per_patch);
+  return 0;
+}

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""milieu dlgmm: patches with offsets, bands, coherence, checkpoints after kill -9, bad input."""
+
+import json
+import signal
+import time
+import unittest
+
+import numpy as np
+
+from support import METRIC_KEYS, SUMMARY_KEYS, CliTest
+
+
+def draw_images(num_images=60, side=5, seed=1):
+    """Three clusters of images that use six well separated words differently."""
+    random = np.random.RandomState(seed)
+    frequencies = np.array([[.45, .45, .04, .02, .02, .02], [.02, .02, .45, .45, .04, .02],
+                            [.02, .04, .02, .02, .45, .45]])
+    words = random.randn(6, 4) * 5
+    labels = np.arange(num_images) % 3
+    drawn = np.concatenate([random.choice(6, side * side, p=frequencies[c]) for c in labels])
+    patches = (words[drawn] + random.randn(len(drawn), 4)).astype(np.float32)
+    offsets = np.arange(num_images + 1) * side * side
+    return patches, offsets.astype(np.int64), labels, np.full((num_images, 2), side, np.int32)
+
+
+class DlgmmTest(CliTest):
+    arguments = ["P.npy", "--offsets", "offsets.npy", "--words", "6", "--clusters", "3"]
+
+    def setUp(self):
+        super().setUp()
+        self.patches, self.offsets, self.labels_true, self.grid = draw_images()
+        self.save("P.npy", self.patches)
+        self.save("offsets.npy", self.offsets)
+        self.save("y.npy", self.labels_true.astype(np.int64))
+        self.save("grid.npy", self.grid)
+
+    def test_clusters_of_images_are_found(self):
+        summary = self.succeed("dlgmm", *self.arguments, "--truth", "y.npy", "--json").json()
+        self.assertLessEqual(set(SUMMARY_KEYS), set(summary))
+        self.assertLessEqual(set(METRIC_KEYS), set(summary["metrics"]))
+        self.assertEqual(summary["metrics"]["accuracy"], 1)
+        self.assertEqual([summary["n"], summary["d"], summary["clusters"]], [60, 4, 3])
+        self.assertEqual(len(summary["bound_terms"]), 8)
+        self.assertAlmostEqual(sum(summary["bound_terms"]) / summary["objective"], 1, 9)
+        self.assertGreaterEqual(np.diff(summary["trace"]).min(),
+                                -1e-9 * abs(summary["objective"]))
+
+    def test_run_folder_has_one_label_an_image(self):
+        self.succeed("dlgmm", *self.arguments, "--grid", "grid.npy", "--bands", "2", "--gamma", "0.2",
+                     "--out", "run")
+        lines = (self.folder / "run/labels.csv").read_text().splitlines()
+        self.assertEqual(len(lines), 61)
+        options = json.loads((self.folder / "run/options.json").read_text())
+        self.assertIn("0.2", json.dumps(options))
+        self.succeed("dlgmm", "--options", "run", "--out", "again")
+        for name in ("labels.csv", "model.safetensors"):
+            self.assertEqual((self.folder / "run" / name).read_bytes(),
+                             (self.folder / "again" / name).read_bytes())
+
+    def test_selected_classes_are_selected_images(self):
+        summary = self.succeed("dlgmm", "P.npy", "--offsets", "offsets.npy", "--words", "6",
+                               "--clusters", "2", "--labels", "y.npy", "--select", "0,2",
+                               "--json").json()
+        self.assertEqual(summary["n"], 40)
+        self.assertEqual(summary["metrics"]["accuracy"], 1)
+
+    def test_preset_of_the_paper(self):
+        self.succeed("dlgmm", *self.arguments, "--preset", "paper", "--out", "run")
+        options = (self.folder / "run/options.json").read_text()
+        self.assertIn('"mean-field"', options)
+        self.assertIn('"lda"', options)
+
+    def test_killed_run_goes_on_with_the_same_bits(self):
+        # Killed at any moment after the first checkpoint; how fast the machine is does not matter.
+        common = [*self.arguments, "--rel-tolerance", "0", "--checkpoint", "state"]
+        process = self.start("dlgmm", *common, "--max-iterations", "1000000")
+        state = self.folder / "state"
+        deadline = time.monotonic() + 250
+        while not state.exists() and time.monotonic() < deadline:
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        content = state.read_bytes()
+        header = json.loads(content[8:8 + int.from_bytes(content[:8], "little")])
+        passes = int(json.loads(header["__metadata__"]["scalars"])["iteration"]) + 3
+        limit = ["--max-iterations", str(passes)]
+        resumed = self.succeed("dlgmm", *common, *limit, "--out", "resumed", "--json").json()
+        self.assertFalse(state.exists())
+        whole = self.succeed("dlgmm", *self.arguments, "--rel-tolerance", "0", *limit, "--out",
+                             "whole", "--json").json()
+        self.assertEqual(resumed["trace"], whole["trace"])
+        self.assertEqual((self.folder / "resumed/labels.csv").read_bytes(),
+                         (self.folder / "whole/labels.csv").read_bytes())
+
+    def test_state_of_another_run_is_refused(self):
+        process = self.start("dlgmm", *self.arguments, "--rel-tolerance", "0", "--checkpoint",
+                             "state", "--max-iterations", "1000000")
+        deadline = time.monotonic() + 250
+        while not (self.folder / "state").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        message = self.fail_with(1, "dlgmm", *self.arguments, "--seed", "5", "--checkpoint",
+                                 "state")
+        self.assertIn("the state to resume is of another run", message)
+
+    def test_bad_input_is_named(self):
+        def refused(code, *arguments):
+            return self.fail_with(code, "dlgmm", *arguments)
+
+        self.assertIn("--offsets FILE must say where each image begins",
+                      refused(2, "P.npy", "--words", "6", "--clusters", "3"))
+        self.save("short.npy", self.offsets[:-1])
+        self.assertIn("short.npy ends with 1475, there are 1500 patches: they must match",
+                      refused(1, "P.npy", "--offsets", "short.npy"))
+        self.assertIn("gamma is 1, but the patches have no grid",
+                      refused(2, *self.arguments, "--gamma", "1"))
+        self.assertIn("num_bands is 3, but where the patches lie is not known",
+                      refused(2, *self.arguments, "--bands", "3"))
+        self.assertIn("gamma is -1, must be at least 0",
+                      refused(2, *self.arguments, "--gamma", "-1"))
+        self.assertIn("num_clusters is 61, there are only 60 images",
+                      refused(2, "P.npy", "--offsets", "offsets.npy", "--clusters", "61"))
+        self.save("wide.npy", np.full((60, 2), 4, np.int32))
+        self.assertIn("grid of image 0 is 4 x 4, but it has 25 patches",
+                      refused(1, *self.arguments, "--grid", "wide.npy"))
+        self.save("y59.npy", self.labels_true[:-1].astype(np.int64))
+        self.assertIn("y59.npy has 59 rows, there are 60 images: they must match",
+                      refused(1, *self.arguments, "--labels", "y59.npy"))
+
+
+if __name__ == "__main__":
+    unittest.main()
