@@ -130,10 +130,12 @@ void set_degrees(AffinityGraph& graph) {
   }
 }
 
-void drop_negligible_edges(AffinityGraph& graph) {
+// A stop leaves the graph half done.
+void drop_negligible_edges(const Monitor& monitor, AffinityGraph& graph) {
   int64_t kept = 0;
   int64_t begin = 0;
   for (int64_t i = 0; i < graph.size(); ++i) {
+    if (monitor.should_stop()) return;
     const int64_t end = graph.offsets[i + 1];
     for (int64_t e = begin; e < end; ++e) {
       const double mean_degree =
@@ -182,7 +184,8 @@ std::optional<AffinityGraph> build_graph(FloatView points, const NcutOptions& op
   if (monitor.should_stop()) return std::nullopt;
   set_degrees(graph);
   if (monitor.should_stop()) return std::nullopt;
-  drop_negligible_edges(graph);
+  drop_negligible_edges(monitor, graph);
+  if (monitor.should_stop()) return std::nullopt;
   return graph;
 }
 
