@@ -177,7 +177,12 @@ Subclasses find_subclasses(const IccClassifierInput& input, const IccClassifierO
   IccOptions icc = options.icc;
   const bool takes_count = options.split == IccSplit::Em && options.em_count != "icc";
   const int em_count = takes_count ? parse_em_count(options.em_count) : 0;
-  if (takes_count) icc.min_size = static_cast<int>(std::min<int64_t>(input.points.rows(), 1 << 30));
+  if (takes_count && icc.climb != IccClimb::Free) {  // only the projection is wanted
+    icc.grid = "3";
+    icc.bandwidth = "0.5";
+    icc.climb = IccClimb::Basin;
+    icc.bootstrap = 0;
+  }
   IccResult result = fit_icc({input.points, input.classes, {}, {}}, icc, monitor);
   if (options.split == IccSplit::Icc) return from_icc(std::move(result));
   const Matrix<double> coordinates = project(result.model, input.points);
