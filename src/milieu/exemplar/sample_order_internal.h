@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples in an order that keeps neighbours together, so that the passes over short lists of a large
-// set read memory nearly in sequence.
+// Samples in an order that keeps neighbours together, so that the passes over short lists of a
+// large set read memory nearly in sequence.
 #pragma once
 
 #include <vector>
