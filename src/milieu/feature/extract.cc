@@ -371,6 +371,9 @@ ExtractResult Extraction::run() {
   add_recorded_specs();
   result_.is_complete = prepare_tasks() && process(missing());
   if (result_.is_complete) finish();
+  if (result_.is_complete)
+    for (FeatureTask& task : tasks_)
+      if (task.sample) task.sample->discard_part();
   result_.seconds = watch.seconds();
   return std::move(result_);
 }

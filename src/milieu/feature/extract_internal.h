@@ -31,6 +31,9 @@ struct FeatureTask {
   std::string key, patches_key;
   std::unique_ptr<RowStore> rows;     // of whole features, or counts of words
   std::unique_ptr<RowStore> patches;  // null: not kept
+  // Descriptors of pictures that the vocabulary was learned from, so that they are not computed
+  // again; null where the words were given. Gone when the job is done.
+  std::unique_ptr<RowStore> sample;
 };
 
 // What one picture gave.

@@ -29,6 +29,12 @@ std::unique_ptr<LocalDescriptors> one_row(const std::vector<float>& values) {
   return rows;
 }
 
+// The descriptors as the vocabulary was learned from them, or computed.
+LocalDescriptors local_descriptors(const FeatureTask& task, const Picture& picture, uint64_t hash) {
+  if (task.sample && task.sample->has(hash)) return task.sample->read(hash);
+  return task.spec.feature->local(picture);
+}
+
 void describe(const FeatureTask& task, const Picture& picture, uint64_t hash,
               ImageResult::Rows& out) {
   const bool wants_rows = !task.rows->has(hash);
@@ -36,7 +42,7 @@ void describe(const FeatureTask& task, const Picture& picture, uint64_t hash,
   if (!task.spec.is_local()) {
     if (wants_rows) out.rows = one_row(task.spec.feature->whole(picture));
   } else if (wants_rows || wants_patches) {
-    auto local = std::make_unique<LocalDescriptors>(task.spec.feature->local(picture));
+    auto local = std::make_unique<LocalDescriptors>(local_descriptors(task, picture, hash));
     check_finite(local->descriptors, task);
     local->descriptors = reduce(task.vocabulary, std::move(local->descriptors));
     if (wants_rows)

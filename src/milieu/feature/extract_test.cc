@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <stop_token>
 #include <thread>
 
@@ -60,6 +61,20 @@ class ExtractTest : public ::testing::Test {
   TempDir folder_;
 };
 
+// A monitor that says stop after a number of pictures.
+class StopAfter : public Monitor {
+ public:
+  StopAfter(std::stop_source& source, int64_t count)
+      : Monitor(source.get_token()), source_(source), count_(count) {}
+  void on_progress(std::string_view stage, int64_t done, int64_t) override {
+    if (stage == "images" && done >= count_) source_.request_stop();
+  }
+
+ private:
+  std::stop_source& source_;
+  int64_t count_;
+};
+
 TEST_F(ExtractTest, RowsAreThoseOfTheFeature) {
   const ExtractResult result = extract("tiny:size=4", out());
   EXPECT_EQ(result.num_images, 8);
@@ -82,19 +97,6 @@ TEST_F(ExtractTest, RowsAreThoseOfTheFeature) {
 
 TEST_F(ExtractTest, StoppedRunGoesOnAndGivesTheSame) {
   extract("tiny,dense-sift:words=4", folder_.file("whole"), {.patches = true});
-  // A monitor that says stop after a number of pictures.
-  class StopAfter : public Monitor {
-   public:
-    StopAfter(std::stop_source& source, int64_t count)
-        : Monitor(source.get_token()), source_(source), count_(count) {}
-    void on_progress(std::string_view stage, int64_t done, int64_t) override {
-      if (stage == "images" && done >= count_) source_.request_stop();
-    }
-
-   private:
-    std::stop_source& source_;
-    int64_t count_;
-  };
   ExtractOptions options;
   options.patches = true;
   options.num_threads = 1;
@@ -111,6 +113,27 @@ TEST_F(ExtractTest, StoppedRunGoesOnAndGivesTheSame) {
                            "dense-sift.frames.npy", "dense-sift.offsets.npy", "images.csv"})
     EXPECT_EQ(read_bytes(out() + "/" + name), read_bytes(folder_.file("whole") + "/" + name))
         << name;
+}
+
+// The pictures of the sample are described once: what was kept of them is what is used.
+TEST_F(ExtractTest, DescriptorsOfTheSampleServeTheMainPass) {
+  const ExtractOptions options{.patches = true, .num_threads = 1};
+  std::stop_source stop;
+  StopAfter monitor(stop, 1);
+  EXPECT_FALSE(extract("dense-sift:words=4", out(), options, monitor).is_complete);
+  const std::string part = out() + "/.milieu/dense-sift.sample.part";
+  const size_t kept = fs::file_size(part);
+  ASSERT_GT(kept, 0u);
+  std::ofstream(part, std::ios::binary) << std::string(kept, '\0');
+  EXPECT_TRUE(extract("dense-sift:words=4", out(), options).is_complete);
+  const PatchSet patches = open_feature_folder(out()).patches("dense-sift");
+  const FloatView last = patches.descriptors_of(patches.num_images() - 1);
+  ASSERT_GT(last.rows(), 0);
+  EXPECT_EQ(last(0, 0), 0.0f);
+  EXPECT_EQ(last.row_span(last.rows() - 1)[127], 0.0f);
+  const FloatView first = patches.descriptors_of(0);  // was finished before
+  EXPECT_NE(std::count(first.row_span(0).begin(), first.row_span(0).end(), 0.0f), 128);
+  EXPECT_FALSE(fs::exists(part));
 }
 
 TEST_F(ExtractTest, PatchesBelongToTheirPictures) {

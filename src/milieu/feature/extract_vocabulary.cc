@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
@@ -21,8 +22,26 @@ namespace milieu::internal {
 namespace {
 
 constexpr size_t kMostSamplePictures = 400;
+// Of one feature: descriptors of sample pictures that wait on disk for the main pass.
+constexpr int64_t kMostSampleFloats = int64_t{1} << 28;
 
-std::vector<const ImageItem*> sample_pictures(const std::vector<ImageItem>& items, uint64_t seed) {
+// A picture of the sample.
+struct SamplePicture {
+  const ImageItem* item = nullptr;
+  uint64_t hash = 0;  // of the content; 0: unreadable
+};
+
+uint64_t content_hash(const ImageItem& item, const std::string& root) {
+  if (item.known) return item.known->hash;
+  try {
+    return hash_bytes(read_image_file(root + "/" + item.path));
+  } catch (const Error&) {
+    return 0;  // the main pass names it
+  }
+}
+
+std::vector<SamplePicture> sample_pictures(const std::vector<ImageItem>& items,
+                                           const std::string& root, uint64_t seed) {
   std::vector<const ImageItem*> sample;
   for (const ImageItem& item : items) sample.push_back(&item);
   const uint64_t start = hash_text(std::to_string(seed));
@@ -33,16 +52,9 @@ std::vector<const ImageItem*> sample_pictures(const std::vector<ImageItem>& item
     sample.resize(kMostSamplePictures);
     std::sort(sample.begin(), sample.end());  // back to the order of the listing
   }
-  return sample;
-}
-
-uint64_t content_hash(const ImageItem& item, const std::string& root) {
-  if (item.known) return item.known->hash;
-  try {
-    return hash_bytes(read_image_file(root + "/" + item.path));
-  } catch (const Error&) {
-    return 0;  // the main pass names it
-  }
+  std::vector<SamplePicture> pictures;
+  for (const ImageItem* item : sample) pictures.push_back({item, content_hash(*item, root)});
+  return pictures;
 }
 
 // At most `count` rows of the picture's descriptors, drawn at random, in their order.
@@ -67,8 +79,37 @@ Matrix<float> stack(const std::vector<Matrix<float>>& parts) {
   return all;
 }
 
+// What a picture of the sample gives: rows for the codebook, and all of them where they are new.
+struct SampleRows {
+  Matrix<float> drawn;
+  std::optional<LocalDescriptors> computed;
+};
+
+SampleRows describe_sample(const FeatureTask& task, const SamplePicture& picture,
+                           const std::string& root, const DecodeOptions& decode, int64_t quota,
+                           const Random& random) {
+  if (task.sample->has(picture.hash))
+    return {draw_rows(task.sample->read(picture.hash).descriptors, quota, random), {}};
+  try {
+    const Image image = load_image(root + "/" + picture.item->path, decode);
+    SampleRows rows;
+    rows.computed = task.spec.feature->local({image, picture.item->path});
+    rows.drawn = draw_rows(rows.computed->descriptors, quota, random);
+    return rows;
+  } catch (const Error&) {
+    return {};  // the main pass names it
+  }
+}
+
+void keep_sample(FeatureTask& task, const SamplePicture& picture, const SampleRows& rows) {
+  if (!rows.computed || picture.hash == 0 || task.sample->has(picture.hash)) return;
+  const int64_t floats = rows.computed->descriptors.size() + rows.computed->frames.size();
+  if (task.sample->num_appended() + floats <= kMostSampleFloats)
+    task.sample->append(picture.hash, *rows.computed);
+}
+
 // False when stopped.
-bool learn(FeatureTask& task, const std::vector<const ImageItem*>& sample, const std::string& root,
+bool learn(FeatureTask& task, const std::vector<SamplePicture>& sample, const std::string& root,
            const ExtractOptions& options, Monitor& monitor) {
   const auto n = static_cast<int64_t>(sample.size());
   const WordOptions& words = task.spec.words;
@@ -78,16 +119,12 @@ bool learn(FeatureTask& task, const std::vector<const ImageItem*>& sample, const
   for_each_in_order(
       n, options.num_threads, monitor,
       [&](int64_t i) {
-        try {
-          const Image image = load_image(root + "/" + sample[i]->path, options.decode);
-          return draw_rows(task.spec.feature->local({image, sample[i]->path}).descriptors, quota,
-                           Random(words.seed).child(static_cast<uint64_t>(i)));
-        } catch (const Error&) {
-          return Matrix<float>();  // the main pass names it
-        }
+        return describe_sample(task, sample[i], root, options.decode, quota,
+                               Random(words.seed).child(static_cast<uint64_t>(i)));
       },
-      [&](int64_t i, Matrix<float> part) {
-        parts.push_back(std::move(part));
+      [&](int64_t i, SampleRows rows) {
+        keep_sample(task, sample[i], rows);
+        parts.push_back(std::move(rows.drawn));
         monitor.on_progress(stage, i + 1, n);
       });
   if (monitor.should_stop()) return false;
@@ -139,11 +176,13 @@ bool find_vocabulary(FeatureTask& task, const std::vector<ImageItem>& items,
                      Monitor& monitor, std::vector<std::string>& warnings) {
   if (take_given(task, options)) return true;
   const WordOptions& words = task.spec.words;
-  const std::vector<const ImageItem*> sample = sample_pictures(items, words.seed);
-  uint64_t key = hash_text(fmt::format("{} words {} pca {} samples {} seed {}",
-                                       descriptor_key(task, options.decode), words.num_words,
-                                       words.pca, words.num_samples, words.seed));
-  for (const ImageItem* item : sample) key = hash_text(hex(content_hash(*item, root)), key);
+  const std::vector<SamplePicture> sample = sample_pictures(items, root, words.seed);
+  const std::string descriptors = descriptor_key(task, options.decode);
+  uint64_t key = hash_text(fmt::format("{} words {} pca {} samples {} seed {}", descriptors,
+                                       words.num_words, words.pca, words.num_samples, words.seed));
+  for (const SamplePicture& picture : sample) key = hash_text(hex(picture.hash), key);
+  task.sample = std::make_unique<RowStore>(patch_files(out, task.spec.id),
+                                           hidden(out, task.spec.id + ".sample"), descriptors);
   const std::string key_path = hidden(out, task.spec.id + ".vocabulary");
   const std::string folder = hidden(out, "");
   if (first_line(key_path) == hex(key) && has_vocabulary(folder, task.spec.id)) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,7 +14,6 @@
 
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
-#include "milieu/data/mapped_file.h"
 #include "milieu/data/npy.h"
 #include "milieu/feature/hash_internal.h"
 #include "milieu/feature/row_store_internal.h"
@@ -38,13 +38,44 @@ void write_all(std::FILE* file, const void* data, size_t bytes, const std::strin
 // A float .npy as it stands, or nothing.
 Points open_rows(const std::string& path) {
   try {
-    return to_points(open_npy(path));
+    Points points = to_points(open_npy(path));
+    return points.is_mapped() ? points : Points();  // converted: not a file of ours
   } catch (const Error&) {
     return {};
   }
 }
 
+// The numbers of a .npy are the last thing in the file.
+std::unique_ptr<FloatFile> open_values(const std::string& path, const Points& points) {
+  const auto bytes = static_cast<int64_t>(sizeof(float)) * points.rows() * points.cols();
+  return std::make_unique<FloatFile>(path, static_cast<int64_t>(fs::file_size(path)) - bytes);
+}
+
 }  // namespace
+
+FloatFile::FloatFile(std::string path, int64_t header_bytes)
+    : path_(std::move(path)), header_bytes_(header_bytes) {
+  fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd_ < 0) throw IoError(fmt::format("{} cannot be read: {}", path_, std::strerror(errno)));
+}
+
+FloatFile::~FloatFile() { ::close(fd_); }
+
+void FloatFile::read(int64_t begin, int64_t count, float* out) const {
+  auto* to = reinterpret_cast<char*>(out);
+  int64_t at = header_bytes_ + begin * static_cast<int64_t>(sizeof(float));
+  int64_t left = count * static_cast<int64_t>(sizeof(float));
+  while (left > 0) {
+    const ssize_t got = ::pread(fd_, to, static_cast<size_t>(left), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0)
+      throw IoError(fmt::format("{} cannot be read: {}", path_,
+                                got < 0 ? std::strerror(errno) : "it became shorter"));
+    to += got;
+    at += got;
+    left -= got;
+  }
+}
 
 RowStore::RowStore(StoreFiles files, std::string part, std::string key)
     : files_(std::move(files)),
@@ -86,8 +117,8 @@ void RowStore::take_finished(const std::vector<uint64_t>& hashes) {
   }
   if (cols_ >= 0 && values.cols() != cols_) return;  // the part is newer
   cols_ = values.cols();
-  values_ = std::move(values);
-  frames_ = std::move(frames);
+  values_ = open_values(files_.values, values);
+  if (files_.is_local()) frames_ = open_values(files_.frames, frames);
   finished_ = hashes;
   for (int64_t i = 0; i < n; ++i)
     places_.emplace(hashes[i],
@@ -118,6 +149,7 @@ void RowStore::read_part() {
     cols_ = cols;
     places_.emplace(hash, place);
   }
+  if (part_floats_ > 0) part_reader_ = std::make_unique<FloatFile>(part_, 0);
 }
 
 void RowStore::open_part() {
@@ -127,6 +159,7 @@ void RowStore::open_part() {
   const auto bytes = static_cast<off_t>(part_floats_ * static_cast<int64_t>(sizeof(float)));
   if (::ftruncate(::fileno(part_file_), bytes) != 0 || std::fseek(part_file_, 0, SEEK_END) != 0)
     fail_write(part_);
+  if (!part_reader_) part_reader_ = std::make_unique<FloatFile>(part_, 0);
   journal_file_ = std::fopen(journal_.c_str(), goes_on ? "ab" : "wb");
   if (!journal_file_) fail_write(journal_);
   if (!goes_on) write_all(journal_file_, (key_ + "\n").data(), key_.size() + 1, journal_);
@@ -161,10 +194,32 @@ bool RowStore::is_finished(const std::vector<uint64_t>& hashes) const {
   return finished_ == hashes && part_floats_ == 0;
 }
 
-const float* RowStore::row_of(const Place& place, bool of_frames) const {
+RowStore::Place RowStore::place_of(uint64_t hash) const {
+  const std::shared_lock lock(mutex_);
+  return places_.at(hash);
+}
+
+void RowStore::read_rows(const Place& place, bool of_frames, float* out) const {
+  const int64_t cols = of_frames ? kFrameCols : cols_;
+  const int64_t count = place.count * cols;
+  if (count <= 0) return;
   if (place.is_in_part)
-    return part_view_.view().data() + place.begin + (of_frames ? place.count * cols_ : 0);
-  return (of_frames ? frames_ : values_).view().row(place.begin);
+    part_reader_->read(place.begin + (of_frames ? place.count * cols_ : 0), count, out);
+  else
+    (of_frames ? frames_ : values_)->read(place.begin * cols, count, out);
+}
+
+LocalDescriptors RowStore::read(uint64_t hash) const {
+  const Place place = place_of(hash);
+  LocalDescriptors rows;
+  rows.descriptors = Matrix<float>(place.count, std::max<int64_t>(cols_, 0));
+  read_rows(place, false, rows.descriptors.data());
+  rows.grid_rows = place.grid_rows;
+  rows.grid_cols = place.grid_cols;
+  if (!files_.is_local()) return rows;
+  rows.frames = Matrix<float>(place.count, kFrameCols);
+  read_rows(place, true, rows.frames.data());
+  return rows;
 }
 
 void RowStore::write_values(const std::vector<uint64_t>& hashes) {
@@ -175,9 +230,12 @@ void RowStore::write_values(const std::vector<uint64_t>& hashes) {
     const int64_t cols = of_frames ? kFrameCols : std::max<int64_t>(cols_, 0);
     AtomicFile file(fresh(of_frames ? files_.frames : files_.values));
     file.write(npy_float_header(std::array{total, cols}));
+    std::vector<float> rows;
     for (const uint64_t hash : hashes) {
       const Place& place = places_.at(hash);
-      if (place.count > 0) file.write(row_of(place, of_frames), sizeof(float) * place.count * cols);
+      rows.resize(static_cast<size_t>(place.count * cols));
+      read_rows(place, of_frames, rows.data());
+      file.write(rows.data(), sizeof(float) * rows.size());
     }
     file.commit();
   }
@@ -197,19 +255,17 @@ void RowStore::write_offsets(const std::vector<uint64_t>& hashes) {
 }
 
 void RowStore::assemble(const std::vector<uint64_t>& hashes) {
-  if (part_floats_ > 0) {
-    const auto mapped = MappedFile::open(part_);
-    const auto* floats = reinterpret_cast<const float*>(mapped->bytes().data());
-    part_view_ = Points(FloatView(floats, 1, part_floats_), mapped, true);
-  }
   write_values(hashes);
   if (files_.is_local()) write_offsets(hashes);
-  part_view_ = {};
 }
 
 void RowStore::publish() {
   for (const std::string& path : {files_.values, files_.frames, files_.offsets, files_.grids})
     if (!path.empty() && std::rename(fresh(path).c_str(), path.c_str()) != 0) fail_write(path);
+  discard_part();
+}
+
+void RowStore::discard_part() {
   if (part_file_) std::fclose(std::exchange(part_file_, nullptr));
   if (journal_file_) std::fclose(std::exchange(journal_file_, nullptr));
   std::error_code ignored;

@@ -2,7 +2,8 @@
 // The numbers of one feature, found by the content of the picture they belong to. Rows lie in the
 // finished .npy files, or in a part file to which finished pictures are appended: a journal of one
 // line a picture says where each ends, so that what a crash cut off is forgotten and nothing else.
-// assemble() makes new .npy files of both, in the order of the pictures.
+// assemble() makes new .npy files of both, in the order of the pictures. Rows are read when they
+// are asked for, so that memory does not grow with their number.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,27 @@
 #include <unordered_map>
 #include <vector>
 
-#include "milieu/data/points.h"
 #include "milieu/feature/local.h"
 
 namespace milieu::internal {
+
+// The floats at the end of a file, read piece by piece from any thread.
+class FloatFile {
+ public:
+  // All floats after the first `header_bytes`. Throws IoError.
+  FloatFile(std::string path, int64_t header_bytes);
+  ~FloatFile();
+  FloatFile(const FloatFile&) = delete;
+  FloatFile& operator=(const FloatFile&) = delete;
+
+  // Floats [begin, begin + count) to `out`. Throws IoError when they are not there.
+  void read(int64_t begin, int64_t count, float* out) const;
+
+ private:
+  std::string path_;
+  int64_t header_bytes_ = 0;
+  int fd_ = -1;
+};
 
 // Where the .npy files of a store are. Stores of whole features have only `values`.
 struct StoreFiles {
@@ -46,6 +64,10 @@ class RowStore {
   // Whole features: one row, no frames. On disk when it returns. Throws IoError, and DataError when
   // the number of columns differs from the rows before.
   void append(uint64_t hash, const LocalDescriptors& rows);
+  // The rows of a picture that the store has. May be asked from any thread while another appends.
+  LocalDescriptors read(uint64_t hash) const;
+  // Floats that were appended, now or before a crash.
+  int64_t num_appended() const { return part_floats_; }
 
   // The finished files are those of these pictures already.
   bool is_finished(const std::vector<uint64_t>& hashes) const;
@@ -53,6 +75,8 @@ class RowStore {
   void assemble(const std::vector<uint64_t>& hashes);
   // Puts the files of assemble() in their places and removes the part.
   void publish();
+  // Removes the part with all that was appended.
+  void discard_part();
 
   int64_t cols() const { return cols_; }
 
@@ -68,7 +92,8 @@ class RowStore {
   void open_part();
   void write_values(const std::vector<uint64_t>& hashes);
   void write_offsets(const std::vector<uint64_t>& hashes);
-  const float* row_of(const Place& place, bool of_frames) const;
+  Place place_of(uint64_t hash) const;
+  void read_rows(const Place& place, bool of_frames, float* out) const;
 
   StoreFiles files_;
   std::string part_, journal_, key_;
@@ -76,11 +101,11 @@ class RowStore {
   mutable std::shared_mutex mutex_;             // of places_
   std::unordered_map<uint64_t, Place> places_;  // looked up, never walked
   std::vector<uint64_t> finished_;              // order of the finished files
-  Points values_, frames_;                      // of the finished files
+  std::unique_ptr<FloatFile> values_, frames_;  // of the finished files
   std::FILE* part_file_ = nullptr;
   std::FILE* journal_file_ = nullptr;
-  int64_t part_floats_ = 0;  // complete ones
-  Points part_view_;         // while assembling
+  std::unique_ptr<FloatFile> part_reader_;  // null until the part has something
+  int64_t part_floats_ = 0;                 // complete ones
 };
 
 }  // namespace milieu::internal
