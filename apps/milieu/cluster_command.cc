@@ -223,7 +223,9 @@ PictureInput ClusterCommand::load_rows(const LoadOptions& options, ProgressMonit
                                 .codebook = input_.codebook,
                                 .vocabulary_folder = {}};
   try {
-    return load_input(input_.path, pictures, options, monitor, session);
+    const std::string model = method_->model_of_input();
+    if (model.empty()) return load_input(input_.path, pictures, options, monitor, session);
+    return load_input_like_training(input_.path, model, pictures, options, monitor, session);
   } catch (const IoError& error) {
     if (!path_is_recorded_) throw;
     throw IoError(fmt::format("{} (so named in {}: give INPUT if it is elsewhere)", error.what(),

@@ -7,9 +7,12 @@
 #include <memory>
 
 #include "commands.h"
+#include "learn_sets.h"
 #include "method.h"
 #include "milieu/base/error.h"
 #include "milieu/exemplar/exemplar.h"
+#include "milieu/exemplar/learned_distance.h"
+#include "milieu/store/run_folder.h"
 #include "rows.h"
 
 namespace milieu::cli {
@@ -19,7 +22,19 @@ namespace {
 struct ExemplarFiles {
   std::string penalties;
   std::string lists;
+  std::string model;
 };
+
+// What is done with a learned distance.
+struct LearnedUse {
+  bool classify = false;
+};
+
+template <class Visitor>
+void visit_fields(LearnedUse& o, Visitor&& v) {
+  v("classify", o.classify, anything(),
+    "with --model: give each row the class of the nearest training sample instead of clustering");
+}
 
 template <class Visitor>
 void visit_fields(ExemplarFiles& o, Visitor&& v) {
@@ -28,6 +43,8 @@ void visit_fields(ExemplarFiles& o, Visitor&& v) {
   v("lists", o.lists, anything(),
     "file of three columns, row of INPUT, row that may serve it, cost: only these pairs count, in "
     "place of a distance");
+  v("model", o.model, anything(),
+    "run folder of milieu exemplar learn: its distance and penalty, in place of --distance");
 }
 
 // A row number in the lists, as a kept row; -1 when --select dropped it.
@@ -69,12 +86,32 @@ std::vector<ServiceEntry> read_lists(const std::string& path, RowFiles& rows) {
 
 class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarFiles> {
  public:
+  std::vector<Field> option_fields() override {
+    std::vector<Field> fields = fields_of(options_);
+    for (Field& field : fields_of(use_)) fields.push_back(std::move(field));
+    return fields;
+  }
+  std::string model_of_input() const override { return files_.model; }
+
+  std::optional<Dataset> load_own_input(const std::string& path,
+                                        const LoadOptions& options) override {
+    if (files_.model.empty()) {
+      if (use_.classify) throw UsageError("--classify needs --model: a learned distance");
+      return std::nullopt;
+    }
+    read_model();
+    if (learned_.form == "precomputed") return load_cost_matrices(path, options);
+    if (is_list_of_files(path)) return load_views(path, options, nullptr);
+    return std::nullopt;
+  }
+
   void load_files(RowFiles& rows) override {
     if (!files_.penalties.empty()) penalties_ = rows.weights(files_.penalties);
     if (!files_.lists.empty()) entries_ = read_lists(files_.lists, rows);
   }
 
   MethodResult fit(const Dataset& data, Monitor& monitor) override {
+    if (!files_.model.empty()) return fit_learned(data, monitor);
     if (!files_.lists.empty()) return fit_lists(data.points.rows(), monitor);
     ExemplarInput input;
     input.points = data.points.view();
@@ -98,6 +135,70 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarFiles> {
     return to_method_result(fit_exemplar(input, options_, monitor));
   }
 
+  void read_model() {
+    const std::string path = resolve_model_path(files_.model);
+    learned_ = from_model_file<LearnedDistance>(read_model_file(path), path);
+    check_learned_distance(learned_, path);
+    if (options_.distance != ExemplarOptions().distance)
+      throw UsageError("distance is given, but --model brings its own: leave one of them out");
+    if (!files_.penalties.empty() || !files_.lists.empty())
+      throw UsageError("--penalties and --lists do not go with --model");
+  }
+
+  Dataset load_cost_matrices(const std::string& path, const LoadOptions& options) {
+    matrices_ = load_matrices(path, options.num_threads, nullptr);
+    return make_dataset(matrices_[0], {}, {}, path, options);
+  }
+
+  MethodResult fit_learned(const Dataset& data, Monitor& monitor) {
+    if (use_.classify) return classify(data, monitor);
+    if (learned_.form != "precomputed")
+      return to_method_result(
+          fit_learned_exemplar(learned_, data.points.view(), options_, monitor));
+    std::vector<FloatView> views;
+    for (const Points& matrix : matrices_) views.push_back(matrix.view());
+    return to_method_result(fit_learned_exemplar(learned_, views, options_, monitor));
+  }
+
+  MethodResult classify(const Dataset& data, Monitor& monitor) {
+    const Stopwatch watch;
+    MethodResult out;
+    out.labels = classify_learned(learned_, data.points.view(), options_.num_threads, monitor);
+    const std::vector<std::string> names = lines_of(learned_.class_names);
+    RunSummary& s = out.summary;
+    s.method = "exemplar";
+    s.version = version();
+    s.seed = options_.seed;
+    s.n = data.points.rows();
+    s.d = data.points.cols();
+    s.termination =
+        monitor.should_stop() ? termination_from(monitor.stop_reason()) : Termination::Converged;
+    set_sizes(s, out.labels, static_cast<int>(names.size()));
+    s.extra.emplace_back("classes", names);
+    if (!data.labels.empty()) s.extra.emplace_back("class_accuracy", accuracy(data.labels, out));
+    std::string csv = "class,name\n";
+    for (size_t c = 0; c < names.size(); ++c) csv += fmt::format("{},{}\n", c, names[c]);
+    out.files.push_back({"classes.csv", csv});
+    s.seconds = watch.seconds();
+    return out;
+  }
+
+  // Share of rows whose class, by name, is the true one.
+  double accuracy(const Labels& truth, const MethodResult& out) const {
+    const std::vector<std::string> names = lines_of(learned_.class_names);
+    int64_t right = 0, known = 0;
+    for (size_t i = 0; i < truth.indices.size(); ++i) {
+      if (truth.indices[i] < 0) continue;
+      ++known;
+      right += truth.names[static_cast<size_t>(truth.indices[i])] ==
+               names[static_cast<size_t>(out.labels[i])];
+    }
+    return known > 0 ? static_cast<double>(right) / static_cast<double>(known) : 0.0;
+  }
+
+  LearnedUse use_;
+  LearnedDistance learned_;
+  std::vector<Points> matrices_;  // of a distance learned from matrices
   std::vector<double> penalties_;
   std::vector<ServiceEntry> entries_;
 };
@@ -109,7 +210,10 @@ constexpr std::string_view kExample =
     "  milieu exemplar faces.npy -k 12 --distance l1\n"
     "  milieu exemplar costs.npy --distance precomputed --penalty median\n"
     "    A few candidates for each row (columns: row, row that may serve it, cost):\n"
-    "  milieu exemplar faces.npy --lists pairs.csv --penalty 25\n";
+    "  milieu exemplar faces.npy --lists pairs.csv --penalty 25\n"
+    "    With a distance learned from example clusterings (milieu help exemplar learn):\n"
+    "  milieu exemplar learn old.npy:groups.npy --out distance\n"
+    "  milieu exemplar faces.npy --model distance\n";
 
 }  // namespace
 
@@ -117,7 +221,8 @@ Command exemplar_command() {
   return {.name = "exemplar",
           .summary = "samples that represent the rest, with a certified bound",
           .example = kExample,
-          .make_method = std::make_unique<ExemplarMethod>};
+          .make_method = std::make_unique<ExemplarMethod>,
+          .subcommands = {exemplar_learn_command()}};
 }
 
 }  // namespace milieu::cli

@@ -14,6 +14,7 @@
 #include "method.h"
 #include "milieu/base/parallel.h"
 #include "milieu/base/summary.h"
+#include "milieu/exemplar/learn.h"
 #include "milieu/feature/feature_spec.h"
 #include "milieu/feature/feature_store.h"
 #include "milieu/linalg/gemm.h"
@@ -92,7 +93,12 @@ void print_options(const std::string& method, Console& console) {
     console.print(feature_options_table(fields_of(words)));
     return;
   }
-  std::vector<std::string> known;
+  if (method == "exemplar-learn") {
+    ExemplarLearnOptions learn;
+    console.print(options_table(fields_of(learn)));
+    return;
+  }
+  std::vector<std::string> known = {"exemplar-learn"};
   for (const Command& other : commands())
     if (other.make_method) known.emplace_back(other.name);
   for (const FeatureEntry& entry : feature_catalog()) known.push_back(entry.name);

@@ -77,6 +77,7 @@ Command dcp_command();
 Command topics_command();
 Command dlgmm_command();
 Command exemplar_command();
+Command exemplar_learn_command();
 Command icc_command();
 Command icc_classify_command();
 Command kmedoids_command();

@@ -126,7 +126,8 @@ void Flags::add(FlagSpec spec, std::function<void(const std::string&)> set) {
       parser_->app.add_option(fmt::format("{}", fmt::join(spec.names, ",")), take);
   if (takes_all) {
     option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    option->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(false);
+    option->expected(1, CLI::detail::expected_max_vector_size)
+        ->allow_extra_args(spec.is_positional());  // a flag takes one value, then INPUT may follow
   } else {
     option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     option->expected(spec.is_boolean() ? 0 : 1);

@@ -43,8 +43,10 @@ std::string entry(const std::string& title, std::string_view help) {
 std::string usage_of(const Command& command, const Flags& flags) {
   std::string usage = call_of(command);
   for (const FlagSpec& spec : flags.specs())
-    if (spec.is_positional())
-      usage += spec.is_required ? " " + spec.names[0] : " [" + spec.names[0] + "]";
+    if (spec.is_positional()) {
+      const std::string name = spec.names[0] + (spec.is_repeated ? "..." : "");
+      usage += spec.is_required ? " " + name : " [" + name + "]";
+    }
   return usage + " [flags]";
 }
 

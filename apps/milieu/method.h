@@ -58,6 +58,8 @@ class Method {
     (void)path, (void)options;
     return std::nullopt;
   }
+  // The run folder whose features, words and columns INPUT must have; "": none.
+  virtual std::string model_of_input() const { return ""; }
   // Reads the files beside it.
   virtual void load_files(RowFiles& rows) { (void)rows; }
   // The true classes of what will be labelled; `path` is --truth or empty.

@@ -129,7 +129,9 @@ std::vector<std::string> chosen_ids(const FeatureFolder& folder, const std::stri
 
 void add_feature(const FeatureFolder& folder, const std::string& id, Points& points,
                  PictureInput& input) {
+  const int64_t first = points.cols();
   join_columns(points, folder.points(id));
+  input.columns.push_back({id, first, points.cols() - first});
   for (const std::string& name : vocabulary_files(folder.path, id))
     input.vocabulary.emplace_back(name, folder.path + "/" + name);
   input.feature += (input.feature.empty() ? "" : ",") + folder.find(id).spec;

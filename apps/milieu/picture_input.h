@@ -23,11 +23,19 @@ struct PictureOptions {
   std::string vocabulary_folder;  // words of training; "": learned here
 };
 
+// The columns of one feature.
+struct FeatureColumns {
+  std::string id;
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
 struct PictureInput {
-  Dataset data;          // names are paths below `root`
-  std::string root;      // the folder of pictures; "": INPUT was a file
-  std::string feature;   // the list in full, such as "dense-sift:words=400"
-  std::string max_side;  // of a folder of features, "" for the default
+  Dataset data;                         // names are paths below `root`
+  std::string root;                     // the folder of pictures; "": INPUT was a file
+  std::string feature;                  // the list in full, such as "dense-sift:words=400"
+  std::string max_side;                 // of a folder of features, "" for the default
+  std::vector<FeatureColumns> columns;  // of the features, in the order of the list
   std::vector<std::string> warnings;
   // Files that a model of this input needs for new pictures: name and path.
   std::vector<std::pair<std::string, std::string>> vocabulary;

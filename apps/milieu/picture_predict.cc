@@ -70,6 +70,22 @@ void check_same_words(const PictureInput& input, const Training& training) {
   }
 }
 
+// Another list of features has other columns, even where their number is the same.
+void check_same_features(const std::string& given, const Training& training,
+                         const std::string& model) {
+  if (given.empty() || training.feature.empty()) return;
+  const auto full = [](const std::string& list) {
+    std::string text;
+    for (FeatureSpec& spec : parse_features(list)) text += to_text(spec) + ",";
+    return text;
+  };
+  if (full(given) != full(training.feature))
+    throw InvalidArgument(
+        fmt::format("feature is {}, but the model was learned on {} ({}): leave "
+                    "--feature out",
+                    given, training.feature, model));
+}
+
 }  // namespace
 
 PictureInput load_input_like_training(const std::string& path, const std::string& model,
@@ -78,6 +94,7 @@ PictureInput load_input_like_training(const std::string& path, const std::string
   std::error_code error;
   if (!fs::is_directory(path, error)) return load_input(path, pictures, options, monitor, session);
   const Training training = read_training(model);
+  check_same_features(pictures.feature, training, model);
   if (pictures.feature.empty()) pictures.feature = training.feature;
   pictures.max_side = training.max_side;
   if (is_feature_folder(path)) {

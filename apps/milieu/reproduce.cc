@@ -14,6 +14,7 @@
 #include "reproduce_cac.h"
 #include "reproduce_dcp.h"
 #include "reproduce_dlgmm.h"
+#include "reproduce_exemplar.h"
 #include "reproduce_icc.h"
 
 namespace milieu::cli {
@@ -92,6 +93,15 @@ const std::vector<Reproduction>& reproductions() {
       {"dlgmm", "scenes", "Tables 1 and 3 on 15-Scenes, V = 100", reproduce_dlgmm_scenes},
       {"dlgmm", "caltech", "Tables 2 and 4 on a subset of Caltech-101, V = 100",
        reproduce_dlgmm_caltech},
+      {"exemplar", "synthetic", "Fig. 2: F against the share of corrupted dimensions",
+       reproduce_exemplar_synthetic},
+      {"exemplar", "raw", "the same without normalised features", reproduce_exemplar_raw},
+      {"exemplar", "sizes", "other numbers of dimensions, samples, clusters",
+       reproduce_exemplar_sizes},
+      {"exemplar", "brodatz", "Fig. 3a and 4: textures without turns (Brodatz for Outex)",
+       reproduce_exemplar_brodatz},
+      {"exemplar", "uiuc", "Fig. 3b and 5: UIUC textures", reproduce_exemplar_uiuc},
+      {"exemplar", "scenes", "Fig. 6 and 7: 15 scenes", reproduce_exemplar_scenes},
   };
   return table;
 }

@@ -114,6 +114,9 @@ std::string metrics_table(const Metrics& metrics) {
       {"f_pairwise", metrics.f_pairwise},
       {"precision_pairwise", metrics.precision_pairwise},
       {"recall_pairwise", metrics.recall_pairwise},
+      {"f_bcubed", metrics.f_bcubed},
+      {"precision_bcubed", metrics.precision_bcubed},
+      {"recall_bcubed", metrics.recall_bcubed},
       {"purity", metrics.purity},
   };
   std::string text;

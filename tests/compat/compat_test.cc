@@ -56,6 +56,11 @@ TEST(Compat, IccV1) {
   EXPECT_THAT(predict_from("icc_classifier_v1", plane_points()), ElementsAre(1, 1, 0, 1));
 }
 
+TEST(Compat, LearnedDistanceV1) {
+  EXPECT_THAT(predict_from("learned_distance_v1", plane_points()), ElementsAre(1, 0, 1, 1));
+  EXPECT_EQ(load_model<LearnedDistance>(path_of("learned_distance_v1")).penalty, 2.5);
+}
+
 TEST(Compat, AgglomerativeV1) {
   const auto model = load_model<AgglomerativeModel>(path_of("agglomerative_v1"));
   EXPECT_EQ(model.tree, compat::agglomerative_v1().tree);
@@ -109,6 +114,7 @@ TEST(Compat, SameVersionIsWrittenTheSame) {
   expect_written_the_same("kmeans_v1", compat::kmeans_v1());
   expect_written_the_same("kmedoids_v1", compat::kmedoids_v1());
   expect_written_the_same("kmodes_v1", compat::kmodes_v1());
+  expect_written_the_same("learned_distance_v1", compat::learned_distance_v1());
   expect_written_the_same("meanshift_v1", compat::meanshift_v1());
   expect_written_the_same("ncut_v1", compat::ncut_v1());
 }

@@ -17,6 +17,7 @@
 #include "milieu/dcp/dcp.h"
 #include "milieu/exemplar/exemplar.h"
 #include "milieu/exemplar/kmedoids.h"
+#include "milieu/exemplar/learned_distance.h"
 #include "milieu/icc/icc.h"
 #include "milieu/icc/icc_classifier.h"
 
@@ -130,6 +131,20 @@ inline IccClassifierModel icc_classifier_v1() {
   m.classifier.covariances = matrix<double>(3, 1, {1, 1, 1});
   m.classifier.log_priors = {-1, -1, -1};
   m.classifier.class_from_subclass = {0, 1, 1};
+  return m;
+}
+
+// The second column counts four times as much as the first: (4.9, 0) is nearer to (0, 0).
+inline LearnedDistance learned_distance_v1() {
+  LearnedDistance m;
+  m.weights = {1, 4};
+  m.penalty = 2.5;
+  m.form = "coordinates";
+  m.names = "x\ny";
+  m.num_point_columns = 2;
+  m.samples = matrix<float>(3, 2, {0, 0, 10, 0, 11, 5});
+  m.sample_labels = {1, 0, 1};
+  m.class_names = "far\nnear";
   return m;
 }
 

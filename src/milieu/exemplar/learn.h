@@ -1,35 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learning a distance from example clusterings [Komodakis11, sections 3 and 4]: weights w >= 0 of
-// the squared differences of coordinates, such that exemplar clustering under the weighted distance
-// gives the partitions shown. Max-margin training by dual decomposition: every sample and every
-// true cluster is a small problem (a slave) with a closed form; their sum bounds the loss.
+// Learning to cluster [Komodakis11, sections 3 and 4]: non-negative weights of candidate distances
+// such that exemplar clustering under their sum gives the partitions shown. Candidates are squared
+// differences of coordinates, distances of groups of columns (features of pictures), or matrices
+// made elsewhere. Max-margin training by dual decomposition: crf/train.h with the closed forms of
+// learn_steps.h.
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
+#include "milieu/crf/train.h"
+#include "milieu/exemplar/learned_distance.h"
+#include "milieu/exemplar/pair_features.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu {
 
-enum class LearnRegularizer { L1, L2 };
+enum class LearnPrecision { Single, Double };
 
 struct ExemplarLearnOptions {
-  double alpha = 1;          // margin for each exemplar too many or too few in a true cluster
-  double beta = 1;           // margin for each sample outside its true cluster
-  double penalty = 0;        // d_qq; 0: by rule, the larger of 2 alpha and beta n / (2 clusters)
-  int max_iterations = 200;  // rounds
-  double step = 0.2;         // of the weights (AdaGrad)
-  double regularization = 1e-3;  // tau; larger: fewer and smaller weights
-  LearnRegularizer regularizer = LearnRegularizer::L1;
-  bool normalize = true;     // divide each feature by its mean over all pairs first
-  double max_memory_gb = 4;  // for distances and duals of all sets; more is refused
-  uint64_t seed = 1;         // nothing is random; reported
-  int num_threads = 0;
+  double alpha = 1;            // margin for each exemplar too many or too few in a true cluster
+  double beta = 1;             // margin for each sample outside its true cluster
+  double penalty = 0;          // d_qq; 0: by rule, the larger of 2 alpha and beta times half the
+                               // mean cluster size
+  bool learn_penalty = false;  // d_qq is trained too, from `penalty` on
+  bool calibrate = false;  // afterwards, the penalty under which the training sets come out best
+  bool normalize = true;   // divide each feature by its mean over all pairs first
+  LearnPrecision precision = LearnPrecision::Single;  // of distances and duals
+  double max_memory_gb = 4;  // for duals and distances of all sets; what fits not is computed again
+                             // in every round, duals are refused
+  CrfTrainOptions train;
 };
 
 template <class Visitor>
@@ -37,51 +41,52 @@ void visit_fields(ExemplarLearnOptions& o, Visitor&& v) {
   v("alpha", o.alpha, above(0), "margin for exemplars too many or too few in a true cluster");
   v("beta", o.beta, above(0), "margin for each sample outside its true cluster");
   v("penalty", o.penalty, at_least(0), "cost of each exemplar; 0 takes it from the cluster sizes");
-  v("max_iterations", o.max_iterations, at_least(1).alias("rounds"), "rounds of training");
-  v("step", o.step, above(0).advanced(), "length of the weights' steps");
-  v("regularization", o.regularization, at_least(0), "price of the weights; larger gives fewer");
-  v("regularizer", o.regularizer,
-    one_of<LearnRegularizer>({{"l1", LearnRegularizer::L1}, {"l2", LearnRegularizer::L2}}),
-    "how the weights are priced");
+  v("learn_penalty", o.learn_penalty, anything(), "train the cost of an exemplar too");
+  v("calibrate", o.calibrate, anything(),
+    "afterwards take the penalty under which the training sets come out best");
   v("normalize", o.normalize, anything(), "divide each feature by its mean over all pairs first");
-  v("max_memory_gb", o.max_memory_gb, above(0).advanced(), "memory for distances and duals");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
-  v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
+  visit_fields(o.train, v);
+  v("precision", o.precision,
+    one_of<LearnPrecision>({{"single", LearnPrecision::Single}, {"double", LearnPrecision::Double}})
+        .advanced(),
+    "of distances and duals; double is for checks, and slow");
+  v("max_memory_gb", o.max_memory_gb, above(0).advanced(),
+    "memory for distances and duals; distances beyond it are computed again in every round");
 }
 
-// One example: points and their true clusters.
+// The values of the paper where ours differ: plain subgradient steps.
+void apply_paper_preset(ExemplarLearnOptions& options);
+
+// One example: samples and their true clusters. Points, or matrices of candidate distances.
 struct LearnSet {
-  FloatView points;         // n x d; all sets have the same d
-  std::vector<int> labels;  // n, 0 .. clusters - 1, none empty
+  FloatView points;                      // n x d; all sets have the same d
+  std::vector<int> labels;               // n, 0 .. clusters - 1, none empty
+  std::vector<FloatView> matrices = {};  // n x n each; all sets have as many
 };
 
-struct LearnedDistance {
-  static constexpr std::string_view kKind = "learned_distance";
-  static constexpr int kFormatVersion = 1;
-  std::vector<double> weights;  // d, of the squared differences of coordinates as given
-  double penalty = 0;           // for exemplar clustering under this distance
+struct LearnInput {
+  std::vector<LearnSet> sets;
+  std::vector<CandidateDistance> candidates =
+      {};                               // of points; empty: squared difference a coordinate
+  std::vector<std::string> names = {};  // of coordinates or matrices; empty: "column 3", "matrix 0"
 };
-
-template <class Visitor>
-void visit_arrays(LearnedDistance& m, Visitor&& v) {
-  v("weights", m.weights);
-  v("penalty", m.penalty);
-}
 
 struct ExemplarLearnResult {
-  LearnedDistance model;  // mean weights of the second half of the rounds
-  RunSummary summary;     // objective: the bound of the loss at the last round, its trace
+  LearnedDistance model;         // mean weights of the second half of the rounds
+  RunSummary summary;            // objective: the bound of the loss at the last round, its trace
+  std::vector<CrfRound> rounds;  // the parts of the objective
+  std::vector<double> shares;    // F: weight times the candidate's mean over the pairs, of the sum
 };
 
-// Throws InvalidArgument where a set cannot teach (one cluster that holds everything, or every
-// sample alone), where widths differ, or where the penalty is alpha or less: single samples would
-// then always win.
-ExemplarLearnResult learn_exemplar_distance(const std::vector<LearnSet>& sets,
+// Throws InvalidArgument where a set cannot teach (one cluster that holds everything, every sample
+// alone), where widths differ, where the penalty is alpha or less (single samples would then always
+// win), where all candidates are constant; DataError for NaN and for negative distances. The model
+// has no samples: add_samples() puts them in.
+ExemplarLearnResult learn_exemplar_distance(const LearnInput& input,
                                             const ExemplarLearnOptions& options,
                                             Monitor& monitor = silent_monitor());
 
-// Points whose squared Euclidean distance is the learned one: each column times the root of its
-// weight. Give them to fit_exemplar with distance squared-euclidean and the model's penalty.
-Matrix<float> apply_weights(const LearnedDistance& model, FloatView points);
+// Bytes of duals and of distances under the present weights, for sets of these sizes.
+double learn_memory_bytes(const std::vector<LearnSet>& sets, LearnPrecision precision);
 
 }  // namespace milieu

@@ -2,7 +2,6 @@
 #include "milieu/exemplar/learn_steps.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace milieu::internal {
 
@@ -32,24 +31,6 @@ double minimise_cluster_slave(std::span<const double> theta, double alpha,
   for (double t : theta) sum += std::min(t - alpha, 0.0);
   for (size_t q = 0; q < theta.size(); ++q) is_open[q] = sum < 0 && theta[q] < alpha;
   return -alpha + std::min(0.0, sum);
-}
-
-std::vector<int> best_members(FloatView distances, const std::vector<int>& labels,
-                              int num_clusters) {
-  const int n = static_cast<int>(labels.size());
-  std::vector<int> best(num_clusters, -1);
-  std::vector<double> lowest(num_clusters, std::numeric_limits<double>::infinity());
-  for (int q = 0; q < n; ++q) {
-    const int c = labels[q];
-    double sum = 0;
-    for (int p = 0; p < n; ++p)
-      if (labels[p] == c) sum += distances(p, q);
-    if (sum < lowest[c]) {
-      lowest[c] = sum;
-      best[c] = q;
-    }
-  }
-  return best;
 }
 
 void update_duals(std::span<const char> is_open, std::span<const double> share, double step,

@@ -5,9 +5,10 @@
 // Conventions
 //   truth -1           the sample is left out everywhere.
 //   label -1           the sample has no cluster. It is wrong in accuracy, error, balanced_error,
-//                      purity and f, and it is put together with nobody in the pairwise figures.
-//                      NMI and ARI compare partitions of all samples: there such samples form one
-//                      more cluster, which is what scikit-learn computes from the same labels.
+//                      purity and f, and it is put together with nobody in the pairwise figures and
+//                      B-cubed. NMI and ARI compare partitions of all samples: there such samples
+//                      form one more cluster, which is what scikit-learn computes from the same
+//                      labels.
 //   equal matchings    among matchings with the same accuracy the one with the smallest
 //                      balanced_error is taken, so that no figure depends on how clusters are
 //                      named.
@@ -170,6 +171,28 @@ void set_pairwise(const Table& table, Metrics& metrics) {
                                  (static_cast<double>(together) + static_cast<double>(same_class));
 }
 
+// B-cubed: each sample counts itself; one without a cluster is alone.
+void set_bcubed(const Table& table, Metrics& metrics) {
+  long double precision = 0, recall = 0;
+  for (int j = 0; j < table.num_classes; ++j) {
+    const auto size = static_cast<long double>(table.col_sums[j]);
+    int64_t alone = table.col_sums[j];
+    for (int i = 0; i < table.num_clusters; ++i) {
+      const auto count = static_cast<long double>(table(i, j));
+      precision += count * count / static_cast<long double>(table.row_sums[i]);
+      recall += count * count / size;
+      alone -= table(i, j);
+    }
+    precision += static_cast<long double>(alone);
+    recall += static_cast<long double>(alone) / size;
+  }
+  const auto n = static_cast<long double>(table.n);
+  metrics.precision_bcubed = static_cast<double>(precision / n);
+  metrics.recall_bcubed = static_cast<double>(recall / n);
+  metrics.f_bcubed =
+      static_cast<double>(2 * (precision / n) * (recall / n) / (precision / n + recall / n));
+}
+
 // From the pairs: both together (tp), only by the clusters (fp), only by the classes (fn), neither
 // (tn). Products of pair counts need more than 64 bits; long double keeps 64 of them.
 double adjusted_rand_index(const Table& table) {
@@ -238,6 +261,7 @@ Metrics compute_metrics(std::span<const int> labels, std::span<const int> truth)
   set_matched(table, clusters, classes, metrics);
   set_information(table, metrics);
   set_pairwise(table, metrics);
+  set_bcubed(table, metrics);
   metrics.ari = adjusted_rand_index(table);
   set_best_match(table, metrics);
   return metrics;

@@ -25,7 +25,11 @@ struct Metrics {
   double f_pairwise = 0;      // F of the pairs put together
   double precision_pairwise = 0;
   double recall_pairwise = 0;
-  double purity = 0;  // share of samples in the majority class of their cluster
+  double f_bcubed = 0;  // harmonic mean of the two below [Bagga98]
+  double precision_bcubed =
+      0;  // mean over samples of the share of their cluster that is of their class
+  double recall_bcubed = 0;  // ... of the share of their class that is in their cluster
+  double purity = 0;         // share of samples in the majority class of their cluster
 
   // By label, from 0 to the highest one; a label that does not occur has size 0 and class -1. Both
   // are empty when a label is 10^8 or more: it is a name then, not a place.

@@ -286,6 +286,28 @@ TEST(Metrics, SymmetricFiguresAreSymmetric) {
   }
 }
 
+// B-cubed from its definition, sample by sample.
+TEST(Metrics, BCubedIsTheMeanOverSamples) {
+  const Ints labels = {0, 0, 0, 1, 1, 2, -1, -1, 5};
+  const Ints truth = {0, 0, 1, 1, 1, 2, 2, 0, -1};
+  double precision = 0, recall = 0;
+  for (int p = 0; p < 8; ++p) {
+    double cluster = 0, of_class = 0, both = 0;
+    for (int q = 0; q < 8; ++q) {
+      const bool together = p == q || (labels[p] >= 0 && labels[p] == labels[q]);
+      cluster += together;
+      of_class += truth[p] == truth[q];
+      both += together && truth[p] == truth[q];
+    }
+    precision += both / cluster / 8;
+    recall += both / of_class / 8;
+  }
+  const Metrics m = compute_metrics(labels, truth);
+  EXPECT_NEAR(m.precision_bcubed, precision, 1e-12);
+  EXPECT_NEAR(m.recall_bcubed, recall, 1e-12);
+  EXPECT_NEAR(m.f_bcubed, 2 * precision * recall / (precision + recall), 1e-12);
+}
+
 // Ten million samples: products of pair counts are about 10^27, beyond 64 bits.
 TEST(Metrics, TenMillionSamplesKeepPairCountsExact) {
   constexpr int kHalf = 5'000'000;

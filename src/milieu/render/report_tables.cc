@@ -39,6 +39,7 @@ std::vector<MetricRow> metric_rows(const Metrics& m) {
       {"F of pairs", m.f_pairwise, "harmonic mean of the two below"},
       {"precision of pairs", m.precision_pairwise, "pairs of a cluster that share their class"},
       {"recall of pairs", m.recall_pairwise, "pairs of a class that share their cluster"},
+      {"F, B-cubed", m.f_bcubed, "a sample's cluster and class, mean over the samples"},
       {"purity", m.purity, "samples in the majority class of their cluster"},
   };
 }

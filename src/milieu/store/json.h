@@ -30,7 +30,7 @@ std::string summary_to_json(const RunSummary& summary, const Metrics* metrics = 
                             std::span<const NamedMetrics> more = {});
 
 // accuracy, error, balanced_error, nmi, nmi_max, nmi_sqrt, ari, f, f_pairwise, precision_pairwise,
-// recall_pairwise, purity, num_clusters, num_classes, n.
+// recall_pairwise, f_bcubed, precision_bcubed, recall_bcubed, purity, num_clusters, num_classes, n.
 std::string metrics_to_json(const Metrics& metrics);
 
 // {"num_clusters": 8, ...} in the order of declaration. A real number that is not finite is written

@@ -170,7 +170,8 @@ TEST(Json, MetricsHaveTheirKeysInTheFixedOrder) {
   EXPECT_THAT(keys_of(text),
               ElementsAre("accuracy", "error", "balanced_error", "nmi", "nmi_max", "nmi_sqrt",
                           "ari", "f", "f_pairwise", "precision_pairwise", "recall_pairwise",
-                          "purity", "num_clusters", "num_classes", "n"));
+                          "f_bcubed", "precision_bcubed", "recall_bcubed", "purity", "num_clusters",
+                          "num_classes", "n"));
   EXPECT_EQ(Json::parse(text)["accuracy"], 0.75);
 }
 

@@ -17,6 +17,7 @@
 #include "milieu/dcp/dcp.h"
 #include "milieu/exemplar/exemplar.h"
 #include "milieu/exemplar/kmedoids.h"
+#include "milieu/exemplar/learned_distance.h"
 #include "milieu/icc/icc.h"
 #include "milieu/icc/icc_classifier.h"
 #include "milieu/store/predictors_internal.h"
@@ -42,6 +43,14 @@ std::vector<int> predict_dcp(const ModelFile& file, FloatView points, int num_th
   return predict(model, points, num_threads);
 }
 
+// The class of the nearest training sample.
+std::vector<int> predict_learned(const ModelFile& file, FloatView points, int num_threads,
+                                 const std::string& source) {
+  const LearnedDistance model = from_model_file<LearnedDistance>(file, source);
+  check_learned_distance(model, source);
+  return classify_learned(model, points, num_threads);
+}
+
 // A kind that predicts has one line here.
 const std::vector<internal::Predictor>& predictors() {
   static const std::vector<internal::Predictor> table = {
@@ -54,6 +63,7 @@ const std::vector<internal::Predictor>& predictors() {
       internal::predictor<&KMeansModel::centers>(),
       internal::predictor<&KMedoidsModel::medoids>(),
       internal::predictor<&KModesModel::modes>(),
+      {LearnedDistance::kKind, predict_learned},
       internal::predictor<&MeanShiftModel::modes>(),
   };
   return table;

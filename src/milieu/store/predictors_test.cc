@@ -49,7 +49,7 @@ ModelFile line_model() {
 TEST(Predictors, KnowTheKindsThatPredict) {
   EXPECT_THAT(predicting_kinds(),
               ElementsAre("cac", "dcp", "exemplar", "gmm", "icc", "icc_classifier", "kmeans",
-                          "kmedoids", "kmodes", "meanshift"));
+                          "kmedoids", "kmodes", "learned_distance", "meanshift"));
 }
 
 TEST(Predictors, KMeansGivesTheNearestCentre) {
@@ -109,7 +109,7 @@ TEST(Predictors, KindWithoutPredictionIsRefused) {
   EXPECT_EQ(refusal<InvalidArgument>(to_model_file(AgglomerativeModel()), Matrix<float>(1, 1)),
             "m.safetensors holds a model of kind agglomerative, which does not predict for new "
             "samples; these do: cac, dcp, exemplar, gmm, icc, icc_classifier, kmeans, kmedoids, "
-            "kmodes, meanshift");
+            "kmodes, learned_distance, meanshift");
 }
 
 TEST(Predictors, NewerVersionIsRefused) {

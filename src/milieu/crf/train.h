@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Max-margin training of latent high-order CRFs by dual decomposition [Komodakis11, section 5]:
+// weights w such that, for every training example, some completion of what was observed has an
+// energy that is lower than that of every other labelling by a margin. The trainer knows only the
+// interface CrfExample: `graph_example.h` is the one for any hypergraph whose slaves can be
+// minimised, exemplar/learn.h has another one with closed forms.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "milieu/base/fields.h"
+#include "milieu/base/monitor.h"
+#include "milieu/base/summary.h"
+
+namespace milieu {
+
+enum class CrfRegularizer { L1, L2, Elastic };
+enum class CrfSchedule { Constant, InverseRoot, Inverse };
+enum class CrfConstraint { NonNegative, Box, Simplex, Free };
+
+struct CrfTrainOptions {
+  int max_iterations = 200;  // rounds; each sees every example once, or one if stochastic
+  int inner_rounds = 1;      // T: subgradient rounds between two latent steps
+  bool stochastic = false;   // a round takes one example, drawn at random
+  double step = 0.2;         // of the weights
+  bool adagrad = true;       // divide each weight's step by the root of its summed squares
+  CrfSchedule step_schedule = CrfSchedule::InverseRoot;  // of the weights, without adagrad
+  double dual_step = 1;                                  // of the duals
+  CrfSchedule dual_schedule = CrfSchedule::InverseRoot;
+  double regularization = 1e-3;  // tau; larger: fewer and smaller weights
+  CrfRegularizer regularizer = CrfRegularizer::L1;
+  double l1_share = 0.5;  // of the elastic regulariser; the rest is l2
+  CrfConstraint constraint = CrfConstraint::NonNegative;
+  double box_low = 0, box_high = 1;  // of the box
+  uint64_t seed = 1;                 // of the stochastic order
+  int num_threads = 0;               // examples are worked on side by side; no effect on results
+};
+
+template <class Visitor>
+void visit_fields(CrfTrainOptions& o, Visitor&& v) {
+  const auto schedules = [] {
+    return one_of<CrfSchedule>({{"constant", CrfSchedule::Constant},
+                                {"inverse-root", CrfSchedule::InverseRoot},
+                                {"inverse", CrfSchedule::Inverse}})
+        .advanced();
+  };
+  v("max_iterations", o.max_iterations, at_least(1).alias("rounds"), "rounds of training");
+  v("inner_rounds", o.inner_rounds, at_least(1),
+    "rounds between two choices of what is latent (the exemplars)");
+  v("stochastic", o.stochastic, anything(), "a round sees one training set, drawn at random");
+  v("regularization", o.regularization, at_least(0), "price of the weights; larger gives fewer");
+  v("regularizer", o.regularizer,
+    one_of<CrfRegularizer>({{"l1", CrfRegularizer::L1},
+                            {"l2", CrfRegularizer::L2},
+                            {"elastic", CrfRegularizer::Elastic}}),
+    "how the weights are priced");
+  v("l1_share", o.l1_share, between(0, 1).advanced(), "share of l1 in the elastic regulariser");
+  v("constraint", o.constraint,
+    one_of<CrfConstraint>({{"non-negative", CrfConstraint::NonNegative},
+                           {"box", CrfConstraint::Box},
+                           {"simplex", CrfConstraint::Simplex},
+                           {"free", CrfConstraint::Free}})
+        .advanced(),
+    "where the weights must stay");
+  v("box_low", o.box_low, anything().advanced(), "least weight in the box");
+  v("box_high", o.box_high, anything().advanced(), "largest weight in the box");
+  v("step", o.step, above(0).advanced(), "length of the weights' steps");
+  v("adagrad", o.adagrad, anything().advanced(),
+    "steps of a weight shrink with its own gradients instead of by a schedule");
+  v("step_schedule", o.step_schedule, schedules(), "of the weights' steps without adagrad");
+  v("dual_step", o.dual_step, above(0).advanced(), "length of the duals' steps");
+  v("dual_schedule", o.dual_schedule, schedules(), "of the duals' steps");
+  v("seed", o.seed, at_least(0), "start of all random numbers");
+  v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
+}
+
+// The two sides of an example's loss: E(x^k) - sum of the slaves' minima. It is never below the
+// true loss E(x^k) - min Ebar, and never negative where x^k is a labelling of all slaves.
+struct CrfParts {
+  double energy = 0;  // of the completed labelling x^k, whose margin is 0
+  double bound = 0;   // sum of the slaves' minima
+};
+
+class CrfExample {
+ public:
+  virtual ~CrfExample() = default;
+  // What the sum of all losses is divided by, summed over examples: usually variables or samples.
+  virtual int64_t size() const = 0;
+  // The latent step: chooses x^k for the weights w. Its energy at w must not rise.
+  virtual void complete(std::span<const double> w) = 0;
+  // Minimises all slaves at w and the present duals, adds this example's subgradient in w
+  // (d energy / dw - d bound / dw) to `gradient`, moves the duals by `dual_step`.
+  virtual CrfParts descend(std::span<const double> w, double dual_step,
+                           std::span<double> gradient) = 0;
+};
+
+// Puts w into the nearest point of its set, in place.
+using CrfProjection = std::function<void(std::span<double> w)>;
+
+struct CrfTrainInput {
+  std::vector<CrfExample*> examples;
+  std::vector<double> start;       // w0; its length is the number of weights
+  std::vector<double> step_scale;  // one a weight: factors of its steps; empty: 1
+  std::vector<char> is_priced;     // one a weight: 0 leaves it out of the regulariser; empty: all
+  CrfProjection project;           // in place of options.constraint when set
+};
+
+// What one round saw, before its step.
+struct CrfRound {
+  double energy = 0;     // mean over sizes
+  double bound = 0;      // likewise
+  double price = 0;      // tau J(w)
+  double objective = 0;  // energy - bound + price
+};
+
+struct CrfTrainResult {
+  std::vector<double> weights;       // mean of the second half of the rounds
+  std::vector<double> last_weights;  // after the last round
+  std::vector<CrfRound> rounds;
+  Termination termination = Termination::IterationLimit;
+};
+
+// Throws InvalidArgument where there is no example or no weight, where lengths differ, and where
+// box_low is above box_high. A value that is not finite ends the training (NumericalIssue).
+CrfTrainResult train_latent_crf(const CrfTrainInput& input, const CrfTrainOptions& options,
+                                Monitor& monitor = silent_monitor());
+
+// The projections that options name; the simplex is that of weights >= 0 with sum 1.
+void project_non_negative(std::span<double> w);
+void project_box(std::span<double> w, double low, double high);
+void project_simplex(std::span<double> w);
+
+// J(w) of the weights that are priced, and its subgradient (at 0 the l1 part has slope 1: with w >=
+// 0 it is the derivative from the right).
+double regularizer_value(std::span<const double> w, std::span<const char> is_priced,
+                         const CrfTrainOptions& options);
+double regularizer_slope(double weight, const CrfTrainOptions& options);
+
+}  // namespace milieu

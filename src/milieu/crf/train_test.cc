@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/crf/train.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "milieu/base/error.h"
+#include "milieu/crf/crf_cases_internal.h"
+#include "milieu/crf/graph_example.h"
+
+namespace milieu {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+// A chain of binary variables whose unary sees the truth through noise (weight 0), neighbours that
+// like to agree (weight 1), and a latent choice a block of four (weights 2 and 3).
+struct Chain {
+  CrfGraph graph;
+  std::vector<int> observed;
+};
+
+Chain made_chain(int n, bool has_latent, double noise, uint64_t seed) {
+  Random random(seed);
+  Chain chain;
+  std::vector<int> truth;
+  for (int v = 0; v < n; ++v) {
+    truth.push_back(v / 4 % 2);
+    const double seen = truth[v] + noise * random.normal();
+    chain.graph.add_variable({weighted_cost(0, seen), weighted_cost(0, 1 - seen)});
+  }
+  chain.observed = truth;
+  for (int v = 0; v + 1 < n; ++v)
+    chain.graph.add_clique(std::make_shared<PottsFactor>(v, v + 1, 2, weighted_cost(1)));
+  for (int v = 0; has_latent && v + 4 <= n; v += 4) {
+    const int choice = chain.graph.add_variable({{}, {}, {}});
+    chain.observed.push_back(-1);
+    chain.graph.add_clique(std::make_shared<LatentPnFactor>(
+        choice, std::vector<int>{v, v + 1, v + 2, v + 3}, 2, weighted_cost(2), weighted_cost(3)));
+  }
+  for (int v = 0; v < n; ++v) chain.graph.add_to_wrong_labels(v, truth[v], -1);  // Hamming margin
+  return chain;
+}
+
+TEST(CrfTrain, LossIsAnUpperBoundOfTheTrueOne) {
+  for (const bool has_latent : {false, true}) {
+    const Chain chain = made_chain(8, has_latent, 0.6, 2);
+    GraphExample example(chain.graph, chain.observed);
+    Random random(1);
+    for (int round = 1; round <= 30; ++round) {
+      std::vector<double> w, gradient(4, 0.0);
+      for (int t = 0; t < 4; ++t) w.push_back(random.uniform(0, 2));
+      example.complete(w);
+      const CrfParts parts = example.descend(w, 1 / std::sqrt(round), gradient);
+      EXPECT_LE(parts.bound, testing::least_energy(chain.graph, w) + 1e-9);
+      EXPECT_NEAR(parts.energy, chain.graph.energy(example.labels(), w), 1e-9);
+      EXPECT_LE(parts.bound, parts.energy + 1e-9);
+    }
+  }
+}
+
+// Where the loss is smooth, its slope is what descend() adds to the gradient.
+TEST(CrfTrain, GradientIsTheSlopeOfTheLoss) {
+  const Chain chain = made_chain(8, true, 0.6, 3);
+  const std::vector<double> w = {0.9, 0.4, 0.3, 0.5};
+  const auto loss = [&](const std::vector<double>& at) {
+    GraphExample example(chain.graph, chain.observed);
+    std::vector<double> ignored(4);
+    example.complete(w);
+    const CrfParts parts = example.descend(at, 0, ignored);
+    return parts.energy - parts.bound;
+  };
+  GraphExample example(chain.graph, chain.observed);
+  std::vector<double> gradient(4, 0.0);
+  example.complete(w);
+  example.descend(w, 0, gradient);
+  for (int t = 0; t < 4; ++t) {
+    std::vector<double> up = w, down = w;
+    up[t] += 1e-6, down[t] -= 1e-6;
+    EXPECT_NEAR(gradient[t], (loss(up) - loss(down)) / 2e-6, 1e-6);
+  }
+}
+
+TEST(CrfTrain, LatentStepsNeverRaiseTheEnergy) {
+  const Chain chain = made_chain(16, true, 0.8, 4);
+  GraphExample example(chain.graph, chain.observed);
+  Random random(5);
+  std::vector<double> w = {1, 0.5, 0.2, 0.3};
+  example.complete(w);
+  for (int round = 0; round < 20; ++round) {
+    for (double& value : w) value = random.uniform(0, 1);
+    const double before = chain.graph.energy(example.labels(), w);
+    example.complete(w);
+    EXPECT_LE(chain.graph.energy(example.labels(), w), before + 1e-12);
+    for (int v = 0; v < 16; ++v) EXPECT_EQ(example.labels()[v], chain.observed[v]);
+  }
+}
+
+CrfTrainResult train_chains(CrfTrainOptions options, Monitor& monitor = silent_monitor(),
+                            int num_threads = 1) {
+  std::vector<std::unique_ptr<GraphExample>> owned;
+  CrfTrainInput input;
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    const Chain chain = made_chain(24, true, 0.7, seed);
+    owned.push_back(std::make_unique<GraphExample>(chain.graph, chain.observed, 24, CrfLatentStep{},
+                                                   num_threads));
+    input.examples.push_back(owned.back().get());
+  }
+  input.start = {1, 1, 1, 1};
+  return train_latent_crf(input, options, monitor);
+}
+
+TEST(CrfTrain, EveryVariantLowersTheObjective) {
+  CrfTrainOptions base;
+  base.max_iterations = 100;
+  std::vector<CrfTrainOptions> variants(6, base);
+  variants[1].inner_rounds = 5;
+  variants[2].regularizer = CrfRegularizer::L2;
+  variants[3].regularizer = CrfRegularizer::Elastic;
+  variants[4].adagrad = false;
+  variants[5].stochastic = true;
+  variants[5].max_iterations = 400;
+  const double first = train_chains(base).rounds.front().objective;
+  for (const CrfTrainOptions& options : variants) {
+    const CrfTrainResult result = train_chains(options);
+    double last = 0;
+    const size_t n = result.rounds.size();
+    for (size_t i = n - 8; i < n; ++i) last += result.rounds[i].objective / 8;
+    EXPECT_LT(last, 0.8 * first);
+    for (const CrfRound& round : result.rounds)
+      EXPECT_NEAR(round.objective, round.energy - round.bound + round.price, 1e-12);
+    for (const double w : result.weights) EXPECT_GE(w, 0);
+  }
+}
+
+TEST(CrfTrain, ThreadsAndSeedsFixTheBits) {
+  CrfTrainOptions options;
+  options.max_iterations = 20;
+  EXPECT_EQ(train_chains(options, silent_monitor(), 1).weights,
+            train_chains(options, silent_monitor(), 3).weights);
+  options.stochastic = true;
+  const CrfTrainResult one = train_chains(options), two = train_chains(options);
+  EXPECT_EQ(one.weights, two.weights);
+  options.seed = 2;
+  EXPECT_NE(one.weights, train_chains(options).weights);
+}
+
+TEST(CrfTrain, ConstraintsHoldInEveryForm) {
+  CrfTrainOptions options;
+  options.max_iterations = 30;
+  options.constraint = CrfConstraint::Simplex;
+  double sum = 0;
+  for (const double w : train_chains(options).last_weights) {
+    EXPECT_GE(w, 0);
+    sum += w;
+  }
+  EXPECT_NEAR(sum, 1, 1e-9);
+  options.constraint = CrfConstraint::Box;
+  options.box_low = 0.2, options.box_high = 0.6;
+  for (const double w : train_chains(options).last_weights) EXPECT_TRUE(w >= 0.2 && w <= 0.6);
+
+  const Chain chain = made_chain(12, false, 0.5, 1);
+  GraphExample example(chain.graph, chain.observed);
+  CrfTrainInput input{{&example}, {1, 1}, {}, {}, [](std::span<double> w) { w[0] = 0.7; }};
+  EXPECT_EQ(train_latent_crf(input, options).weights[0], 0.7);
+}
+
+TEST(CrfTrain, ProjectionsAreTheNearestPoints) {
+  std::vector<double> w = {-1, 0.5, 2};
+  project_non_negative(w);
+  EXPECT_THAT(w, ElementsAre(0, 0.5, 2));
+  project_box(w, 0.2, 1);
+  EXPECT_THAT(w, ElementsAre(0.2, 0.5, 1));
+  std::vector<double> simplex = {0.9, 0.5, -0.3};
+  project_simplex(simplex);  // shift 0.2: 0.7 + 0.3 = 1
+  EXPECT_NEAR(simplex[0], 0.7, 1e-12);
+  EXPECT_NEAR(simplex[1], 0.3, 1e-12);
+  EXPECT_EQ(simplex[2], 0);
+}
+
+TEST(CrfTrain, StopsKeepValidWeights) {
+  std::stop_source stop;
+  stop.request_stop();
+  Monitor monitor(stop.get_token());
+  const CrfTrainResult result = train_chains({}, monitor);
+  EXPECT_EQ(result.termination, Termination::Cancelled);
+  EXPECT_THAT(result.weights, ElementsAre(1, 1, 1, 1));
+}
+
+TEST(CrfTrain, BadInputIsNamed) {
+  CrfTrainOptions options;
+  EXPECT_THAT([&] { train_latent_crf({}, options); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("at least one example")));
+  options.inner_rounds = 0;
+  EXPECT_THAT([&] { train_chains(options); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("inner_rounds is 0")));
+  options = {};
+  options.box_low = 2;
+  EXPECT_THAT([&] { train_chains(options); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("box_low is 2, box_high is 1")));
+  const Chain chain = made_chain(8, false, 0.5, 1);
+  EXPECT_THAT(
+      [&] {
+        GraphExample(chain.graph, {0, 1});
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("2 observed labels for 8 variables")));
+  std::vector<int> wrong = chain.observed;
+  wrong[3] = 2;
+  EXPECT_THAT([&] { GraphExample(chain.graph, wrong); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("variable 3 is observed with label 2")));
+}
+
+}  // namespace
+}  // namespace milieu

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "milieu/base/error.h"
+#include "milieu/exemplar/learn_internal.h"
+#include "milieu/metrics/metrics.h"
+#include "milieu/neighbors/check_points.h"
+
+namespace milieu::internal {
+
+namespace {
+
+void check_labels(const LearnSet& set, size_t k, int64_t n) {
+  require(static_cast<int64_t>(set.labels.size()) == n, [&] {
+    return fmt::format("set {} has {} labels for {} samples: they must match", k, set.labels.size(),
+                       n);
+  });
+  require(n > 1, [&] {
+    return fmt::format(
+        "set {} has one sample: it must have at least two clusters, and one of more "
+        "than a sample, to show what belongs together",
+        k);
+  });
+  const int highest = *std::max_element(set.labels.begin(), set.labels.end());
+  std::vector<int64_t> sizes(std::max(highest, 0) + 1, 0);
+  for (int label : set.labels) {
+    require(label >= 0,
+            [&] { return fmt::format("set {} has the label {}, must be >= 0", k, label); });
+    ++sizes[label];
+  }
+  require(std::find(sizes.begin(), sizes.end(), 0) == sizes.end(),
+          [&] { return fmt::format("set {} has an empty cluster: number them from 0", k); });
+  require(sizes.size() > 1 && static_cast<int64_t>(sizes.size()) < n, [&] {
+    return fmt::format(
+        "set {} has {} clusters for {} samples: it must have at least two clusters, and one of "
+        "more than a sample, to show what belongs together",
+        k, sizes.size(), n);
+  });
+}
+
+void check_matrices(const LearnSet& set, size_t k, size_t expected) {
+  require(set.matrices.size() == expected, [&] {
+    return fmt::format("set {} has {} matrices, set 0 has {}: they must match", k,
+                       set.matrices.size(), expected);
+  });
+  const int64_t n = set.matrices[0].rows();
+  for (size_t t = 0; t < set.matrices.size(); ++t) {
+    const FloatView matrix = set.matrices[t];
+    require(matrix.rows() == n && matrix.cols() == n, [&] {
+      return fmt::format(
+          "matrix {} of set {} is {} x {}, must be {} x {}: one row and one column "
+          "a sample",
+          t, k, matrix.rows(), matrix.cols(), n, n);
+    });
+    for (int64_t p = 0; p < n; ++p)
+      for (int64_t q = 0; q < n; ++q)
+        if (p != q && !(matrix(p, q) >= 0 && std::isfinite(matrix(p, q))))
+          throw DataError(fmt::format(
+              "matrix {} of set {} has {} at row {}, column {} (counted from 0), must be a finite "
+              "distance of at least 0",
+              t, k, matrix(p, q), p, q));
+  }
+}
+
+void check_candidates(const LearnInput& input) {
+  const int64_t d = input.sets[0].points.cols();
+  for (const CandidateDistance& c : input.candidates) {
+    require(c.distance != Distance::Precomputed, [&] {
+      return fmt::format("candidate '{}' is precomputed: give matrices instead", c.name);
+    });
+    require(c.first_column >= 0 && c.num_columns >= 0 && c.first_column < d &&
+                c.first_column + std::max<int64_t>(c.num_columns, 1) <= d,
+            [&] {
+              return fmt::format("candidate '{}' is of columns {} to {}, the points have {}",
+                                 c.name, c.first_column, c.first_column + c.num_columns - 1, d);
+            });
+  }
+}
+
+constexpr double kLadder[] = {0.35, 0.42, 0.5,  0.6, 0.7, 0.8, 0.9, 1,
+                              1.1,  1.25, 1.45, 1.7, 2,   2.4, 2.85};
+
+}  // namespace
+
+int num_clusters(const LearnSet& set) {
+  return 1 + *std::max_element(set.labels.begin(), set.labels.end());
+}
+
+LearnForm check_learn_input(const LearnInput& input, const ExemplarLearnOptions& options) {
+  require(!input.sets.empty(), "learning a distance needs at least one example set");
+  const bool is_precomputed = !input.sets[0].matrices.empty();
+  const int64_t d = input.sets[0].points.cols();
+  for (size_t k = 0; k < input.sets.size(); ++k) {
+    const LearnSet& set = input.sets[k];
+    if (is_precomputed) {
+      check_matrices(set, k, input.sets[0].matrices.size());
+    } else {
+      check_points(set.points, fmt::format("set {}", k));
+      require(set.points.cols() == d, [&] {
+        return fmt::format("set {} has {} columns, set 0 has {}: they must match", k,
+                           set.points.cols(), d);
+      });
+    }
+    check_labels(set, k, is_precomputed ? set.matrices[0].rows() : set.points.rows());
+  }
+  if (!is_precomputed) check_candidates(input);
+  const size_t num_features = is_precomputed             ? input.sets[0].matrices.size()
+                              : input.candidates.empty() ? static_cast<size_t>(d)
+                                                         : input.candidates.size();
+  require(input.names.empty() || input.names.size() == num_features, [&] {
+    return fmt::format("{} names for {} candidates: they must match", input.names.size(),
+                       num_features);
+  });
+  const double bytes = learn_memory_bytes(input.sets, options.precision);
+  require(bytes / 1e9 <= options.max_memory_gb, [&] {
+    return fmt::format(
+        "distances and duals take {:.1f} GB, max_memory_gb is {}: raise it, or give fewer samples",
+        bytes / 1e9, options.max_memory_gb);
+  });
+  if (is_precomputed) return LearnForm::Precomputed;
+  return input.candidates.empty() ? LearnForm::Coordinates : LearnForm::Distances;
+}
+
+Calibration calibrate_penalty(const LearnedDistance& model, const std::vector<LearnSet>& sets,
+                              int num_threads, Monitor& monitor) {
+  std::vector<double> right(std::size(kLadder), 0.0);
+  double total = 0;
+  for (const LearnSet& set : sets) {
+    const Matrix<float> costs = set.matrices.empty()
+                                    ? learned_costs(model, set.points, set.points, num_threads)
+                                    : learned_costs(model, set.matrices);
+    ExemplarInput input;
+    input.costs = costs;
+    ExemplarOptions options;
+    options.distance = Distance::Precomputed;
+    options.rel_gap = 1e-3;  // the partition is wanted, not the last digits of its proof
+    options.num_threads = num_threads;
+    total += static_cast<double>(set.labels.size());
+    for (size_t i = 0; i < std::size(kLadder); ++i) {
+      if (monitor.should_stop()) return {};
+      options.penalty = to_text(FieldValue(model.penalty * kLadder[i]));
+      const ExemplarResult result = fit_exemplar(input, options);
+      right[i] += compute_metrics(result.labels, set.labels).accuracy *
+                  static_cast<double>(set.labels.size());
+      monitor.on_progress("calibration", static_cast<int64_t>(i), std::ssize(kLadder));
+    }
+  }
+  Calibration best;
+  for (size_t i = 0; i < std::size(kLadder); ++i) {
+    const double accuracy = right[i] / total;
+    if (kLadder[i] == 1) best.plain_accuracy = accuracy;
+    const bool is_nearer = std::abs(std::log(kLadder[i])) < std::abs(std::log(best.factor));
+    if (i == 0 || accuracy > best.accuracy || (accuracy == best.accuracy && is_nearer)) {
+      best.accuracy = accuracy;
+      best.factor = kLadder[i];
+    }
+  }
+  return best;
+}
+
+}  // namespace milieu::internal

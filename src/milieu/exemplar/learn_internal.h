@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What learn.cc does before and after training: checks of the sets, and calibration.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "milieu/exemplar/learn.h"
+
+namespace milieu::internal {
+
+enum class LearnForm { Coordinates, Distances, Precomputed };
+
+// Throws as learn_exemplar_distance says.
+LearnForm check_learn_input(const LearnInput& input, const ExemplarLearnOptions& options);
+
+// Clusters of a checked set.
+int num_clusters(const LearnSet& set);
+
+// The factor of the model's penalty, out of a fixed ladder around 1, under which the training sets
+// come out best: highest mean accuracy, ties to the factor nearest to 1.
+struct Calibration {
+  double factor = 1;
+  double accuracy = 0;        // mean over samples, at the factor
+  double plain_accuracy = 0;  // at 1
+};
+Calibration calibrate_penalty(const LearnedDistance& model, const std::vector<LearnSet>& sets,
+                              int num_threads, Monitor& monitor);
+
+}  // namespace milieu::internal

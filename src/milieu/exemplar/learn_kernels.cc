@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// An ISA source (cmake/MilieuModule.cmake). Vectors are as wide as the set has them, so sums may
+// differ in the last bits between instruction sets, as those of the product before them do.
+#include "milieu/exemplar/learn_kernels.h"
+
+namespace milieu::MILIEU_ISA {
+
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kLanes = 16;
+#elif defined(__AVX__)
+constexpr int kLanes = 8;
+#else
+constexpr int kLanes = 4;
+#endif
+typedef float Floats __attribute__((vector_size(4 * kLanes), aligned(4)));
+typedef int32_t Ints __attribute__((vector_size(4 * kLanes), aligned(4)));
+
+inline Floats load(const float* p) { return *reinterpret_cast<const Floats*>(p); }
+inline Ints load(const int32_t* p) { return *reinterpret_cast<const Ints*>(p); }
+inline void store(float* p, Floats value) { *reinterpret_cast<Floats*>(p) = value; }
+inline void store(int32_t* p, Ints value) { *reinterpret_cast<Ints*>(p) = value; }
+inline Floats spread(float value) { return value - Floats{}; }
+
+}  // namespace
+
+float slave_row(const float* distance, const float* charge, const int32_t* label, int64_t n,
+                int32_t own, float beta, float step, float* dual, int32_t* count, float* theta,
+                float* through, double* gained) {
+  const Floats zero = {}, steps = spread(step), betas = spread(beta);
+  const Ints owns = own - Ints{};
+  Floats least = spread(3e38f), sums = {};
+  int64_t q = 0;
+  for (; q + kLanes <= n; q += kLanes) {
+    const Floats old = load(dual + q);
+    const Floats charged = load(charge + q) + old;
+    const Ints is_open = charged < zero;  // -1 where open
+    const Floats by_q =
+        load(distance + q) + (load(label + q) == owns ? betas : zero) + (is_open ? zero : charged);
+    store(theta + q, charged);
+    store(through + q, by_q);
+    store(dual + q, old + (is_open ? steps : zero));
+    store(count + q, load(count + q) - is_open);
+    sums += is_open ? charged : zero;
+    least = by_q < least ? by_q : least;
+  }
+  float lowest = 3e38f;
+  double sum = 0;
+  for (int l = 0; l < kLanes; ++l) {
+    lowest = least[l] < lowest ? least[l] : lowest;
+    sum += sums[l];
+  }
+  for (; q < n; ++q) {
+    theta[q] = charge[q] + dual[q];
+    const bool is_open = theta[q] < 0;
+    through[q] = distance[q] + (label[q] == own ? beta : 0.0f) + (is_open ? 0.0f : theta[q]);
+    dual[q] += is_open ? step : 0.0f;
+    count[q] += is_open;
+    sum += is_open ? theta[q] : 0.0f;
+    lowest = through[q] < lowest ? through[q] : lowest;
+  }
+  *gained = sum;
+  return lowest;
+}
+
+void distances_from_products(float first, const float* norms, float least, int64_t n, float* out) {
+  for (int64_t q = 0; q < n; ++q) {
+    const float value = first + norms[q] - 2.0f * out[q];
+    out[q] = value > least ? value : least;
+  }
+}
+
+void add_scaled(const float* values, float factor, int64_t n, float* sum) {
+  for (int64_t q = 0; q < n; ++q) sum[q] += factor * values[q];
+}
+
+void add_squared_differences(const float* a, const float* b, double factor, int64_t n,
+                             double* sum) {
+  for (int64_t t = 0; t < n; ++t) {
+    const double difference = static_cast<double>(a[t]) - b[t];
+    sum[t] += factor * (difference * difference);
+  }
+}
+
+}  // namespace milieu::MILIEU_ISA

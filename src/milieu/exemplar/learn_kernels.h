@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of cluster_example.cc over one row of pairs, compiled for each instruction set.
+#pragma once
+
+#include <cstdint>
+
+#include "milieu/linalg/isa.h"
+
+// One row of the slave of a sample [Komodakis11, Eq. 32 and 33]; theta[q] = charge[q] + dual[q].
+// Writes theta[q] and through[q] = distance[q] + (label[q] == own ? beta : 0) + max(theta[q], 0),
+// adds 1 to count[q] and `step` to dual[q] where theta[q] < 0, puts the sum of min(theta[q], 0)
+// into *gained, and returns the least `through`.
+MILIEU_DECLARE_ISA(float slave_row(const float* distance, const float* charge, const int32_t* label,
+                                   int64_t n, int32_t own, float beta, float step, float* dual,
+                                   int32_t* count, float* theta, float* through, double* gained);)
+
+// out[q] = max(least, first + norms[q] - 2 out[q]): distances from products.
+MILIEU_DECLARE_ISA(void distances_from_products(float first, const float* norms, float least,
+                                                int64_t n, float* out);)
+
+// sum[q] += factor * values[q].
+MILIEU_DECLARE_ISA(void add_scaled(const float* values, float factor, int64_t n, float* sum);)
+
+// sum[t] += factor * (a[t] - b[t])^2.
+MILIEU_DECLARE_ISA(void add_squared_differences(const float* a, const float* b, double factor,
+                                                int64_t n, double* sum);)

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Candidate distances between the samples of one set, f_pq,t >= 0 for t < F, and their weighted sum
+// d_pq = sum_t w_t f_pq,t [Komodakis11, Eq. 10]. Never F dense n x n matrices unless they fit a
+// budget: squared differences of coordinates go through one product, other distances are computed
+// tile by tile.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "milieu/base/monitor.h"
+#include "milieu/linalg/matrix.h"
+#include "milieu/linalg/pair_distance.h"
+
+namespace milieu {
+
+// One candidate: a distance on some columns of the points.
+struct CandidateDistance {
+  std::string name;  // "sift chi-squared"
+  Distance distance = Distance::Euclidean;
+  double gamma = 0;  // of rbf; 0: chosen from the training sets
+  int64_t first_column = 0;
+  int64_t num_columns = 0;  // 0: all from the first on
+};
+
+class PairFeatures {
+ public:
+  virtual ~PairFeatures() = default;
+  virtual int64_t num_samples() const = 0;
+  virtual int64_t num_features() const = 0;
+
+  // Sets w; rows() and at() are then those of these weights. Any sign is allowed.
+  virtual void set_weights(std::span<const double> w) = 0;
+  // out(i, q) = d of rows begin + i and q; out has n columns. The diagonal is 0 or next to it.
+  // Single-threaded; different rows may be asked for at the same time.
+  virtual void rows(int64_t begin, MatrixView<float> out) const = 0;
+  virtual void rows(int64_t begin, MatrixView<double> out) const = 0;
+  // sum[t] += factor * f_pq,t.
+  virtual void add_pair(int64_t p, int64_t q, double factor, std::span<double> sum) const = 0;
+  // Sum over all ordered pairs of every feature, the diagonal counting as 0.
+  virtual std::vector<double> sums(int num_threads) const = 0;
+};
+
+// f_pq,t = (x_pt - x_qt)^2. The points are copied, with the columns' means taken off.
+std::unique_ptr<PairFeatures> make_coordinate_features(FloatView points);
+
+// Distances of columns of the points. Those that fit into *budget_bytes are kept as n x n matrices,
+// which takes their part off the budget; the others are computed again whenever they are asked for.
+// `points` must outlive the result. Null when the monitor says stop.
+std::unique_ptr<PairFeatures> make_distance_features(
+    FloatView points, const std::vector<CandidateDistance>& candidates, double* budget_bytes,
+    int num_threads, Monitor& monitor);
+
+// Matrices made elsewhere, n x n each, [p, q] the cost of serving p by q; they must outlive it. The
+// diagonals are not read.
+std::unique_ptr<PairFeatures> make_matrix_features(std::vector<FloatView> matrices);
+
+}  // namespace milieu
