@@ -93,12 +93,12 @@ void print_options(const std::string& method, Console& console) {
     console.print(feature_options_table(fields_of(words)));
     return;
   }
-  if (method == "exemplar-learn") {
+  if (method == "exemplar_learn") {
     ExemplarLearnOptions learn;
     console.print(options_table(fields_of(learn)));
     return;
   }
-  std::vector<std::string> known = {"exemplar-learn"};
+  std::vector<std::string> known = {"exemplar_learn"};
   for (const Command& other : commands())
     if (other.make_method) known.emplace_back(other.name);
   for (const FeatureEntry& entry : feature_catalog()) known.push_back(entry.name);
