@@ -295,6 +295,8 @@ std::string ClusterCommand::render(const MethodResult& result, const Dataset& da
   report.command =
       command_text(name_, input_fields(), method_->option_fields(), defaults->option_fields());
   report.source = units.source;
+  report.margins = result.margins;
+  report.cards = result.cards;
   report.truth = truth_.indices;
   report.class_names = truth_.names;
   if (result.units) return render_report(report);

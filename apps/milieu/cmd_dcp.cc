@@ -12,6 +12,7 @@
 #include "method.h"
 #include "milieu/base/error.h"
 #include "milieu/dcp/dcp.h"
+#include "milieu/render/decision_card.h"
 #include "milieu/store/json.h"
 
 namespace milieu::cli {
@@ -120,6 +121,15 @@ std::string decisions_csv(const Dataset& data, const DcpResult& result) {
   return text;
 }
 
+// The report's cards of the parts against the context.
+std::string decision_cards(const DcpResult& result, FloatView context) {
+  const Matrix<double> values = decision_values(result.model, context);
+  Matrix<float> rounded(values.rows(), values.cols());
+  for (int64_t i = 0; i < values.size(); ++i)
+    rounded.data()[i] = static_cast<float>(values.data()[i]);
+  return render_decision_cards({result.decisions, result.labels, rounded});
+}
+
 class DcpMethod : public MethodWith<DcpCommandOptions, DcpFiles> {
  public:
   std::vector<Preset> presets() override {
@@ -135,6 +145,7 @@ class DcpMethod : public MethodWith<DcpCommandOptions, DcpFiles> {
                options_.starts = DcpStarts::Random;
                options_.cost_path = false;
                options_.num_restarts = 20;
+               options_.num_crossings = 0;
                options_.min_part = 0;
              }}};
   }
@@ -212,8 +223,12 @@ class DcpMethod : public MethodWith<DcpCommandOptions, DcpFiles> {
     input.cannot_links = cannot_links_;
     DcpResult result = fit_dcp(input, options_, monitor);
     const std::string decisions = decisions_csv(data, result);
+    const std::vector<float> margins = result.margins;
+    const std::string cards = decision_cards(result, input.context);
     MethodResult out = to_method_result(std::move(result));
     out.files.push_back({"decisions.csv", decisions});
+    out.margins = margins;
+    out.cards = cards;
     return out;
   }
 

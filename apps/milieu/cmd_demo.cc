@@ -36,7 +36,8 @@ void visit_fields(DemoOptions& o, Visitor&& v) {
 
 // Fits all jobs; fewer when the user interrupts.
 std::vector<DemoRun> fit_jobs(const DemoOptions& options, const std::vector<DemoFamily>& families,
-                              Session& session, ProgressMonitor& progress) {
+                              const std::string& workplace, Session& session,
+                              ProgressMonitor& progress) {
   const std::vector<DemoJob>& jobs = demo_jobs();
   std::vector<DemoRun> runs;
   Monitor monitor(session.interrupt.token());
@@ -46,7 +47,7 @@ std::vector<DemoRun> fit_jobs(const DemoOptions& options, const std::vector<Demo
                                   bar_text(share, kBarWidth, session.console.has_unicode()),
                                   jobs[i].method, jobs[i].set));
     runs.emplace_back(jobs[i], families, options.out, options.seed, options.num_threads);
-    runs.back().fit(monitor);
+    runs.back().fit(workplace, monitor);
   }
   return runs;
 }
@@ -54,7 +55,6 @@ std::vector<DemoRun> fit_jobs(const DemoOptions& options, const std::vector<Demo
 void write_folder(DemoFolder& folder, const DemoOptions& options,
                   const std::vector<DemoFamily>& families, const std::vector<DemoRun>& runs) {
   const std::string& place = folder.workplace();
-  write_demo_files(families, place);
   double seconds = 0;
   for (const DemoRun& run : runs) {
     run.write(fmt::format("{}/runs/{}", place, run.name()));
@@ -86,7 +86,9 @@ int run_demo(const DemoOptions& options, Session& session) {
   ProgressMonitor progress(console, session.interrupt.token(), "demo");
   progress.announce("drawing the data");
   const std::vector<DemoFamily> families = make_demo_families(options.seed);
-  const std::vector<DemoRun> runs = fit_jobs(options, families, session, progress);
+  write_demo_files(families, folder.workplace());
+  const std::vector<DemoRun> runs =
+      fit_jobs(options, families, folder.workplace(), session, progress);
   if (session.interrupt.was_requested()) {
     progress.clear();
     console.note("interrupted: nothing was written");

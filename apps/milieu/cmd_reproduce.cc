@@ -93,6 +93,9 @@ Run declare_reproduce(Flags& flags) {
              "folder for tables (.csv) and pictures; made if missing, files of the same name are "
              "replaced",
              "Output");
+  flags.text("--resume", command->options.resume, "FILE",
+             "file that keeps finished pieces of long experiments: a stopped run goes on from it",
+             "Output");
   flags.boolean("-q,--quiet", command->quiet, "no progress, only tables and errors", "Output");
   return [command, &flags](Session& session) {
     flags.apply_given();

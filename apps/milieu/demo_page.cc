@@ -55,9 +55,10 @@ void add_header(Markup& page, const std::vector<DemoFamily>& families,
   page.close("header");
   std::set<std::string> methods;
   for (const DemoRun& run : runs) methods.insert(run.method());
-  std::vector<Tile> tiles = {{"Methods", count_text(methods.size()), {}, {}},
-                             {"Runs", count_text(runs.size()), "on two data sets", {}},
-                             {"Time", seconds_text(seconds), "all runs together", {}}};
+  std::vector<Tile> tiles = {
+      {"Methods", count_text(methods.size()), {}, {}},
+      {"Runs", count_text(runs.size()), fmt::format("on {} data sets", families.size()), {}},
+      {"Time", seconds_text(seconds), "all runs together", {}}};
   for (const DemoFamily& family : families)
     if (const DemoRun* best = best_demo_run(runs, family))
       tiles.push_back({fmt::format("Best on {}", family.name),
@@ -187,7 +188,7 @@ std::string render_demo_page(const std::vector<DemoFamily>& families,
     if (family.image_side > 0) add_best_pictures(page, *best);
     add_maps(page, family, runs, *best);
   }
-  add_section(page, "Your turn", "The folder of this page holds the data of both sets as files.");
+  add_section(page, "Your turn", "The folder of this page holds the data of all sets as files.");
   add_next_card(page, next);
   page.close("div");
   add_footer(page, "");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "commands.h"
 #include "milieu/base/assert.h"
@@ -40,6 +41,9 @@ const std::vector<DemoJob>& demo_jobs() {
       {"ncut", "rings", {{"num_clusters", "4"}}},
       {"meanshift", "rings", {{"quantile", "0.1"}}},
       {"agglomerative", "rings", {{"num_clusters", "4"}}},
+      {"kmeans", "ell", {{"num_clusters", "2"}}},
+      {"ncut", "ell", {{"num_clusters", "2"}}},
+      {"dcp", "ell", {{"num_clusters", "2"}, {"loss", "hinge"}}, {{"context", "ell_context"}}},
   };
   return jobs;
 }
@@ -58,6 +62,7 @@ DemoRun::DemoRun(const DemoJob& job, const std::vector<DemoFamily>& families,
   input_->labels = fmt::format("{}/{}", out, family().labels_file);
   if (family().holds_images(set()))
     input_->image_size = fmt::format("{0}x{0}", family().image_side);
+  name_files(out);
   const std::unique_ptr<Method> defaults = find_command(job.method)->make_method();
   command_ = command_text(job.method, input_fields(), options, defaults->option_fields());
 }
@@ -74,7 +79,19 @@ std::vector<Field> DemoRun::result_option_fields() const {
   return fields;
 }
 
-void DemoRun::fit(Monitor& monitor) {
+void DemoRun::name_files(const std::string& folder) const {
+  for (const auto& [field, set] : job_.files)
+    set_option(method_->file_fields(), field, fmt::format("{}/{}.npy", folder, set));
+}
+
+void DemoRun::fit(const std::string& workplace, Monitor& monitor) {
+  if (!job_.files.empty()) {
+    const std::string out = std::filesystem::path(input_->path).parent_path().string();
+    name_files(workplace);
+    RowFiles rows(set().data.source, set().data);
+    method_->load_files(rows);
+    name_files(out);
+  }
   result_ = method_->fit(set().data, monitor);
   if (result_.model) result_.model->options_json = options_to_json(result_option_fields());
   metrics_ = compute_metrics(result_.labels, family().labels().indices);
@@ -87,6 +104,7 @@ void DemoRun::write(const std::string& folder) const {
   run.write_text("summary.json", summary_to_json(result_.summary, &metrics_) + "\n");
   run.write_labels(result_.labels, {}, {});
   if (result_.model) run.write_model(*result_.model);
+  for (const ResultFile& file : result_.files) run.write_file(file.name, file.content);
   ReportInput report;
   report.summary = &result_.summary;
   report.options = result_option_fields();
@@ -95,6 +113,8 @@ void DemoRun::write(const std::string& folder) const {
   report.metrics = &metrics_;
   report.command = command_;
   report.source = set().data.source;
+  report.margins = result_.margins;
+  report.cards = result_.cards;
   report.truth = family().labels().indices;
   report.class_names = family().labels().names;
   if (family().image_side > 0) {

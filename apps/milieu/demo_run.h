@@ -19,7 +19,8 @@ namespace milieu::cli {
 struct DemoJob {
   std::string method;  // a command of the table of commands that clusters
   std::string set;     // which data (demo_sets.h)
-  std::vector<std::pair<std::string, std::string>> options;  // field, value; the rest is default
+  std::vector<std::pair<std::string, std::string>> options;     // field, value; the rest is default
+  std::vector<std::pair<std::string, std::string>> files = {};  // file field, set that it names
 };
 
 // In the order in which they run and are shown.
@@ -33,7 +34,8 @@ class DemoRun {
   DemoRun(const DemoJob& job, const std::vector<DemoFamily>& families, const std::string& out,
           uint64_t seed, int num_threads);
 
-  void fit(Monitor& monitor);
+  // `workplace` is where the files of the sets are by now.
+  void fit(const std::string& workplace, Monitor& monitor);
   // The run folder `folder`, which must not exist yet.
   void write(const std::string& folder) const;
 
@@ -53,6 +55,7 @@ class DemoRun {
  private:
   std::vector<Field> input_fields() const;
   std::vector<Field> result_option_fields() const;
+  void name_files(const std::string& folder) const;
 
   DemoJob job_;
   DemoSetPlace place_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data of `milieu demo`: two built-in families (data/builtin.h), and of the pictures three
+// The data of `milieu demo`: built-in families (data/builtin.h), and of the pictures three
 // versions, because not every method takes pixels. Every version becomes a file of the demo's
 // folder, so that each of its runs can be repeated by a command.
 #pragma once

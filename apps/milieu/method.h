@@ -32,6 +32,8 @@ struct MethodResult {
   std::vector<ResultFile> files;
   std::optional<Dataset> units;       // what was labelled, where it is not the rows of INPUT
   std::vector<NamedMetrics> metrics;  // figures beside those of the labels
+  std::vector<float> margins;         // how sure each label is, for the report; may be empty
+  std::string cards;                  // the method's own cards of the report, as markup
   std::string text;                   // shown to people after the summary: a table
 };
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "milieu/base/summary.h"
 #include "milieu/data/atomic_file.h"
 #include "reproduce_cac.h"
 #include "reproduce_dcp.h"
@@ -84,6 +85,8 @@ const std::vector<Reproduction>& reproductions() {
       {"dcp", "digits", "Table 1 on USPS: digits against digits", reproduce_dcp_digits},
       {"dcp", "slant", "Figures 3 and 4: the slant of MNIST's ones", reproduce_dcp_slant},
       {"dcp", "pairs", "Figure 5 on USPS: all pairs of digits (long)", reproduce_dcp_pairs},
+      {"dcp", "caltech", "Figure 6: brains of Caltech against other classes",
+       reproduce_dcp_caltech},
       {"icc", "table1", "Experiment 1: PCA, LDA, EM + LDA, ICC + LDA", reproduce_icc_table1},
       {"icc", "figure7", "three and two sub-classes between two bars", reproduce_icc_figure7},
       {"icc", "vowels", "three sets of vowels, also with talkers held out", reproduce_icc_vowels},
@@ -114,6 +117,24 @@ std::string find_data_folder(const std::string& given) {
   const std::string from_here = search_upwards(fs::current_path(ignored));
   if (!from_here.empty()) return from_here;
   return search_upwards(fs::read_symlink("/proc/self/exe", ignored).parent_path());
+}
+
+ReproduceRun::ReproduceRun(const ReproduceOptions& options, std::string folder, Console& console,
+                           Monitor& monitor)
+    : options_(options),
+      folder_(std::move(folder)),
+      console_(console),
+      monitor_(monitor),
+      memory_(std::make_shared<ReproduceMemory>(
+          options.resume, fmt::format("version {}, seed {}, restarts {}", version(), options.seed,
+                                      options.num_restarts))) {}
+
+std::vector<double> ReproduceRun::piece(const std::string& name,
+                                        const std::function<std::vector<double>()>& compute) const {
+  if (auto kept = memory_->find(name)) return *kept;
+  std::vector<double> figures = compute();
+  if (!is_stopped()) memory_->add(name, figures);
+  return figures;
 }
 
 std::string ReproduceRun::data_file(const std::string& name) const {

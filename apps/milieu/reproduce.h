@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -13,12 +15,14 @@
 #include "console.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
+#include "reproduce_memory.h"
 
 namespace milieu::cli {
 
 struct ReproduceOptions {
   std::string data;      // folder of the data sets; empty: found by itself
   std::string out;       // where tables and pictures go; empty: nowhere
+  std::string resume;    // file that keeps finished pieces; empty: none
   int num_runs = 0;      // repetitions with other random numbers; 0: each experiment's own number
   int num_restarts = 0;  // of each run; 0: each experiment's own number
   uint64_t seed = 1;
@@ -55,8 +59,7 @@ class ReproduceRun {
  public:
   // `folder` holds the data sets; may be empty.
   ReproduceRun(const ReproduceOptions& options, std::string folder, Console& console,
-               Monitor& monitor)
-      : options_(options), folder_(std::move(folder)), console_(console), monitor_(monitor) {}
+               Monitor& monitor);
 
   const ReproduceOptions& options() const { return options_; }
   // The number asked for, or the experiment's own.
@@ -74,6 +77,10 @@ class ReproduceRun {
   void show(const ResultTable& table) const;
   // Writes a picture or a page into --out; nothing without --out.
   void write(const std::string& name, std::string_view content) const;
+  // Figures of a piece of work: those that --resume has kept under `name`, which must say all that
+  // they depend on but the options, or those of `compute`. Stopped meanwhile: not kept.
+  std::vector<double> piece(const std::string& name,
+                            const std::function<std::vector<double>()>& compute) const;
   // A sentence on stderr: what is being done now.
   void say(const std::string& text) const { console_.note(text); }
 
@@ -82,6 +89,7 @@ class ReproduceRun {
   std::string folder_;
   Console& console_;
   Monitor& monitor_;
+  std::shared_ptr<ReproduceMemory> memory_;
 };
 
 struct Reproduction {

@@ -17,6 +17,7 @@ void reproduce_dcp_kmeans(ReproduceRun& run);
 void reproduce_dcp_digits(ReproduceRun& run);
 void reproduce_dcp_pairs(ReproduceRun& run);
 void reproduce_dcp_slant(ReproduceRun& run);
+void reproduce_dcp_caltech(ReproduceRun& run);
 
 // Handwritten digits, pixels in [0, 1]: samples as rows and their digit.
 struct Digits {
@@ -36,6 +37,15 @@ Mixture mix_digits(const Digits& digits, int first, int second, bool is_unbalanc
 // The rows of one digit.
 std::vector<int64_t> rows_of_digit(const Digits& digits, int digit);
 Matrix<float> gather_rows(FloatView points, const std::vector<int64_t>& rows);
+
+// Two digits and the errors of the methods that tell them apart, one a run.
+struct DigitPair {
+  int first, second;
+  std::vector<double> kmeans, spectral, average, best;  // average, best: over dcp's contexts
+};
+// A PNG: rows are the mixtures, columns k-means, average and best.
+std::string draw_pairs(const std::vector<DigitPair>& balanced,
+                       const std::vector<DigitPair>& unbalanced);
 
 // Error as the paper counts it: mean of the classes' errors under the best matching of two parts.
 double balanced_error(const std::vector<int>& labels, const std::vector<int>& truth);

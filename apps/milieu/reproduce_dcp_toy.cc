@@ -74,6 +74,14 @@ double plain_error(const std::vector<int>& labels, const std::vector<int>& truth
   return std::min(wrong, 1 - wrong);
 }
 
+// What a cut along the diagonal, which knows how the bars lie, would have.
+double diagonal_error(const Toy& toy) {
+  std::vector<int> labels;
+  for (int64_t i = 0; i < toy.points.rows(); ++i)
+    labels.push_back(toy.points(i, 1) > toy.points(i, 0) ? 0 : 1);
+  return plain_error(labels, toy.truth);
+}
+
 double run_kmeans(const Toy& toy, uint64_t seed, ReproduceRun& run) {
   KMeansOptions options;
   options.num_clusters = 2;
@@ -109,12 +117,14 @@ void reproduce_dcp_toy(ReproduceRun& run) {
   ResultTable table{
       "dcp_toy",
       "Toy of [Lampert08, Figure 2], error in %, mean over drawn sets",
-      {"variant", "k-means", "normalized cut", "dcp", "sets"},
+      {"variant", "k-means", "normalized cut", "dcp", "diagonal", "sets"},
       {},
       {"The paper shows one picture and no figures; the reference has 14.0 / 15.8 / 8.1, "
-       "31.1 / 29.5 / 7.7, 7.3 / 5.8 / 2.6."}};
+       "31.1 / 29.5 / 7.7, 7.3 / 5.8 / 2.6.",
+       "Diagonal: a cut between the bars by one who knows them, on the same sets. The square where "
+       "the bars overlap cannot be told apart: 8.3 % of the symmetric toy."}};
   for (const Variant& variant : kVariants) {
-    std::vector<double> kmeans, ncut, dcp;
+    std::vector<double> kmeans, ncut, dcp, diagonal;
     for (int i = 0; i < run.num_runs(60); ++i) {
       Random random = Random(run.options().seed).child(static_cast<uint64_t>(i));
       const Toy toy = draw_toy(variant, random);
@@ -122,10 +132,11 @@ void reproduce_dcp_toy(ReproduceRun& run) {
       kmeans.push_back(run_kmeans(toy, seed, run));
       ncut.push_back(run_ncut(toy, seed, run));
       dcp.push_back(run_dcp(toy, seed, run));
+      diagonal.push_back(diagonal_error(toy));
       if (run.is_stopped()) return;
     }
-    table.rows.push_back({variant.name, percent_text(mean_of(kmeans)), percent_text(mean_of(ncut)),
-                          percent_text(mean_of(dcp)), std::to_string(dcp.size())});
+    table.rows.push_back({variant.name, interval_text(kmeans), interval_text(ncut),
+                          interval_text(dcp), interval_text(diagonal), std::to_string(dcp.size())});
   }
   run.show(table);
 }

@@ -70,11 +70,13 @@ class DemoTest(CliTest):
         self.assertEqual(names, {
             "README.txt", "report.html", "summary.json", "runs", "shapes.npy", "shapes_binary.npy",
             "shapes_pca.npy", "labels.npy", "labels.csv", "rings.npy", "rings_labels.npy",
-            "rings_labels.csv"})
+            "rings_labels.csv", "ell.npy", "ell_context.npy", "ell_labels.npy", "ell_labels.csv"})
         self.assertEqual(np.load(self.demo / "shapes.npy").shape, (800, 576))
         self.assertEqual(len(np.load(self.demo / "labels.npy")), 800)
         for run in (self.demo / "runs").iterdir():
-            self.assertEqual(sorted(path.name for path in run.iterdir()), RUN_FILES, run.name)
+            more = ["decisions.csv"] if run.name.startswith("dcp") else []
+            self.assertEqual(sorted(path.name for path in run.iterdir()), sorted(RUN_FILES + more),
+                             run.name)
 
     def test_nothing_is_left_beside_the_folder(self):
         self.assertEqual([path.name for path in self.place.iterdir()], ["milieu-demo"])
@@ -87,6 +89,12 @@ class DemoTest(CliTest):
         rings = {run["method"]: run for run in self.summary["runs"] if run["data"] == "rings"}
         self.assertEqual(rings["ncut"]["accuracy"], 1)
         self.assertLess(rings["kmeans"]["accuracy"], 0.9)
+
+    def test_context_tells_the_bars_apart(self):
+        ell = {run["method"]: run for run in self.summary["runs"] if run["data"] == "ell"}
+        self.assertGreater(ell["dcp"]["accuracy"], 0.88)  # the overlap costs 8.3 % on average
+        self.assertGreater(ell["dcp"]["accuracy"], ell["kmeans"]["accuracy"])
+        self.assertIn("--context milieu-demo/ell_context.npy", ell["dcp"]["command"])
 
     def test_clusters_of_the_shapes_mean_something(self):
         """Far above one in eight, and no method solves it by chance or by a leak of the labels."""
@@ -122,7 +130,8 @@ class DemoTest(CliTest):
 
     def test_command_of_a_run_repeats_it(self):
         self.copy_demo()
-        for run in self.summary["runs"][:3]:
+        runs = self.summary["runs"]
+        for run in [*runs[:3], *(run for run in runs if run["method"] == "dcp")]:
             self.succeed(*shlex.split(run["command"])[1:], "--out", "again", "--force")
             np.testing.assert_array_equal(self.labels("again"),
                                           self.labels("milieu-demo/" + run["folder"]))

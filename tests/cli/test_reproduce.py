@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""milieu reproduce: the list, unknown names, absent data."""
+"""milieu reproduce: the list, unknown names, absent data, runs that go on."""
 
+import json
 import unittest
+
+import numpy as np
 
 from support import CliTest
 
@@ -21,6 +24,26 @@ class ReproduceTest(CliTest):
         self.assertEqual((outcome.code, outcome.out), (1, ""))
         self.assertIn("skipped dcp kmeans: none/usps_roweis/labels.npy is not there", outcome.err)
         self.assertIn("--data", outcome.err)
+
+    def test_finished_pieces_are_kept(self):
+        """Two small digit classes stand for USPS: a second run reads what the first one has kept."""
+        (self.folder / "data/usps_roweis").mkdir(parents=True)
+        random = np.random.RandomState(1)
+        self.save("data/usps_roweis/X.npy", (255 * random.rand(100, 16)).astype(np.uint8))
+        self.save("data/usps_roweis/labels.npy", np.repeat(np.arange(10), 10))
+        command = ["reproduce", "dcp", "digits", "--data", "data", "--runs", "1", "--restarts", "1",
+                   "--resume", "state.json", "--quiet"]
+        first = self.succeed(*command).out
+        state = json.loads((self.folder / "state.json").read_text())
+        name = "digits 6 v 0, 1:1, context 7, run 0"
+        self.assertEqual(len(state["pieces"][name]), 1)
+        self.assertEqual(self.succeed(*command).out, first)
+        state["pieces"][name] = [0.25]  # a kept figure is taken as it is
+        self.write("state.json", json.dumps(state))
+        self.assertIn("3.6 -> 25.0", self.succeed(*command).out)
+        self.assertIn("was written with other options", self.fail_with(2, *command, "--seed", "2"))
+        self.write("state.json", "tea")
+        self.assertIn("does not hold the pieces", self.fail_with(1, *command))
 
     def test_values_out_of_range_are_refused(self):
         self.assertEqual(self.fail_with(2, "reproduce", "dcp", "--runs", "-1"),

@@ -153,13 +153,21 @@ void order_parts(const DcpInput& input, const DcpOptions& options, Solution& sol
 }
 
 // J1 and Je, and what follows from them.
-void compare_with_trivial(const DcpProblem& problem, const ExactRows& rows, Monitor& monitor,
-                          DcpResult& result) {
+void compare_with_trivial(const DcpProblem& problem, const ExactRows& rows,
+                          const DcpOptions& options, Monitor& monitor, DcpResult& result) {
+  // All samples in part 0: its plane is near that of J1, those of the others near that of Je.
+  const std::vector<double> near =
+      train_roughly(problem, options, std::vector<int>(problem.n), monitor);
+  const std::span<const double> all(near);
   std::vector<double> charges(problem.num_rows());
   for (int64_t i = 0; i < problem.num_rows(); ++i) charges[i] = problem.cost * problem.weight(i);
-  result.joint_objective = solve_classifier(rows, problem, charges, {}, kRelGap, monitor).objective;
+  result.joint_objective =
+      solve_classifier(rows, problem, charges, all.first(problem.d), kRelGap, monitor).objective;
   std::fill_n(charges.begin(), problem.n, 0.0);
-  result.empty_objective = solve_classifier(rows, problem, charges, {}, kRelGap, monitor).objective;
+  const std::span<const double> of_empty =
+      problem.num_parts > 1 ? all.last(problem.d) : std::span<const double>();
+  result.empty_objective =
+      solve_classifier(rows, problem, charges, of_empty, kRelGap, monitor).objective;
   const double trivial = result.joint_objective + (problem.num_parts - 1) * result.empty_objective;
   result.gain = trivial > 0 ? 1 - result.summary.objective / trivial : 0;
   if (std::abs(result.gain) < kNoGain) result.gain = 0;
@@ -220,7 +228,6 @@ DcpResult fit_dcp(const DcpInput& input, const DcpOptions& options, Monitor& mon
   const DcpProblem problem = internal::make_dcp_problem(input, options, monitor);
   const Constraints constraints = internal::make_constraints(input, options);
   if (problem.source == nullptr) return stopped_before_the_search(input, options, monitor);
-
   const std::vector<Found> found = run_search(problem, input, options, constraints, monitor);
   const bool is_searched = !monitor.should_stop();
   const ExactRows rows(problem, monitor);
@@ -242,7 +249,7 @@ DcpResult fit_dcp(const DcpInput& input, const DcpOptions& options, Monitor& mon
   internal::fill_decisions(input, options, constraints.empty(), result);
   for (const Found& one : found) result.restart_objectives.push_back(one.objective);
   if (!monitor.should_stop()) {
-    compare_with_trivial(problem, rows, monitor, result);
+    compare_with_trivial(problem, rows, options, monitor, result);
     result.agreement = mean_agreement(found, best.restart, result.labels);
   }
   result.summary.termination = monitor.should_stop()      ? termination_from(monitor.stop_reason())
@@ -265,7 +272,7 @@ DcpSplitCost split_cost(const DcpInput& input, std::span<const int> labels,
   train_planes(problem, rows, solution, silent_monitor());
   DcpResult result;
   result.summary.objective = solution.objective;
-  compare_with_trivial(problem, rows, silent_monitor(), result);
+  compare_with_trivial(problem, rows, options, silent_monitor(), result);
   return {solution.objective, result.joint_objective, result.empty_objective, solution.gap};
 }
 

@@ -47,7 +47,8 @@ struct DcpOptions {
   DcpStarts starts = DcpStarts::Mixed;
   bool cost_path = true;  // approach the cost from below, where the problem is nearly convex
   int num_restarts = 20;
-  int max_iterations = 150;     // of each stage of one restart
+  int num_crossings = 10;    // pairs of restarts whose planes are tried together, a round; 0: none
+  int max_iterations = 150;  // of each stage of one restart
   double rel_tolerance = 1e-5;  // a stage ends when the objective falls by less than this share
   int min_part = 1;             // a restart with a smaller part is used only when all have one
   std::string sizes;            // limits of the part sizes: "4,6", "10-", "20%-80%"; empty: none
@@ -100,6 +101,8 @@ void visit_fields(DcpOptions& o, Visitor&& v) {
     "approach --cost in steps of ten from where the problem is nearly convex");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
     "independent starts; the best is kept");
+  v("num_crossings", o.num_crossings, at_least(0).alias("crossings").advanced(),
+    "after the restarts, planes of so many pairs of them are tried together; 0 is none");
   v("max_iterations", o.max_iterations, at_least(1).advanced(),
     "limit of steps in each stage of one start");
   v("rel_tolerance", o.rel_tolerance, at_least(0).advanced(),

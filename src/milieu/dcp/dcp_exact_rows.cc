@@ -11,6 +11,7 @@ namespace {
 
 // Up to half a gigabyte of doubles is kept.
 constexpr int64_t kMaxCopy = int64_t{1} << 26;
+constexpr int64_t kMomentRows = 1024;
 
 void add_to(std::vector<double>& total, const std::vector<double>& part) {
   for (size_t i = 0; i < total.size(); ++i) total[i] += part[i];
@@ -49,6 +50,10 @@ std::vector<double> ExactRows::products(std::span<const double> v) const {
 ExactRows::Gathered ExactRows::gather(int64_t begin, int64_t end,
                                       std::span<const double> coefficients) const {
   Gathered gathered;
+  const auto part = coefficients.subspan(begin, end - begin);
+  const int64_t count = end - begin - std::count(part.begin(), part.end(), 0.0);
+  gathered.rows.reserve(count * cols());
+  gathered.coefficients.reserve(count);
   std::vector<double> made;
   const double* source = copy_.empty() ? nullptr : copy_.row(begin);
   for (int64_t i = begin; i < end; ++i) {
@@ -78,8 +83,9 @@ std::vector<double> ExactRows::combination(std::span<const double> coefficients)
 }
 
 std::vector<double> ExactRows::second_moment(std::span<const double> weights) const {
+  // Larger blocks than elsewhere: each has a matrix of its own.
   return parallel_reduce(
-      rows(), problem_.block_size(), problem_.num_threads,
+      rows(), std::max(kMomentRows, problem_.block_size()), problem_.num_threads,
       std::vector<double>(static_cast<size_t>(cols() * cols())),
       [&](const Block& block, std::vector<double>& sum) {
         if (monitor_.should_stop()) return;

@@ -9,6 +9,15 @@ namespace milieu::internal {
 namespace {
 
 constexpr double kRelGap = 1e-8;
+// In problems of so many features in all, rounds end when one lowers J by less than this share: at
+// a million samples a few always change sides.
+constexpr int64_t kLargeProblem = int64_t{1} << 24;
+constexpr double kSmallFall = 1e-7;
+
+bool has_settled(const DcpProblem& problem, const std::vector<double>& trace) {
+  if (problem.num_rows() * problem.d < kLargeProblem || trace.size() < 2) return false;
+  return trace[trace.size() - 2] - trace.back() <= kSmallFall * trace.back();
+}
 
 // f_k of all samples: n x K.
 Matrix<double> exact_values(const DcpProblem& problem, const ExactRows& rows,
@@ -89,7 +98,7 @@ void alternate(const DcpProblem& problem, const ExactRows& rows, const Constrain
     const Matrix<double> values = exact_values(problem, rows, solution.planes);
     if (monitor.should_stop()) return;
     std::vector<int> labels = best_labels(problem, values, constraints);
-    if (labels == solution.labels) {
+    if (labels == solution.labels || has_settled(problem, solution.trace)) {
       solution.is_settled = true;
       return;
     }

@@ -50,6 +50,53 @@ double charge(float* v, int64_t count, const float* weights, int loss, float wid
   return sum;
 }
 
+typedef double Wide __attribute__((vector_size(64)));
+constexpr int64_t kPanel = 64;     // rows whose squares are added together
+constexpr int64_t kTileRows = 4;   // of the matrix of squares, kept in registers
+constexpr int64_t kTileCols = 16;  // ... in two vectors
+
+inline Wide load_wide(const double* from) {
+  Wide values;
+  __builtin_memcpy(&values, from, sizeof(values));
+  return values;
+}
+
+inline void add_wide(const Wide& values, double* to) {
+  const Wide sum = load_wide(to) + values;
+  __builtin_memcpy(to, &sum, sizeof(sum));
+}
+
+// h(a.., b..) += sum_i weights_i x_i(a..) x_i(b..), one tile.
+void add_tile(const double* rows, int64_t count, int64_t d, const double* weights, int64_t a,
+              int64_t b, double* h) {
+  Wide sums[kTileRows][2] = {};
+  for (int64_t i = 0; i < count; ++i) {
+    const double* x = rows + i * d;
+    const Wide first = load_wide(x + b), second = load_wide(x + b + 8);
+    for (int64_t r = 0; r < kTileRows; ++r) {
+      const double s = weights[i] * x[a + r];
+      sums[r][0] += s * first;
+      sums[r][1] += s * second;
+    }
+  }
+  for (int64_t r = 0; r < kTileRows; ++r) {
+    add_wide(sums[r][0], h + (a + r) * d + b);
+    add_wide(sums[r][1], h + (a + r) * d + b + 8);
+  }
+}
+
+// The same entry by entry: rows [a, a_end) of h, columns from b to the diagonal.
+void add_entries(const double* rows, int64_t count, int64_t d, const double* weights, int64_t a,
+                 int64_t a_end, int64_t b, double* h) {
+  for (int64_t i = 0; i < count; ++i) {
+    const double* x = rows + i * d;
+    for (int64_t r = a; r < a_end; ++r) {
+      const double s = weights[i] * x[r];
+      for (int64_t c = b; c <= r; ++c) h[r * d + c] += s * x[c];
+    }
+  }
+}
+
 }  // namespace
 
 double hard_max_block(float* f, int64_t stride, int num_parts, int64_t count, const float* weights,
@@ -122,24 +169,17 @@ void argmax_block(const float* f, int64_t stride, int num_parts, int64_t count, 
 
 void add_weighted_outer(const double* rows, int64_t count, int64_t d, const double* weights,
                         double* h) {
-  int64_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    const double* x0 = rows + i * d;
-    const double *x1 = x0 + d, *x2 = x1 + d, *x3 = x2 + d;
-    for (int64_t a = 0; a < d; ++a) {
-      const double s0 = weights[i] * x0[a], s1 = weights[i + 1] * x1[a],
-                   s2 = weights[i + 2] * x2[a], s3 = weights[i + 3] * x3[a];
-      double* row = h + a * d;
-      for (int64_t b = 0; b <= a; ++b)
-        row[b] += (s0 * x0[b] + s1 * x1[b]) + (s2 * x2[b] + s3 * x3[b]);
+  for (int64_t begin = 0; begin < count; begin += kPanel) {
+    const int64_t size = count - begin < kPanel ? count - begin : kPanel;
+    const double* panel = rows + begin * d;
+    int64_t a = 0;
+    for (; a + kTileRows <= d; a += kTileRows) {
+      int64_t b = 0;
+      for (; b < a + kTileRows && b + kTileCols <= d; b += kTileCols)
+        add_tile(panel, size, d, weights + begin, a, b, h);
+      add_entries(panel, size, d, weights + begin, a, a + kTileRows, b, h);
     }
-  }
-  for (; i < count; ++i) {
-    const double* x = rows + i * d;
-    for (int64_t a = 0; a < d; ++a) {
-      const double s = weights[i] * x[a];
-      for (int64_t b = 0; b <= a; ++b) h[a * d + b] += s * x[b];
-    }
+    add_entries(panel, size, d, weights + begin, a, d, 0, h);
   }
 }
 

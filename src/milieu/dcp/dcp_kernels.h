@@ -16,7 +16,7 @@
 // `weights` may be null: all 1.
 // argmax_block: the lowest k with the largest f_ki.
 // add_weighted_outer: h += sum_i weights_i x_i x_i^T for rows x_i of `rows`; lower triangle of the
-// d x d matrix h, row-major; at most 4 rows at a time are read, d long, `stride` apart.
+// d x d matrix h, row-major; what is above the diagonal is undefined.
 // add_scaled_rows: out += sum_i weights_i x_i.
 // row_products: out_i = <x_i, v>.
 MILIEU_DECLARE_ISA(double hard_max_block(float* f, int64_t stride, int num_parts, int64_t count,

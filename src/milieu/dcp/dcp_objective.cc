@@ -6,12 +6,15 @@
 
 #include "milieu/base/parallel.h"
 #include "milieu/dcp/dcp_kernels.h"
+#include "milieu/dcp/dcp_pass_kernels.h"
 #include "milieu/linalg/gemm.h"
 #include "milieu/linalg/isa.h"
 #include "milieu/linalg/log_sum_exp.h"
 
 namespace milieu::internal {
 namespace {
+
+constexpr int64_t kSparseShare = 4;  // at most a quarter of the slopes: they are added one by one
 
 int loss_number(const LossShape& loss) {
   return loss.loss == DcpLoss::Hinge ? 0 : loss.loss == DcpLoss::SquaredHinge ? 1 : 2;
@@ -129,6 +132,18 @@ Matrix<float> stack_planes(const DcpProblem& problem,
   return stacked;
 }
 
+// The gradient of the losses: a product of slopes and rows. Late in a search few samples lie inside
+// the margin, and it is cheaper to add those alone.
+void add_gradient(const Matrix<float>& slopes, FloatView rows, std::vector<double>& total) {
+  const int64_t planes = slopes.rows(), count = slopes.cols();
+  Matrix<float> gradient(planes, rows.cols());
+  const int64_t filled = MILIEU_SELECT_ISA(count_slopes)(slopes.data(), count, planes, count);
+  if (filled * kSparseShare <= planes * count) MILIEU_SELECT_ISA(add_slopes)
+  (slopes.data(), count, planes, rows.data(), count, rows.cols(), gradient.data());
+  else gemm(1, slopes, rows, 0, gradient);
+  for (int64_t j = 0; j < gradient.size(); ++j) total[j] += gradient.data()[j];
+}
+
 struct BatchSums {
   std::vector<double> losses;     // a lane
   std::vector<double> gradients;  // lanes x K x D
@@ -148,13 +163,12 @@ bool evaluate(const DcpProblem& problem, std::span<Lane> lanes, const Monitor& m
       [&](const Block& block, BatchSums& part) {
         if (monitor.should_stop()) return;
         const FloatView rows = problem.rows.view().rows_between(block.begin, block.end);
-        Matrix<float> f(num_planes, block.size()), gradient(num_planes, d);
+        Matrix<float> f(num_planes, block.size());
         gemm_nt(1, stacked, rows, 0, f);
         for (size_t i = 0; i < lanes.size(); ++i)
           part.losses[i] += charge_block(problem, lanes[i], block,
                                          f.row(static_cast<int64_t>(i) * problem.num_parts));
-        gemm(1, f, rows, 0, gradient);
-        for (int64_t j = 0; j < gradient.size(); ++j) part.gradients[j] += gradient.data()[j];
+        add_gradient(f, rows, part.gradients);
       },
       [](BatchSums& total, const BatchSums& part) {
         for (size_t i = 0; i < total.losses.size(); ++i) total.losses[i] += part.losses[i];

@@ -5,7 +5,8 @@
 //   soft-max     the same with a soft maximum, which hardens at the full cost
 //   annealing    free energy at the first cost while the temperature falls, then as lbfgs
 //   entropy      shares of a falling entropy at the first cost, then as lbfgs
-// A hinge is searched with a rounded corner, which sharpens at the full cost.
+// A hinge is searched with a rounded corner, which sharpens at the full cost. Then planes of
+// different restarts are crossed (dcp_cross.cc) and go on together.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -33,6 +34,10 @@ constexpr double kFirstWidth = 0.5;
 constexpr double kSharperWidths[] = {0.1, 0.02};
 constexpr double kSoftMaxLevels[] = {2, 10};
 constexpr int kAnnealingIterations = 30;
+constexpr double kRoughTolerance = 1e-3;  // of stages that others follow
+constexpr size_t kAllCosts = std::numeric_limits<size_t>::max();
+constexpr size_t kCrossingCosts = 3;  // crossed planes find together at a hundredth of the cost
+constexpr int kCrossingRounds = 3;
 
 struct Stage {
   PartRule rule = PartRule::HardMax;
@@ -57,13 +62,16 @@ std::vector<Stage> annealing_stages(const DcpOptions& options, double cost) {
 }
 
 std::vector<Stage> make_stages(const DcpProblem& problem, const DcpOptions& options,
-                               bool has_labels) {
-  const std::vector<double> path = cost_path(problem, options);
+                               bool has_labels, size_t num_costs) {
+  std::vector<double> path = cost_path(problem, options);
+  if (num_costs < path.size())
+    path.erase(path.begin(), path.end() - static_cast<int64_t>(num_costs));
   const bool is_soft = options.optimizer == DcpOptimizer::SoftMax;
   const int limit = options.max_iterations;
   std::vector<Stage> stages;
   if (has_labels) stages.push_back({PartRule::Given, 0, path[0], kFirstWidth, limit});
-  for (const Stage& stage : annealing_stages(options, path[0])) stages.push_back(stage);
+  if (num_costs == kAllCosts)
+    for (const Stage& stage : annealing_stages(options, path[0])) stages.push_back(stage);
   for (const double cost : path)
     stages.push_back({is_soft ? PartRule::SoftMax : PartRule::HardMax, kSoftMaxLevels[0], cost,
                       kFirstWidth, limit});
@@ -110,9 +118,11 @@ Matrix<float> shares_of_entropy(const DcpProblem& problem, const Matrix<float>& 
 // One restart on its way through the stages.
 class Restart {
  public:
-  Restart(const DcpProblem& problem, const DcpOptions& options, const Start& start, Random random)
+  // Goes through the last `num_costs` steps of the path of costs only.
+  Restart(const DcpProblem& problem, const DcpOptions& options, const Start& start, Random random,
+          size_t num_costs = kAllCosts)
       : problem_(problem), options_(options), labels_(start.labels), random_(random) {
-    stages_ = make_stages(problem, options, !labels_.empty());
+    stages_ = make_stages(problem, options, !labels_.empty(), num_costs);
     planes_ = start.planes;
     planes_.resize(problem.num_parts * problem.d);
     begin_stage();
@@ -159,6 +169,8 @@ class Restart {
     LbfgsOptions options;
     options.max_iterations = stage.max_iterations;
     options.rel_tolerance = options_.rel_tolerance;
+    if (at_ + 1 < stages_.size())
+      options.rel_tolerance = std::max(options_.rel_tolerance, kRoughTolerance);
     lbfgs_ = std::make_unique<Lbfgs>(planes_, options);
   }
   // Equal planes are stationary at every temperature: a little noise parts them.
@@ -207,14 +219,11 @@ std::vector<Found> collect(const DcpProblem& problem,
   return found;
 }
 
-}  // namespace
+using Restarts = std::vector<std::unique_ptr<Restart>>;
 
-std::vector<Found> search(const DcpProblem& problem, const DcpOptions& options,
-                          const std::vector<Start>& starts, Monitor& monitor) {
-  std::vector<std::unique_ptr<Restart>> restarts;
-  for (size_t i = 0; i < starts.size(); ++i)
-    restarts.push_back(std::make_unique<Restart>(problem, options, starts[i],
-                                                 Random(options.seed).child(1000000 + i)));
+// All of them side by side, until all have ended or the monitor says stop.
+std::vector<Found> run_together(const DcpProblem& problem, const Restarts& restarts,
+                                Monitor& monitor) {
   std::vector<Lane> lanes;
   std::vector<Restart*> active;
   while (!monitor.should_stop()) {
@@ -234,6 +243,69 @@ std::vector<Found> search(const DcpProblem& problem, const DcpOptions& options,
     for (size_t i = 0; i < active.size(); ++i) active[i]->update(lanes[i]);
   }
   return collect(problem, restarts, monitor);
+}
+
+// Goes on from crossed planes; a restart whose crossing ends lower takes its place.
+void improve_by_crossing(const DcpProblem& problem, const DcpOptions& options, Monitor& monitor,
+                         std::vector<Found>& found) {
+  if (options.num_crossings == 0) return;
+  for (int round = 0; round < kCrossingRounds && !monitor.should_stop(); ++round) {
+    const std::vector<CrossedStart> crossed =
+        cross_restarts(problem, found, options.num_crossings, monitor);
+    Restarts restarts;
+    for (size_t i = 0; i < crossed.size(); ++i)
+      restarts.push_back(std::make_unique<Restart>(
+          problem, options, Start{{}, crossed[i].planes},
+          Random(options.seed).child(3000000 + 100000 * round + i), kCrossingCosts));
+    if (restarts.empty()) return;
+    const std::vector<Found> ended = run_together(problem, restarts, monitor);
+    bool is_better = false;
+    for (size_t i = 0; i < crossed.size(); ++i) {
+      Found& place = found[crossed[i].restart];
+      if (!ended[i].is_complete || !(ended[i].objective < place.objective)) continue;
+      const int iterations = place.iterations + ended[i].iterations;
+      place = ended[i];
+      place.iterations = iterations;
+      is_better = true;
+    }
+    if (!is_better) return;
+  }
+}
+
+}  // namespace
+
+std::vector<Found> search(const DcpProblem& problem, const DcpOptions& options,
+                          const std::vector<Start>& starts, Monitor& monitor) {
+  Restarts restarts;
+  for (size_t i = 0; i < starts.size(); ++i)
+    restarts.push_back(std::make_unique<Restart>(problem, options, starts[i],
+                                                 Random(options.seed).child(1000000 + i)));
+  std::vector<Found> found = run_together(problem, restarts, monitor);
+  improve_by_crossing(problem, options, monitor, found);
+  return found;
+}
+
+std::vector<double> train_roughly(const DcpProblem& problem, const DcpOptions& options,
+                                  const std::vector<int>& labels, const Monitor& monitor) {
+  std::vector<double> planes(problem.num_parts * problem.d);
+  LbfgsOptions steps;
+  steps.max_iterations = options.max_iterations;
+  steps.rel_tolerance = kRoughTolerance;
+  for (const double cost : cost_path(problem, options)) {
+    Lbfgs lbfgs(planes, steps);
+    Lane lane;
+    lane.rule = PartRule::Given;
+    lane.cost = cost;
+    lane.loss = smoothed(problem.loss, kSharperWidths[0]);
+    lane.labels = labels.data();
+    while (!lbfgs.has_ended()) {
+      lane.planes = lbfgs.trial();
+      if (!evaluate(problem, {&lane, 1}, monitor)) return planes;
+      lbfgs.update(lane.value, lane.gradient);
+    }
+    planes = lbfgs.point();
+  }
+  return planes;
 }
 
 }  // namespace milieu::internal

@@ -33,9 +33,26 @@ struct Found {
   bool is_complete = false;  // all stages were run
 };
 
+// Planes of two restarts together, and the better one of the two.
+struct CrossedStart {
+  int restart = 0;
+  std::vector<double> planes;  // K x D
+  double objective = 0;        // J there
+};
+
+// The crossings of lowest J, at most `num_wanted`, each a base of its own kind: one plane of one of
+// the best restarts is replaced by a plane of another restart.
+std::vector<CrossedStart> cross_restarts(const DcpProblem& problem, const std::vector<Found>& found,
+                                         int num_wanted, const Monitor& monitor);
+
 // Runs all restarts; stopped by the monitor, each is left where it was.
 std::vector<Found> search(const DcpProblem& problem, const DcpOptions& options,
                           const std::vector<Start>& starts, Monitor& monitor);
+
+// Planes (K x D) that are nearly the best for `labels` at the full cost [Lampert08, Eq. 5]: where
+// an exact solver starts.
+std::vector<double> train_roughly(const DcpProblem& problem, const DcpOptions& options,
+                                  const std::vector<int>& labels, const Monitor& monitor);
 
 // The same under constraints: the split is a constrained assignment, made anew every few steps.
 std::vector<Found> constrained_search(const DcpProblem& problem, const DcpOptions& options,

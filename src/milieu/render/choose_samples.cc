@@ -153,4 +153,36 @@ std::vector<ClusterSamples> choose_samples(FloatView points, std::span<const int
   return samples;
 }
 
+std::vector<ClusterSamples> choose_samples_by_margin(std::span<const int> labels,
+                                                     std::span<const float> margins,
+                                                     const SampleChoice& choice) {
+  require(labels.size() == margins.size(), [&] {
+    return fmt::format("labels has {} entries, margins has {}: they must match", labels.size(),
+                       margins.size());
+  });
+  std::vector<Cluster> clusters = collect_clusters(labels);
+  clusters.resize(std::min<size_t>(clusters.size(), choice.max_clusters));
+  std::vector<ClusterSamples> samples;
+  for (const Cluster& cluster : clusters) {
+    std::vector<Scored> ranked;  // surest first
+    for (const int64_t row : cluster.rows) {
+      const double margin = margins[row];
+      ranked.push_back({std::isnan(margin) ? INFINITY : -margin, row});
+    }
+    std::sort(ranked.begin(), ranked.end());
+    ClusterSamples s;
+    s.cluster = cluster.label;
+    s.size = static_cast<int64_t>(cluster.rows.size());
+    s.typical = first_rows(ranked, choice.num_typical);
+    std::vector<Scored> rest(ranked.begin() + static_cast<int64_t>(s.typical.size()), ranked.end());
+    for (Scored& scored : rest) scored.score = -scored.score;
+    std::sort(rest.begin(), rest.end());
+    s.least_sure = first_rows(rest, choice.num_least_sure);
+    samples.push_back(std::move(s));
+  }
+  std::sort(samples.begin(), samples.end(),
+            [](const ClusterSamples& a, const ClusterSamples& b) { return a.cluster < b.cluster; });
+  return samples;
+}
+
 }  // namespace milieu

@@ -191,7 +191,8 @@ std::string render_sheets(const MakePicture& make_picture,
 }
 
 std::vector<SheetFigure> make_cluster_figures(const std::vector<ClusterSamples>& samples,
-                                              const std::vector<std::string>& names) {
+                                              const std::vector<std::string>& names,
+                                              const std::string& first_caption) {
   std::vector<SheetFigure> figures;
   for (const ClusterSamples& s : samples) {
     const bool has_name = s.cluster < static_cast<int>(names.size());
@@ -199,9 +200,9 @@ std::vector<SheetFigure> make_cluster_figures(const std::vector<ClusterSamples>&
     figure.title = has_name ? names[s.cluster] : fmt::format("Cluster {}", s.cluster);
     figure.color = s.cluster;
     figure.size = s.size;
-    figure.strips = {{"most typical",
-                      fmt::format("{} nearest to the mean of: {}",
-                                  counted(s.typical.size(), "image"), figure.title),
+    figure.strips = {{first_caption,
+                      fmt::format("{}, {}, of: {}", counted(s.typical.size(), "image"),
+                                  first_caption, figure.title),
                       s.typical},
                      {"least sure",
                       fmt::format("{} that nearly fell elsewhere, of: {}",

@@ -62,6 +62,12 @@ struct SampleChoice {
 std::vector<ClusterSamples> choose_samples(FloatView points, std::span<const int> labels,
                                            const SampleChoice& choice = {});
 
+// The same by what a method itself says of its labels: `margins` are larger where it is surer. The
+// surest first (as `typical`), and the least sure.
+std::vector<ClusterSamples> choose_samples_by_margin(std::span<const int> labels,
+                                                     std::span<const float> margins,
+                                                     const SampleChoice& choice = {});
+
 // One figure of a page of contact sheets: a title with a swatch, then strips of images.
 struct SheetStrip {
   std::string caption;  // "most typical"
@@ -88,7 +94,9 @@ RasterImage make_picture_sheet(const MakePicture& make_picture, std::span<const 
 std::string render_sheets(const MakePicture& make_picture, const std::vector<SheetFigure>& figures);
 
 // The figures of chosen samples. `names` are titles by cluster; where there is none: "Cluster 3".
+// `first_caption` is said of the typical ones.
 std::vector<SheetFigure> make_cluster_figures(const std::vector<ClusterSamples>& samples,
-                                              const std::vector<std::string>& names = {});
+                                              const std::vector<std::string>& names = {},
+                                              const std::string& first_caption = "most typical");
 
 }  // namespace milieu

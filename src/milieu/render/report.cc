@@ -67,6 +67,8 @@ void check_input(const ReportInput& input) {
     check_lengths("labels", input.labels.size(), "points", input.points.rows());
   if (!input.truth.empty())
     check_lengths("labels", input.labels.size(), "truth", input.truth.size());
+  if (!input.margins.empty())
+    check_lengths("labels", input.labels.size(), "margins", input.margins.size());
   if (input.image_width != 0 || input.image_height != 0)
     check_lengths("an image", int64_t{input.image_width} * input.image_height, "its row",
                   input.images.empty() ? input.points.cols() : input.images.cols());
@@ -142,6 +144,7 @@ std::string render_report(const ReportInput& input) {
   page.open("div", {{"class", "grid"}});
   internal::add_overview_cards(page, input);
   internal::add_samples_card(page, input);
+  page.raw(input.cards);
   internal::add_classes_card(page, input);
   internal::add_table_cards(page, input);
   internal::add_command_card(page, input);

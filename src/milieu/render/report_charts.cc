@@ -208,16 +208,22 @@ void add_samples_card(Markup& page, const ReportInput& input) {
   if ((input.image_width == 0 && !input.make_picture) || input.points.empty()) return;
   SampleChoice choice;
   if (input.make_picture) choice.num_typical = 6;  // colours take room: the page stays small
-  const std::vector<ClusterSamples> samples = choose_samples(input.points, input.labels, choice);
+  const bool has_margins = !input.margins.empty();
+  const std::vector<ClusterSamples> samples =
+      has_margins ? choose_samples_by_margin(input.labels, input.margins, choice)
+                  : choose_samples(input.points, input.labels, choice);
   if (samples.empty()) return;
   std::string note =
-      "Most typical: nearest to the cluster's mean. Least sure: nearest to another cluster's mean "
-      "compared with their own.";
+      has_margins
+          ? "By the margin of the label: the largest decision value minus the second largest."
+          : "Most typical: nearest to the cluster's mean. Least sure: nearest to another cluster's "
+            "mean compared with their own.";
   if (static_cast<int>(samples.size()) < input.summary->clusters)
     note += fmt::format(" The {} largest of {} clusters.", samples.size(), input.summary->clusters);
   open_card(page, CardWidth::Full, "Images of each cluster", note);
   const FloatView images = input.images.empty() ? input.points : input.images;
-  const std::vector<SheetFigure> figures = make_cluster_figures(samples);
+  const std::vector<SheetFigure> figures =
+      make_cluster_figures(samples, {}, has_margins ? "surest" : "most typical");
   page.raw(input.make_picture
                ? render_sheets(input.make_picture, figures)
                : render_sheets({images, input.image_width, input.image_height}, figures));
