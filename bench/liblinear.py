@@ -5,9 +5,7 @@ import time
 
 import numpy as np
 
-# solver numbers of linear.h, and the tolerances that liblinear-train takes by default
-DUAL, PRIMAL = 1, 2
-DEFAULT_EPS = {DUAL: 0.1, PRIMAL: 0.01}
+DUAL, PRIMAL = 1, 2  # solvers of linear.h with the L2 loss
 
 NODE = np.dtype([("index", "<i4"), ("padding", "<i4"), ("value", "<f8")])
 
@@ -41,7 +39,7 @@ def load():
     return library
 
 
-def train(library, rows, signs, cost, solver):
+def train(library, rows, signs, cost, solver, tolerance):
     """Seconds of processor time, and J = 1/2 |w|^2 + cost sum [1 - y f]^2 that it ends at.
 
     The bias is a column of ones, charged like the others; zeros are left out, as its files do.
@@ -58,7 +56,7 @@ def train(library, rows, signs, cost, solver):
     pointers = (nodes.ctypes.data + starts[:-1] * NODE.itemsize).astype(np.uint64)
     signs = np.ascontiguousarray(signs, float)
     problem = Problem(len(rows), rows.shape[1], signs.ctypes.data, pointers.ctypes.data, -1)
-    parameter = Parameter(solver, DEFAULT_EPS[solver], cost, 0, None, None, 0.1, None)
+    parameter = Parameter(solver, tolerance, cost, 0, None, None, 0.1, None)
     began = time.process_time()
     model = library.train(ctypes.byref(problem), ctypes.byref(parameter))
     seconds = time.process_time() - began
