@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The left side: what to split, against what, how; and the runs so far.
+import { partsField } from "../model/form";
+import { isEmptySet } from "../model/rows";
+import { Stepper } from "../component/controls";
+import { Icon } from "../component/icon";
+import { useApp } from "./app_context";
+import { OptionsForm } from "./options_form";
+import { RowSetPicker } from "./row_set_picker";
+import { RunHistory } from "./run_history";
+
+export function ChoosePanel() {
+  const { store } = useApp();
+  return (
+    <aside class="panel" aria-label="Choose and run" id="panel">
+      {store.source.can.run && <ChooseForm />}
+      <RunHistory />
+    </aside>
+  );
+}
+
+function ChooseForm() {
+  const { store, actions } = useApp();
+  const method = store.method.value;
+  const parts = method && partsField(method);
+  const canRank = !!method?.takes_context && !isEmptySet(store.set.value);
+  const run = (event: Event) => {
+    event.preventDefault();
+    if (!store.problem.value && !store.isStarting.value) void actions.start();
+  };
+  const setOption = (value: number) => { store.options.value = { ...store.options.value, num_clusters: value }; };
+  return (
+    <form class="choose" onSubmit={run} aria-label="New run">
+      <RowSetPicker title="Split" hint="The set that falls apart" value={store.set.value} size={store.setRows.value.length}
+                    taken={store.context.value} onChange={(value) => { store.set.value = value; }} />
+      {method?.takes_context &&
+        <RowSetPicker title="Against" hint="The context it is seen against" value={store.context.value}
+                      size={store.contextRows.value.length} taken={store.set.value} allowRest
+                      onChange={(value) => { store.context.value = value; }} />}
+      <div class="row-of-two">
+        <MethodSelect />
+        {parts && <div class="field"><label for="num-parts">Parts</label>
+          <Stepper id="num-parts" label="Parts" value={store.numPartsWanted.value} min={Math.max(1, parts.min ?? 1)}
+                   max={parts.max ?? 999} onChange={setOption} /></div>}
+      </div>
+      {method && <p class="hint method-summary">{method.summary}</p>}
+      <OptionsForm />
+      <div class="run-row">
+        <button type="submit" class="button primary" disabled={!!store.problem.value || store.isStarting.value}
+                aria-describedby="run-problem" data-testid="run"><Icon name="play" size={16} />Run</button>
+        {method?.takes_context &&
+          <button type="button" class="button" disabled={!canRank || store.isStarting.value} data-testid="rank"
+                  title="Try every other class as context and rank them" onClick={() => void actions.start({ rank_contexts: true, context: undefined })}>
+            <Icon name="rank" size={16} />Rank contexts</button>}
+      </div>
+      <p class="hint run-problem" id="run-problem" role="status">{store.problem.value}</p>
+    </form>
+  );
+}
+
+function MethodSelect() {
+  const { store } = useApp();
+  const choose = (event: Event) => {
+    store.methodName.value = (event.currentTarget as HTMLSelectElement).value;
+    const parts = store.options.value.num_clusters;
+    store.options.value = parts === undefined ? {} : { num_clusters: parts };
+  };
+  return (
+    <div class="field">
+      <label for="method">Method</label>
+      <select id="method" value={store.methodName.value} onChange={choose}>
+        {store.methods.value.map((m) => (
+          <option key={m.name} value={m.name} disabled={m.needs.length > 0} title={m.needs.join(", ")}>
+            {m.name}{m.needs.length ? " (needs more)" : ""}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

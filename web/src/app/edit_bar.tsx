@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Below gallery and map: what can be done with the selection, and the corrections so far.
+import { counted } from "../model/text";
+import { IconButton, Select } from "../component/controls";
+import { Icon } from "../component/icon";
+import { useApp } from "./app_context";
+
+export function EditBar() {
+  const { store, edits } = useApp();
+  const selected = store.selection.value.size;
+  const hasPast = store.corrections.value.past.length > 0 || store.corrections.value.future.length > 0;
+  if (!selected && !edits.count && !hasPast) return null;
+  return (
+    <div class="edit-bar" role="region" aria-label="Selection and corrections">
+      {selected > 0 && <SelectionTools />}
+      {(edits.count > 0 || hasPast) && edits.canCorrect && <CorrectionTools />}
+    </div>
+  );
+}
+
+function SelectionTools() {
+  const { store, scene, edits } = useApp();
+  const selection = store.selection.value;
+  const parts = scene.scene.value!.parts;
+  return (
+    <div class="edit-group">
+      <strong data-testid="selected">{counted(selection.size, "selected", "selected")}</strong>
+      {edits.canCorrect && <>
+        <Select label="Move to" value="" onChange={(value) => edits.move(selection, Number(value))}
+                choices={[{ value: "", title: "Move to …", disabled: true }, ...parts.map((p) => ({ value: String(p.index), title: `${p.index + 1} ${p.name}` }))]} />
+        <IconButton icon="pin" title="Pin where it is, or set free" keys="P" text="Pin" onClick={() => edits.pin(selection)} />
+        <IconButton icon="link" title="Belong together" keys="T" text="Together" disabled={selection.size < 2} onClick={() => edits.link(selection, "together")} />
+        <IconButton icon="apart" title="Belong apart" keys="X" text="Apart" disabled={selection.size < 2} onClick={() => edits.link(selection, "apart")} /></>}
+      {store.source.can.run && <>
+        <button type="button" class="button small" onClick={() => edits.useSelection("set")}>Use as set</button>
+        <button type="button" class="button small" onClick={() => edits.useSelection("context")}>Use as context</button></>}
+      <button type="button" class="link-button" onClick={() => edits.select([])}>Clear</button>
+    </div>
+  );
+}
+
+function CorrectionTools() {
+  const { store, actions, edits } = useApp();
+  const history = store.corrections.value;
+  return (
+    <div class="edit-group corrections">
+      <button type="button" class="link-button" onClick={() => { store.dialog.value = "corrections"; }}>{counted(edits.count, "correction")}</button>
+      <IconButton icon="undo" title={history.what ? `Undo: ${history.what}` : "Undo"} keys="Ctrl Z" disabled={!history.past.length} onClick={() => edits.undo()} />
+      <IconButton icon="redo" title="Redo" keys="Ctrl Shift Z" disabled={!history.future.length} onClick={() => edits.redo()} />
+      <button type="button" class="button primary small" disabled={!edits.count || store.isStarting.value} data-testid="rerun"
+              onClick={() => void actions.rerun()}><Icon name="play" size={14} />Run again with these</button>
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Selecting and correcting.
+import { correctionCount, freeRows, linkRows, moveRows, record, redo, undo, type Corrections } from "../model/corrections";
+import { counted } from "../model/text";
+import type { RowSet } from "../model/types";
+import type { SelectMode } from "../component/map/map_controller";
+import type { Actions } from "./actions";
+import type { SceneSignals } from "./scene";
+import type { Store } from "./store";
+
+export class Edits {
+  constructor(private readonly store: Store, private readonly scene: SceneSignals,
+              private readonly actions: Actions) {}
+
+  get canCorrect(): boolean {
+    const opened = this.store.opened.value;
+    if (!opened || !this.store.source.can.run || opened.detail.rank_contexts) return false;
+    return !!this.store.methods.value.find((m) => m.name === opened.detail.method)?.takes_constraints;
+  }
+
+  select(rows: Iterable<number>, mode: SelectMode = "replace"): void {
+    const next = mode === "replace" ? new Set<number>() : new Set(this.store.selection.value);
+    for (const row of rows) {
+      if (mode === "remove") next.delete(row);
+      else next.add(row);
+    }
+    if (next.size === 0 && this.store.selection.value.size === 0) return;
+    this.store.selection.value = next;
+    this.actions.announce(next.size ? `${counted(next.size, "row")} selected` : "Nothing selected");
+  }
+
+  toggle(row: number): void {
+    this.select([row], this.store.selection.value.has(row) ? "remove" : "add");
+  }
+
+  selectPart(part: number): void {
+    const positions = this.scene.byPart.value[part];
+    const rows = this.scene.scene.value?.columns.rows;
+    if (positions && rows) this.select(Array.from(positions, (i) => rows[i]));
+  }
+
+  selectAll(): void {
+    const scene = this.scene.scene.value;
+    if (scene) this.select(scene.columns.rows);
+  }
+
+  emphasise(part: number, isOnly: boolean): void {
+    const now = this.store.emphasised.value;
+    const without = now.filter((p) => p !== part);
+    if (isOnly) this.store.emphasised.value = now.length === 1 && now[0] === part ? [] : [part];
+    else this.store.emphasised.value = without.length < now.length ? without : [...now, part];
+  }
+
+  // The chosen set or context becomes what is selected.
+  useSelection(as: "set" | "context"): void {
+    const rows = [...this.store.selection.value].sort((a, b) => a - b);
+    if (rows.length === 0) return;
+    const value: RowSet = { rows };
+    if (as === "set") this.store.set.value = value;
+    else this.store.context.value = value;
+    this.actions.toast(`${counted(rows.length, "row")} chosen as the ${as === "set" ? "set to split" : "context"}.`);
+    this.store.isPanelOpen.value = true;
+  }
+
+  move(rows: Iterable<number>, part: number): void {
+    const list = this.known(rows);
+    const name = this.scene.scene.value?.parts[part]?.name;
+    if (!list.length || name === undefined) return;
+    this.change(moveRows(this.now, list, part), `${counted(list.length, "picture")} to ${name}`);
+  }
+
+  pin(rows: Iterable<number>): void {
+    const scene = this.scene.scene.value;
+    if (!scene) return;
+    const wanted = new Set(rows);
+    const isPinned = [...wanted].every((row) => this.now.memberships.has(row));
+    if (isPinned) return this.free(wanted);
+    let next = this.now;
+    scene.columns.rows.forEach((row, i) => {
+      if (wanted.has(row) && scene.labels[i] >= 0) next = moveRows(next, [row], scene.labels[i]);
+    });
+    this.change(next, `${counted(wanted.size, "picture")} pinned`);
+  }
+
+  free(rows: Iterable<number>): void {
+    const list = [...rows];
+    this.change(freeRows(this.now, list), `${counted(list.length, "picture")} set free`);
+  }
+
+  link(rows: Iterable<number>, kind: "together" | "apart"): void {
+    const list = this.known(rows);
+    if (list.length < 2) {
+      this.actions.toast(`Select two pictures or more to mark them as belonging ${kind}.`);
+      return;
+    }
+    if (kind === "apart" && list.length > 6) {
+      this.actions.toast("Select at most six pictures to mark them as belonging apart.");
+      return;
+    }
+    this.change(linkRows(this.now, list, kind), `${counted(list.length, "picture")} ${kind}`);
+  }
+
+  replaceAll(next: Corrections, what: string): void { this.change(next, what); }
+
+  undo(): void {
+    const before = this.store.corrections.value;
+    this.store.corrections.value = undo(before);
+    if (before.past.length) this.actions.announce(`Undone: ${before.what}`);
+  }
+
+  redo(): void { this.store.corrections.value = redo(this.store.corrections.value); }
+
+  get count(): number { return correctionCount(this.now); }
+  get now(): Corrections { return this.store.corrections.value.now; }
+
+  private known(rows: Iterable<number>): number[] {
+    if (!this.canCorrect) return [];
+    const inside = new Set(this.scene.scene.value?.columns.rows);
+    return [...rows].filter((row) => inside.has(row));
+  }
+
+  private change(next: Corrections, what: string): void {
+    if (!this.canCorrect) return;
+    this.store.corrections.value = record(this.store.corrections.value, next, what);
+    this.actions.announce(what);
+  }
+}

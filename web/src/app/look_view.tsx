@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gallery and map side by side, the legend above them, what can be done below.
+import { kOrders } from "../model/order";
+import { Segmented, Select } from "../component/controls";
+import { Splitter } from "../component/splitter";
+import { useApp } from "./app_context";
+import { EditBar } from "./edit_bar";
+import { Legend } from "./legend";
+import { MapPanel } from "./map_panel";
+import { PartColumn } from "./part_column";
+
+export function LookView() {
+  const { store, scene } = useApp();
+  if (!scene.scene.value) return null;
+  const layout = store.isNarrow.value && store.layout.value === "both" ? "gallery" : store.layout.value;
+  return (
+    <div class="look">
+      <div class="look-bar">
+        <Legend />
+        <div class="look-tools">
+          <Segmented label="Show" value={layout} onChange={(value) => { store.layout.value = value; }} isIconOnly
+                     choices={[...(store.isNarrow.value ? [] : [{ value: "both" as const, title: "Map and gallery", icon: "panel" as const }]),
+                               { value: "gallery", title: "Gallery", icon: "gallery" }, { value: "map", title: "Map", icon: "dots" }]} />
+        </div>
+      </div>
+      <div class={`look-main layout-${layout}`}>
+        {layout === "both"
+          ? <Splitter label="Width of the map" first={<MapPanel />} second={<Gallery />} />
+          : layout === "map" ? <MapPanel /> : <Gallery />}
+      </div>
+      <EditBar />
+    </div>
+  );
+}
+
+function Gallery() {
+  const { store, scene } = useApp();
+  const parts = scene.scene.value?.parts ?? [];
+  const emphasised = store.emphasised.value;
+  const shown = emphasised.length ? parts.filter((p) => emphasised.includes(p.index)) : parts;
+  const hasMargins = !!scene.scene.value?.columns.margins;
+  return (
+    <section class="gallery" aria-label="Gallery">
+      <div class="gallery-bar">
+        {hasMargins && <Select label="Order" value={store.order.value} choices={kOrders} onChange={(value) => { store.order.value = value; }} />}
+        <label class="slider" title="Size of the pictures">
+          <span class="unseen">Size of the pictures</span>
+          <input type="range" min={40} max={320} step={4} value={store.tile.value}
+                 onInput={(event) => { store.tile.value = Number(event.currentTarget.value); }} />
+        </label>
+        {emphasised.length > 0 &&
+          <button type="button" class="link-button" onClick={() => { store.emphasised.value = []; }}>Show all {parts.length} parts</button>}
+      </div>
+      <div class="part-columns" style={{ "--columns": String(shown.length) }}>
+        {shown.map((part) => <PartColumn key={part.index} part={part} />)}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only this method has: exemplars with their members, learned weights, clusters against
+// penalty, and the pictures of the run folder (words over an image, basins, patch mosaics, ...).
+import { useState } from "preact/hooks";
+import { partColor } from "../model/palette";
+import { baseName, counted } from "../model/text";
+import type { RunFile } from "../model/types";
+import { Bars, Curve } from "../component/charts";
+import { Dialog } from "../component/dialog";
+import { Picture } from "../component/picture";
+import { useApp } from "./app_context";
+
+const kIntro: Record<string, string> = {
+  cac: "Words are samples that look alike and occur in like company; phrases are groups of the same words.",
+  icc: "Each class falls apart where the difference of its density to that of the other classes has basins of its own.",
+  exemplar: "Each part is represented by one of its own samples, under the given or learned distance.",
+  dlgmm: "The clusters of images and the words of their patches are learned at the same time.",
+  dcp: "Each part alone is told apart from the context by a large margin.",
+};
+
+const isImage = (name: string) => /\.(png|svg|jpe?g|webp)$/i.test(name);
+
+export function MethodView() {
+  const { store } = useApp();
+  const { detail } = store.opened.value!;
+  const { extras } = detail;
+  const pictures = detail.files.filter((f) => isImage(f.name) && store.source.fileUrl(detail.id, f.name));
+  const others = detail.files.filter((f) => !isImage(f.name) && store.source.fileUrl(detail.id, f.name));
+  return (
+    <section class="method-view" aria-label={`Inside ${detail.method}`}>
+      {kIntro[detail.method] && <p class="lead">{kIntro[detail.method]}</p>}
+      {!!extras?.exemplars?.length && <Exemplars rows={extras.exemplars} />}
+      {!!extras?.weights?.length && <section class="block"><h2>Learned weights</h2>
+        <Bars label="Learned weights" items={extras.weights.map((w) => ({ name: w.name, value: w.weight }))} /></section>}
+      {!!extras?.penalty_curve?.length && <section class="block"><h2>Number of clusters against penalty</h2>
+        <Curve label="Clusters against penalty" xTitle="penalty" yTitle="clusters" isStep points={extras.penalty_curve.map(([x, y]) => ({ x, y }))} /></section>}
+      {pictures.length > 0 && <FilePictures files={pictures} />}
+      {others.length > 0 && <section class="block"><h2>Files</h2><ul class="file-list">
+        {others.map((f) => <li key={f.name}><a href={store.source.fileUrl(detail.id, f.name)!} target="_blank" rel="noopener">{f.title || f.name}</a></li>)}</ul></section>}
+      {pictures.length + others.length === 0 && !extras && <p class="hint">This run has nothing of its own to show.</p>}
+    </section>
+  );
+}
+
+function Exemplars({ rows }: { rows: number[] }) {
+  const { store, scene, names } = useApp();
+  const now = scene.scene.value!;
+  const labelOf = (row: number) => now.labels[now.columns.rows.indexOf(row)] ?? -1;
+  return (
+    <section class="block">
+      <h2>Exemplars and their members</h2>
+      <ul class="exemplars">
+        {rows.map((row) => {
+          const part = labelOf(row);
+          const members = Array.from(scene.byPart.value[part] ?? [], (i) => now.columns.rows[i]).filter((r) => r !== row);
+          return (
+            <li key={row} style={{ "--part": partColor(part, store.isDark.value) }}>
+              <button type="button" class="exemplar" aria-label={`Exemplar ${names.of(row)}`} onClick={() => { store.picture.value = row; }}>
+                <Picture thumb={store.collection.value!.has_pictures ? store.source.thumb(row, 192) : null} alt="" side={96} text={baseName(names.of(row))} />
+              </button>
+              <div class="exemplar-members">
+                <span class="hint">{now.parts[part]?.name}: {counted(members.length + 1, "member")}</span>
+                <div class="exemplar-strip">
+                  {members.slice(0, 14).map((r) => (
+                    <button type="button" key={r} aria-label={names.of(r)} onClick={() => { store.picture.value = r; }}>
+                      <Picture thumb={store.collection.value!.has_pictures ? store.source.thumb(r, 96) : null} alt="" side={48} text={baseName(names.of(r))} />
+                    </button>
+                  ))}
+                </div>
+              </div>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+function FilePictures({ files }: { files: RunFile[] }) {
+  const { store } = useApp();
+  const { id } = store.opened.value!.detail;
+  const [open, setOpen] = useState<RunFile | null>(null);
+  return (
+    <section class="block">
+      <h2>Pictures of the run</h2>
+      <ul class="file-pictures">
+        {files.map((f) => (
+          <li key={f.name}>
+            <button type="button" onClick={() => setOpen(f)} aria-label={`Enlarge ${f.title || f.name}`}>
+              <img src={store.source.fileUrl(id, f.name)!} alt={f.title || f.name} loading="lazy" />
+            </button>
+            <span>{f.title || f.name}</span>
+          </li>
+        ))}
+      </ul>
+      {open && <Dialog title={open.title || open.name} class="file-dialog" onClose={() => setOpen(null)}>
+        <div class="file-large" tabIndex={0} role="region" aria-label={open.title || open.name}>
+          <img src={store.source.fileUrl(id, open.name)!} alt={open.title || open.name} /></div></Dialog>}
+    </section>
+  );
+}

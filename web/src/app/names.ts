@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of rows, fetched a page at a time when somebody wants to read one.
+import type { Store } from "./store";
+
+const kPage = 1000;
+
+export class Names {
+  private readonly pages = new Map<number, string[] | null>(); // null: on its way
+
+  constructor(private readonly store: Store) {}
+
+  // The name, or "row 12" until it is here; reading it inside a component subscribes to its arrival.
+  of(row: number): string {
+    void this.store.namesVersion.value;
+    const page = Math.floor(row / kPage);
+    const names = this.pages.get(page);
+    if (names) return names[row - page * kPage] ?? `row ${row}`;
+    if (names === undefined) void this.fetch(page);
+    return `row ${row}`;
+  }
+
+  private async fetch(page: number): Promise<void> {
+    this.pages.set(page, null);
+    try {
+      this.pages.set(page, await this.store.source.names(page * kPage, kPage));
+      this.store.namesVersion.value += 1;
+    } catch {
+      window.setTimeout(() => this.pages.delete(page), 2000);
+    }
+  }
+}

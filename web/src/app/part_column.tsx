@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// One part: what it is (card) and its pictures. Rows can be dropped on it.
+import { useMemo, useState } from "preact/hooks";
+import { partColor } from "../model/palette";
+import { baseName, count, number } from "../model/text";
+import type { Part } from "../model/types";
+import { Stack } from "../component/charts";
+import { EditableText, IconButton, PartMark } from "../component/controls";
+import { Picture } from "../component/picture";
+import { VirtualGrid, type TileInfo } from "../component/virtual_grid";
+import { useApp, type App } from "./app_context";
+
+const kDragType = "application/x-milieu-rows";
+
+export function PartColumn({ part }: { part: Part }) {
+  const app = useApp();
+  const { store, scene, edits } = app;
+  const [isTarget, setTarget] = useState(false);
+  const positions = scene.byPart.value[part.index];
+  const all = scene.scene.value!.columns.rows;
+  const rows = useMemo(() => Int32Array.from(positions ?? [], (i) => all[i]), [positions, all]);
+  const canCorrect = edits.canCorrect;
+  const onDrop = (event: DragEvent) => {
+    setTarget(false);
+    const text = event.dataTransfer?.getData(kDragType);
+    if (!text) return;
+    event.preventDefault();
+    edits.move(JSON.parse(text) as number[], part.index);
+  };
+  const onDragOver = (event: DragEvent) => {
+    if (!canCorrect || !event.dataTransfer?.types.includes(kDragType)) return;
+    event.preventDefault();
+    setTarget(true);
+  };
+  const dragged = (row: number) => (store.selection.value.has(row) ? [...store.selection.value] : [row]);
+  return (
+    <section class={`part-column ${isTarget ? "is-target" : ""}`} aria-label={part.name} data-part={part.index}
+             style={{ "--part": partColor(part.index, store.isDark.value) }}
+             onDragOver={onDragOver} onDragLeave={() => setTarget(false)} onDrop={onDrop}>
+      <PartCard part={part} size={rows.length} />
+      <VirtualGrid id={`part-${part.index}`} label={`Pictures of ${part.name}`} rows={rows} tile={store.tile.value}
+                   color={partColor(part.index, store.isDark.value)} selected={store.selection.value}
+                   tileOf={(row) => tileOf(app, row)} onOpen={(row) => { store.picture.value = row; }}
+                   onPick={(picked, mode) => (mode === "toggle" ? edits.toggle(picked[0]) : edits.select(picked, mode))}
+                   onEdge={(direction) => focusPart(part.index + direction)} dragged={canCorrect ? dragged : undefined} />
+    </section>
+  );
+}
+
+function focusPart(index: number): void {
+  document.getElementById(`part-${index}`)?.focus();
+}
+
+function tileOf({ store, edits, names }: App, row: number): TileInfo {
+  const { memberships, together, apart } = edits.now;
+  const marks: TileInfo["marks"] = [];
+  const has = (pairs: readonly (readonly [number, number])[]) => pairs.some(([a, b]) => a === row || b === row);
+  if (memberships.has(row)) marks.push({ icon: "pin", title: "pinned" });
+  if (has(together)) marks.push({ icon: "link", title: "belongs together with another" });
+  if (has(apart)) marks.push({ icon: "apart", title: "belongs apart from another" });
+  const name = names.of(row);
+  const thumb = store.collection.value!.has_pictures ? store.source.thumb(row, store.tile.value > 120 ? 256 : 128) : null;
+  return { thumb, name, text: baseName(name), marks };
+}
+
+function PartCard({ part, size }: { part: Part; size: number }) {
+  const { store, scene, actions, edits } = useApp();
+  const selected = scene.selectedCounts.value[part.index] ?? 0;
+  const isRun = scene.scene.value!.isRun;
+  const color = partColor(part.index, store.isDark.value);
+  return (
+    <header class="part-card">
+      <div class="part-head">
+        <PartMark index={part.index} color={color} />
+        <h3><EditableText label="Name of the part" value={part.name} disabled={!isRun || !store.source.can.rename}
+                          onChange={(name) => void actions.namePart(part.index, name)} /></h3>
+        <span class="part-size">{store.selection.value.size ? `${count(selected)} / ${count(size)}` : count(size)}</span>
+        <IconButton icon="check" title={`Select all of ${part.name}`} onClick={() => edits.selectPart(part.index)} />
+      </div>
+      {isRun && <PartFacts part={part} size={size} />}
+    </header>
+  );
+}
+
+function PartFacts({ part, size }: { part: Part; size: number }) {
+  const { store, scene, names } = useApp();
+  const total = scene.scene.value!.columns.rows.length;
+  const known = store.collection.value!.classes.map((c) => c.name);
+  const color = (name: string) => partColor(known.indexOf(name), store.isDark.value);
+  return (
+    <>
+      <p class="part-numbers">
+        {Math.round((size / Math.max(1, total)) * 100)} % of the set
+        {part.mean_margin !== null && <> · mean margin <strong>{number(part.mean_margin, 3)}</strong></>}
+      </p>
+      {part.typical.length > 0 && store.collection.value!.has_pictures &&
+        <div class="typical" aria-label={`Typical of ${part.name}`} role="group">
+          {part.typical.slice(0, 4).map((row) => (
+            <button type="button" key={row} title={`Typical: ${names.of(row)}`} aria-label={`Typical: ${names.of(row)}`} onClick={() => { store.picture.value = row; }}>
+              <Picture thumb={store.source.thumb(row, 96)} alt="" side={44} text={baseName(names.of(row))} />
+            </button>
+          ))}
+        </div>}
+      {part.apart && <p class="part-apart">{part.apart}</p>}
+      {part.classes.length > 1 &&
+        <Stack label="Classes" items={part.classes.map(([name, value]) => ({ name, value, color: color(name) }))} />}
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// One picture large: where it belongs, how surely, and the way to say otherwise.
+import { partColor } from "../model/palette";
+import { number } from "../model/text";
+import { Bars } from "../component/charts";
+import { IconButton, Select } from "../component/controls";
+import { Dialog } from "../component/dialog";
+import { Picture } from "../component/picture";
+import { useApp, type App } from "./app_context";
+
+function neighbour({ scene }: App, row: number, by: number): number {
+  const now = scene.scene.value!;
+  const position = now.columns.rows.indexOf(row);
+  if (position < 0) return row;
+  const list = scene.byPart.value[now.labels[position]];
+  const next = list[list.indexOf(position) + by];
+  return next === undefined ? row : now.columns.rows[next];
+}
+
+export function PictureDialog() {
+  const app = useApp();
+  const { store, names } = app;
+  const row = store.picture.value;
+  if (row < 0) return null;
+  const step = (by: number) => { store.picture.value = neighbour(app, row, by); };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.target instanceof HTMLSelectElement) return;
+    if (event.key === "ArrowLeft") step(-1);
+    else if (event.key === "ArrowRight") step(1);
+    else return;
+    event.preventDefault();
+  };
+  const side = Math.max(160, Math.min(512, window.innerWidth - 80, window.innerHeight - 220));
+  return (
+    <Dialog title={names.of(row)} class="picture-dialog" onClose={() => { store.picture.value = -1; }} onKeyDown={onKeyDown}>
+      <div class="picture-large">
+        <IconButton icon="left" title="Surer" keys="←" onClick={() => step(-1)} />
+        <Picture key={row} thumb={store.collection.value!.has_pictures ? store.source.thumb(row, 512) : null} alt={names.of(row)} side={side} text={names.of(row)} />
+        <IconButton icon="right" title="Less sure" keys="→" onClick={() => step(1)} />
+      </div>
+      <PictureFacts row={row} />
+    </Dialog>
+  );
+}
+
+function PictureFacts({ row }: { row: number }) {
+  const { store, scene, edits } = useApp();
+  const now = scene.scene.value;
+  if (!now) return null;
+  const position = now.columns.rows.indexOf(row);
+  const kind = store.collection.value!.classes[store.classes.value[row]]?.name;
+  const { margins, decisions } = now.columns;
+  const parts = now.parts;
+  const bars = decisions && position >= 0 ? parts.map((p, k) => ({
+    name: p.name, value: decisions[position * parts.length + k], color: partColor(k, store.isDark.value) })) : [];
+  return (
+    <div class="picture-facts">
+      <dl>
+        {kind && <><dt>Class</dt><dd>{kind}</dd></>}
+        {position >= 0 && now.isRun && <><dt>Part</dt><dd>{parts[now.labels[position]]?.name ?? "none"}</dd></>}
+        {position < 0 && <><dt>Part</dt><dd>not in the set that was split</dd></>}
+        {margins && position >= 0 && <><dt>Margin</dt><dd>{number(margins[position], 4)}</dd></>}
+        <dt>Row</dt><dd>{row}</dd>
+      </dl>
+      {bars.length > 0 && <><h3>Decision values</h3><Bars items={bars} label="Decision values" /></>}
+      {edits.canCorrect && position >= 0 &&
+        <div class="picture-tools">
+          <Select label="Belongs to" isLabelShown value={String(now.labels[position])} onChange={(value) => edits.move([row], Number(value))}
+                  choices={parts.map((p) => ({ value: String(p.index), title: `${p.index + 1} ${p.name}` }))} />
+          <IconButton icon="pin" text={edits.now.memberships.has(row) ? "Set free" : "Pin"} title="Pin or set free" pressed={edits.now.memberships.has(row)} onClick={() => edits.pin([row])} />
+        </div>}
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole page.
+import { Empty, IconButton, Spinner } from "../component/controls";
+import { useApp } from "./app_context";
+import { ChoosePanel } from "./choose_panel";
+import { CompareView } from "./compare_view";
+import { ContextsView } from "./contexts_view";
+import { DetailsView } from "./details_view";
+import { CorrectionsDialog, HelpDialog } from "./help_dialog";
+import { LookView } from "./look_view";
+import { MethodView } from "./method_view";
+import { PictureDialog } from "./picture_dialog";
+import { ProgressView } from "./progress_view";
+import { RunHeader } from "./run_header";
+import { TakeAway } from "./take_away";
+import { TopBar } from "./top_bar";
+
+export function Root() {
+  const { store } = useApp();
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to the result</a>
+      <TopBar />
+      {store.isLost.value && <p class="banner" role="alert">The explorer's server does not answer. What you see stays; finished runs are safe. Trying again …</p>}
+      {store.source.note && <p class="banner is-note">{store.source.note}</p>}
+      <div class={`page ${store.isPanelOpen.value ? "has-panel" : ""}`}>
+        {store.phase.value === "ready" && store.isPanelOpen.value && <ChoosePanel />}
+        <main id="main" tabIndex={-1}>{<MainView />}</main>
+      </div>
+      {store.dialog.value === "help" && <HelpDialog />}
+      {store.dialog.value === "take" && <TakeAway />}
+      {store.dialog.value === "corrections" && <CorrectionsDialog />}
+      {store.picture.value >= 0 && <PictureDialog />}
+      <Toasts />
+      <div class="unseen" role="status" aria-live="polite">{store.announcement.value}</div>
+    </>
+  );
+}
+
+function MainView() {
+  const { store } = useApp();
+  if (store.phase.value === "loading") return <Spinner text="Loading the collection" />;
+  if (store.phase.value === "failed")
+    return <Empty icon="warn" title="The collection cannot be shown"><p class="error-text">{store.failure.value}</p>
+      <button type="button" class="button" onClick={() => location.reload()}>Try again</button></Empty>;
+  if (store.runId.value && !store.opened.value) return <ProgressView />;
+  const view = store.opened.value ? store.view.value : "look";
+  return (
+    <>
+      <RunHeader />
+      {view === "look" && <LookView />}
+      {view !== "look" && <div class="view-scroll">
+        {view === "contexts" && <ContextsView />}
+        {view === "compare" && <CompareView />}
+        {view === "method" && <MethodView />}
+        {view === "details" && <DetailsView />}
+      </div>}
+    </>
+  );
+}
+
+function Toasts() {
+  const { store, actions } = useApp();
+  return (
+    <div class="toasts" role="region" aria-label="Messages">
+      {store.toasts.value.map((toast) => (
+        <div key={toast.id} class={`toast is-${toast.kind}`} role={toast.kind === "error" ? "alert" : "status"}>
+          <span>{toast.text}</span>
+          {toast.action && <button type="button" class="link-button" onClick={toast.action.run}>{toast.action.title}</button>}
+          <IconButton icon="close" title="Dismiss" onClick={() => actions.dismiss(toast.id)} />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses a set of rows: classes as chips, a selection made by hand, or everything else.
+import { useId, useState } from "preact/hooks";
+import { count, counted } from "../model/text";
+import type { RowSet } from "../model/types";
+import { Icon } from "../component/icon";
+import { useApp } from "./app_context";
+
+interface PickerProps {
+  title: string;
+  hint: string;
+  value: RowSet;
+  size: number;
+  taken: RowSet; // classes that are in the other set
+  allowRest?: boolean;
+  onChange(value: RowSet): void;
+}
+
+const kFilterFrom = 12;
+
+export function RowSetPicker(p: PickerProps) {
+  const { store, edits } = useApp();
+  const [filter, setFilter] = useState("");
+  const id = useId();
+  const all = store.collection.value!.classes;
+  const chosen = new Set(p.value.classes);
+  const taken = new Set(p.taken.classes);
+  const shown = all.filter((c) => c.name.toLowerCase().includes(filter.toLowerCase()));
+  const toggle = (name: string) => {
+    const next = chosen.has(name) ? all.filter((c) => c.name !== name && chosen.has(c.name))
+      : all.filter((c) => c.name === name || chosen.has(c.name));
+    p.onChange(next.length ? { classes: next.map((c) => c.name) } : {});
+  };
+  const selected = store.selection.value.size;
+  return (
+    <fieldset class="picker" aria-describedby={`${id}-hint`}>
+      <legend>{p.title}<span class="picker-size">{p.size ? counted(p.size, "row") : ""}</span></legend>
+      <p class="hint" id={`${id}-hint`}>{p.hint}</p>
+      {all.length > kFilterFrom &&
+        <input class="filter" type="search" placeholder={`Find among ${all.length} classes`} aria-label={`Find a class: ${p.title}`}
+               value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />}
+      <div class="chips">
+        {p.allowRest &&
+          <Chip isOn={!!p.value.rest} title="Everything else" onClick={() => p.onChange(p.value.rest ? {} : { rest: true })} />}
+        {shown.map((c) => (
+          <Chip key={c.name} isOn={chosen.has(c.name)} title={c.name} size={c.count}
+                isTaken={taken.has(c.name)} onClick={() => toggle(c.name)} />
+        ))}
+        {p.value.rows &&
+          <Chip isOn title="Picked by hand" size={p.value.rows.length} onClick={() => p.onChange({})} />}
+      </div>
+      {selected > 0 && !p.value.rows &&
+        <button type="button" class="link-button" onClick={() => edits.useSelection(p.allowRest ? "context" : "set")}>
+          Use the {counted(selected, "selected row")}
+        </button>}
+    </fieldset>
+  );
+}
+
+function Chip(p: { isOn: boolean; title: string; size?: number; isTaken?: boolean; onClick(): void }) {
+  return (
+    <button type="button" class="chip" aria-pressed={p.isOn} disabled={p.isTaken && !p.isOn} onClick={p.onClick}
+            title={p.isTaken ? `${p.title} is in the other set` : p.title}>
+      {p.isOn && <Icon name="check" size={13} />}<span class="chip-name">{p.title}</span>
+      {p.size !== undefined && <span class="chip-size">{count(p.size)}</span>}
+    </button>
+  );
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Above the views: which run is open, its figures, the views it has.
+import { describeSet } from "../model/rows";
+import { count, counted, number, seconds } from "../model/text";
+import { EditableText } from "../component/controls";
+import { useApp } from "./app_context";
+import { viewsOf } from "./keys";
+
+export function RunHeader() {
+  const app = useApp();
+  const { store, actions } = app;
+  const detail = store.opened.value?.detail;
+  if (!detail) return <CollectionHeader />;
+  const warnings = Array.isArray(detail.summary.warnings) ? detail.summary.warnings.length : 0;
+  return (
+    <div class="run-header">
+      <div class="run-title">
+        <h2><EditableText label="Name of the run" value={detail.name || detail.id} disabled={!store.source.can.rename}
+                          onChange={(name) => void actions.rename(detail.id, name)} /></h2>
+        <p class="run-facts">
+          <span>{detail.method}</span>
+          <span>{describeSet(detail.request.set)}{detail.request.context ? ` against ${describeSet(detail.request.context)}` : ""}</span>
+          <span>{counted(detail.n, "row")}, {counted(detail.clusters, "part")}</span>
+          {typeof detail.gain === "number" && <span class={detail.gain <= 0 ? "is-poor" : ""} title="How much better the parts are told apart than the whole; at most 0: this context supports no split">gain <strong>{number(detail.gain, 3)}</strong></span>}
+          <span>{seconds(detail.seconds)}</span>
+          {detail.state === "cancelled" && <span class="is-poor">cancelled: the best so far</span>}
+          {warnings > 0 && <button type="button" class="link-button is-poor" onClick={() => { store.view.value = "details"; }}>{counted(warnings, "warning")}</button>}
+        </p>
+      </div>
+      <nav class="views" aria-label="Views">
+        {viewsOf(app).map((v) => (
+          <button type="button" key={v.value} aria-current={store.view.value === v.value ? "page" : undefined}
+                  onClick={() => { store.view.value = v.value; }}>{v.title}</button>
+        ))}
+      </nav>
+    </div>
+  );
+}
+
+function CollectionHeader() {
+  const { store } = useApp();
+  const collection = store.collection.value!;
+  if (store.runId.value) return null;
+  return (
+    <div class="run-header">
+      <div class="run-title">
+        <h2>The collection</h2>
+        <p class="run-facts"><span>{count(collection.n)} {collection.kind === "pictures" ? "pictures" : "rows"} of {count(collection.d)} dimensions.
+          {store.source.can.run ? " Choose a set and a context on the left, or select by hand, and run." : " Choose a run."}</span></p>
+      </div>
+    </div>
+  );
+}

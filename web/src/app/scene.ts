@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is looked at: the parts of the opened run, or, before any run, the classes of the collection.
+import { computed } from "@preact/signals";
+import { decisionPoints, principalPoints, rankShares, type MapPoints } from "../model/axes";
+import { correctedLabels } from "../model/corrections";
+import { positionsByPart, selectedByPart } from "../model/order";
+import { partColor, partColors, scaleColors } from "../model/palette";
+import { rowsOf } from "../model/rows";
+import type { Columns, Part } from "../model/types";
+import { Weight } from "../component/map/renderer";
+import type { MapData } from "../component/map/map_controller";
+import type { Store } from "./store";
+
+export interface Scene {
+  isRun: boolean;
+  columns: Columns;
+  labels: Int32Array; // as shown: with corrections
+  parts: Part[];
+  context: Int32Array;
+}
+
+const kScaleSteps = 24;
+const kNobody = new Int32Array(0);
+
+export function createScene(store: Store) {
+  const scene = computed<Scene | null>(() => {
+    const opened = store.opened.value;
+    if (opened) return runScene(store);
+    return store.phase.value === "ready" && !store.runId.value ? collectionScene(store) : null;
+  });
+  const byPart = computed(() => scene.value
+    ? positionsByPart(scene.value.labels, scene.value.columns.margins, scene.value.parts.length, store.order.value)
+    : []);
+  const selectedCounts = computed(() => scene.value
+    ? selectedByPart(scene.value.columns.rows, scene.value.labels, store.selection.value, scene.value.parts.length)
+    : []);
+  const hasOwnAxes = computed(() => !!scene.value?.columns.decisions && scene.value.parts.length > 1);
+  const points = computed<MapPoints | null>(() => scene.value && scenePoints(store, scene.value, hasOwnAxes.value));
+  const mapData = computed<MapData | null>(() =>
+    scene.value && points.value && colorPoints(store, scene.value, points.value));
+  return { scene, byPart, selectedCounts, hasOwnAxes, points, mapData };
+}
+
+export type SceneSignals = ReturnType<typeof createScene>;
+
+function runScene(store: Store): Scene {
+  const { detail, columns } = store.opened.value!;
+  const labels = correctedLabels(columns.rows, columns.labels, store.corrections.value.now);
+  let context = columns.contextRows;
+  if (!context && detail.request.context && store.collection.value)
+    context = rowsOf(detail.request.context, store.classes.value, store.collection.value, detail.request.set);
+  return { isRun: true, columns, labels, parts: detail.parts, context: context ?? kNobody };
+}
+
+function collectionScene(store: Store): Scene {
+  const collection = store.collection.value!;
+  const rows = Int32Array.from({ length: collection.n }, (_, i) => i);
+  const named = collection.classes.length > 0;
+  const labels = named ? store.classes.value : new Int32Array(collection.n);
+  const groups = named ? collection.classes : [{ name: "All rows", count: collection.n }];
+  const parts = groups.map((c, index): Part => ({
+    index, name: c.name, size: c.count, mean_margin: null, typical: [], border: [], apart: "", classes: [] }));
+  const columns = { rows, labels, margins: null, decisions: null, contextRows: null, contextDecisions: null };
+  return { isRun: false, columns, labels, parts, context: kNobody };
+}
+
+function scenePoints(store: Store, scene: Scene, hasOwnAxes: boolean): MapPoints {
+  const { columns, labels, parts } = scene;
+  if (hasOwnAxes && store.axes.value === "own") {
+    const last = parts.length - 1;
+    const axes = store.axisParts.value.map((p) => Math.min(p, last)) as [number, number];
+    return decisionPoints(columns, labels, parts.length, axes, store.showContext.value);
+  }
+  return principalPoints(store.map.value, columns, labels, store.showContext.value ? scene.context : kNobody);
+}
+
+// Colour and weight of every point; index 0 is the context's colour.
+function colorPoints(store: Store, scene: Scene, points: MapPoints): MapData {
+  const dark = store.isDark.value;
+  const { colors, color } = colorIndices(store, scene, points, dark);
+  const selection = store.selection.value;
+  const emphasised = new Set(store.emphasised.value);
+  const weight = new Uint8Array(points.rows.length);
+  for (let i = 0; i < weight.length; ++i) {
+    if (points.isContext[i]) { color[i] = 0; continue; }
+    const isDim = selection.size > 0 || (emphasised.size > 0 && !emphasised.has(points.part[i]));
+    weight[i] = selection.has(points.rows[i]) ? Weight.Selected : isDim ? Weight.Dim : Weight.Normal;
+  }
+  return { points, color, weight, colors: [partColor(-1, dark), ...colors], dark };
+}
+
+function colorIndices(store: Store, scene: Scene, points: MapPoints, dark: boolean) {
+  const color = new Uint8Array(points.rows.length);
+  const mode = store.colorBy.value;
+  if (mode === "margin" && scene.columns.margins) {
+    const shares = rankShares(scene.columns.margins);
+    const offset = points.rows.length - scene.columns.rows.length;
+    shares.forEach((share, i) => { color[offset + i] = 1 + Math.round(Math.max(0, share) * (kScaleSteps - 1)); });
+    return { color, colors: scaleColors(kScaleSteps) };
+  }
+  const groups = mode === "class" ? store.classes.value : null;
+  const count = Math.min(254, mode === "class" ? store.collection.value!.classes.length : scene.parts.length);
+  for (let i = 0; i < color.length; ++i) {
+    const group = groups ? groups[points.rows[i]] : points.part[i];
+    color[i] = group < 0 || group >= count ? 0 : group + 1;
+  }
+  return { color, colors: partColors(count, dark) };
+}

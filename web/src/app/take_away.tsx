@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Take away: labels, folders, report, command line, link.
+import { useState } from "preact/hooks";
+import { counted } from "../model/text";
+import { messageOf, type Download } from "../source/source";
+import { CopyLine } from "../component/copy_line";
+import { Dialog } from "../component/dialog";
+import { Icon } from "../component/icon";
+import { useApp } from "./app_context";
+import { permalink } from "./link_sync";
+
+export function TakeAway() {
+  const app = useApp();
+  const { store } = app;
+  const detail = store.opened.value?.detail;
+  if (!detail) return null;
+  return (
+    <Dialog title="Take away" onClose={() => { store.dialog.value = ""; }}>
+      <section class="block">
+        <h3>Files</h3>
+        <div class="button-row">
+          <DownloadButton what="labels.csv" title="Labels, CSV" />
+          <DownloadButton what="labels.json" title="Labels, JSON" />
+          {store.source.can.report && <DownloadButton what="report.html" title="Report, one page" />}
+        </div>
+      </section>
+      {store.source.can.folders && store.collection.value?.kind === "pictures" && <Folders />}
+      <section class="block">
+        <h3>Command line</h3>
+        <p class="hint">Gives the same result again.</p>
+        <CopyLine text={detail.command} label="Command line" />
+      </section>
+      <section class="block">
+        <h3>Link</h3>
+        <p class="hint">Everything as you see it: run, view, selection, zoom, corrections.</p>
+        <CopyLine text={permalink(app)} label="Link to this view" />
+      </section>
+    </Dialog>
+  );
+}
+
+function DownloadButton({ what, title }: { what: Download; title: string }) {
+  const { store, actions } = useApp();
+  const save = async () => {
+    try {
+      const { url, name } = await store.source.download(store.runId.value, what);
+      const anchor = document.createElement("a");
+      anchor.href = url;
+      anchor.download = name;
+      anchor.click();
+      if (url.startsWith("blob:")) window.setTimeout(() => URL.revokeObjectURL(url), 10000);
+    } catch (error) {
+      actions.fail(error);
+    }
+  };
+  return <button type="button" class="button" onClick={() => void save()} data-testid={what}><Icon name="file" size={16} />{title}</button>;
+}
+
+function Folders() {
+  const { store } = useApp();
+  const [answer, setAnswer] = useState<{ text: string; path?: string; isError?: boolean } | null>(null);
+  const write = async (how: "copy" | "link") => {
+    setAnswer({ text: "Writing …" });
+    try {
+      const { path, count } = await store.source.toFolders(store.runId.value, how);
+      setAnswer({ text: `${counted(count, "picture")} ${how === "copy" ? "copied" : "linked"} into`, path });
+    } catch (error) {
+      setAnswer({ text: messageOf(error), isError: true });
+    }
+  };
+  return (
+    <section class="block">
+      <h3>Pictures in folders, one a part</h3>
+      <div class="button-row">
+        <button type="button" class="button" onClick={() => void write("copy")} data-testid="folders-copy"><Icon name="folder" size={16} />Copy</button>
+        <button type="button" class="button" onClick={() => void write("link")} data-testid="folders-link"><Icon name="link" size={16} />Link</button>
+      </div>
+      <div role="status">{answer && <><p class={answer.isError ? "problem" : "hint"}>{answer.text}</p>{answer.path && <CopyLine text={answer.path} label="Folder" />}</>}</div>
+    </section>
+  );
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options form: what is wrong with a value, what differs from the defaults. The rules are those
+// of the declared fields; the server checks again.
+import type { Field, Method, RunRequest, Value } from "./types";
+import { isEmptySet } from "./rows";
+
+// Options the page sets elsewhere, or that mean nothing here.
+const kElsewhere = new Set(["num_clusters", "rank_contexts"]);
+
+export function shownFields(method: Method, advanced: boolean): Field[] {
+  return method.fields.filter((f) => !kElsewhere.has(f.name) && f.advanced === advanced);
+}
+
+// The field that says how many parts there are, if the method has one.
+export function partsField(method: Method): Field | undefined {
+  return method.fields.find((f) => f.name === "num_clusters");
+}
+
+// What is typed, as the field's own kind; a text that is no number stays a text.
+export function parseValue(field: Field, text: string): Value {
+  if (field.kind !== "integer" && field.kind !== "real") return text;
+  const value = Number(text.trim().replace(",", "."));
+  return text.trim() === "" || !Number.isFinite(value) ? text : value;
+}
+
+// A sentence, or "" when the value is fine.
+export function problemOf(field: Field, value: Value): string {
+  if (field.kind === "choice")
+    return field.choices.includes(String(value)) ? "" : `must be one of ${field.choices.join(", ")}`;
+  if (field.kind !== "integer" && field.kind !== "real") return "";
+  if (typeof value !== "number") return "must be a number";
+  if (field.kind === "integer" && !Number.isInteger(value)) return "must be a whole number";
+  if (field.min !== null && (field.min_excluded ? value <= field.min : value < field.min))
+    return `must be ${field.min_excluded ? "above" : "at least"} ${field.min}`;
+  if (field.max !== null && value > field.max) return `must be at most ${field.max}`;
+  return "";
+}
+
+export function rangeOf(field: Field): string {
+  if (field.kind === "choice" || field.kind === "flag" || field.kind === "text") return "";
+  const low = field.min === null ? "" : `${field.min_excluded ? "above" : "at least"} ${field.min}`;
+  return field.max === null ? low : `${low ? low + ", " : ""}at most ${field.max}`;
+}
+
+// The values that differ from the defaults: what a request carries.
+export function changedOptions(method: Method, values: Record<string, Value>): Record<string, Value> {
+  const changed: Record<string, Value> = {};
+  for (const field of method.fields) {
+    const value = values[field.name];
+    if (value !== undefined && value !== field.default) changed[field.name] = value;
+  }
+  return changed;
+}
+
+// Why the request cannot be sent, or "".
+export function requestProblem(request: RunRequest, method: Method | undefined,
+                               numRows: number, numContext: number): string {
+  if (!method) return "Choose a method.";
+  if (isEmptySet(request.set) || numRows === 0) return "Choose what to split: a class, or a selection.";
+  if (method.takes_context && !request.rank_contexts && (isEmptySet(request.context) || numContext === 0))
+    return "Choose a context: what the set is seen against.";
+  for (const field of method.fields) {
+    const value = request.options[field.name];
+    const problem = value === undefined ? "" : problemOf(field, value);
+    if (problem) return `${field.flag || field.name} ${problem}.`;
+  }
+  const parts = Number(request.options.num_clusters ?? partsField(method)?.default ?? 1);
+  if (numRows < parts) return `${numRows} rows cannot fill ${parts} parts.`;
+  return "";
+}

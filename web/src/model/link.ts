@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The permalink: everything a person would want to come back to, as the URL's hash.
+import type { Camera } from "./camera";
+import { kHome } from "./camera";
+import { kNoCorrections, type Corrections } from "./corrections";
+import type { Order } from "./order";
+import { packRows, unpackRows } from "./rows";
+import type { Pair, RowSet, Value } from "./types";
+
+export type View = "look" | "contexts" | "compare" | "method" | "details";
+export type Layout = "both" | "gallery" | "map";
+export type ColorBy = "part" | "class" | "margin";
+export type Axes = "pca" | "own";
+
+export interface LinkState {
+  run: string;
+  against: string; // the run it is compared with
+  view: View;
+  layout: Layout;
+  method: string;
+  set: RowSet;
+  context: RowSet;
+  options: Record<string, Value>;
+  parts: number[]; // emphasised parts
+  order: Order;
+  colorBy: ColorBy;
+  axes: Axes;
+  axisParts: Pair;
+  camera: Camera;
+  showContext: boolean;
+  tile: number;
+  selection: number[];
+  corrections: Corrections;
+}
+
+export const kDefaultLink: LinkState = {
+  run: "", against: "", view: "look", layout: "both", method: "", set: {}, context: {}, options: {},
+  parts: [], order: "sure", colorBy: "part", axes: "pca", axisParts: [0, 1], camera: kHome,
+  showContext: true, tile: 72, selection: [], corrections: kNoCorrections,
+};
+
+// More than this many rows make links that mail programs cut; they are left out.
+export const kMaxLinkedRows = 4000;
+
+const escape = (text: string) => encodeURIComponent(text).replace(/%20/g, "+");
+const unescape = (text: string) => {
+  try { return decodeURIComponent(text.replace(/\+/g, " ")); } catch { return ""; }
+};
+
+function packSet(set: RowSet): string {
+  if (set.rest) return "*";
+  if (set.classes?.length) return set.classes.map((c) => "." + escape(c)).join(",");
+  if (set.rows?.length && set.rows.length <= kMaxLinkedRows) return packRows(set.rows);
+  return "";
+}
+
+function unpackSet(text: string): RowSet {
+  if (text === "*") return { rest: true };
+  if (text.startsWith("."))
+    return { classes: text.split(",").map((word) => unescape(word.slice(1))).filter(Boolean) };
+  return text ? { rows: unpackRows(text) } : {};
+}
+
+const packPairs = (pairs: readonly Pair[]) =>
+  pairs.map(([a, b]) => `${a.toString(36)}-${b.toString(36)}`).join(".");
+
+function unpackPairs(text: string): Pair[] {
+  return (text ? text.split(".") : []).flatMap((word): Pair[] => {
+    const [a, b] = word.split("-").map((v) => parseInt(v, 36));
+    return Number.isInteger(a) && Number.isInteger(b) ? [[a, b]] : [];
+  });
+}
+
+function packOptions(options: Record<string, Value>): string {
+  return Object.entries(options).map(([name, v]) =>
+    `${escape(name)}:${typeof v === "string" ? "'" : ""}${escape(String(v))}`).join(",");
+}
+
+function unpackOptions(text: string): Record<string, Value> {
+  const options: Record<string, Value> = {};
+  for (const word of text ? text.split(",") : []) {
+    const cut = word.indexOf(":");
+    if (cut < 1) continue;
+    const value = unescape(word.slice(cut + 1));
+    options[unescape(word.slice(0, cut))] = value.startsWith("'") ? value.slice(1)
+      : value === "true" ? true : value === "false" ? false : Number(value);
+  }
+  return options;
+}
+
+const short = (v: number) => String(Number(v.toPrecision(4)));
+
+function packCamera(c: Camera): string {
+  return `${short(c.x)},${short(c.y)},${short(c.zoom)}`;
+}
+
+function unpackCamera(text: string): Camera {
+  const [x, y, zoom] = text.split(",").map(Number);
+  return [x, y, zoom].every(Number.isFinite) && zoom > 0 ? { x, y, zoom } : kHome;
+}
+
+// Only what differs from the defaults is written, in a fixed order.
+export function packLink(state: LinkState): string {
+  const moves = [...state.corrections.memberships];
+  const rows = (list: number[]) => (list.length <= kMaxLinkedRows ? packRows(list) : "");
+  const words: [string, string][] = [
+    ["run", escape(state.run)], ["against", escape(state.against)],
+    ["view", state.view === "look" ? "" : state.view],
+    ["layout", state.layout === "both" ? "" : state.layout],
+    ["method", escape(state.method)], ["set", packSet(state.set)],
+    ["context", packSet(state.context)], ["options", packOptions(state.options)],
+    ["parts", state.parts.join(".")], ["order", state.order === "sure" ? "" : state.order],
+    ["color", state.colorBy === "part" ? "" : state.colorBy],
+    ["axes", state.axes === "pca" ? "" : state.axisParts.join(".")],
+    ["zoom", isHome(state.camera) ? "" : packCamera(state.camera)],
+    ["background", state.showContext ? "" : "off"],
+    ["tile", state.tile === kDefaultLink.tile ? "" : String(state.tile)],
+    ["rows", rows(state.selection)],
+    ["moved", moves.length <= kMaxLinkedRows ? packPairs(moves) : ""],
+    ["together", packPairs(state.corrections.together)],
+    ["apart", packPairs(state.corrections.apart)],
+  ];
+  return words.filter(([, value]) => value !== "").map(([key, value]) => `${key}=${value}`).join("&");
+}
+
+const isHome = (c: Camera) => c.x === 0 && c.y === 0 && c.zoom === 1;
+
+function oneOf<T extends string>(text: string, allowed: readonly T[], fallback: T): T {
+  return (allowed as readonly string[]).includes(text) ? (text as T) : fallback;
+}
+
+// Whatever cannot be read keeps its default: a link never breaks the page.
+export function unpackLink(hash: string): LinkState {
+  const words = new Map(hash.replace(/^#/, "").split("&").map((word): [string, string] => {
+    const cut = word.indexOf("=");
+    return cut < 0 ? [word, ""] : [word.slice(0, cut), word.slice(cut + 1)];
+  }));
+  const read = (key: string) => words.get(key) ?? "";
+  const axisParts = read("axes").split(".").map(Number);
+  const tile = Number(read("tile"));
+  return {
+    run: unescape(read("run")), against: unescape(read("against")),
+    view: oneOf(read("view"), ["look", "contexts", "compare", "method", "details"] as const, "look"),
+    layout: oneOf(read("layout"), ["both", "gallery", "map"] as const, "both"),
+    method: unescape(read("method")), set: unpackSet(read("set")),
+    context: unpackSet(read("context")), options: unpackOptions(read("options")),
+    parts: read("parts").split(".").filter(Boolean).map(Number).filter(Number.isInteger),
+    order: oneOf(read("order"), ["sure", "border", "row"] as const, "sure"),
+    colorBy: oneOf(read("color"), ["part", "class", "margin"] as const, "part"),
+    axes: read("axes") ? "own" : "pca",
+    axisParts: axisParts.length === 2 && axisParts.every(Number.isInteger)
+      ? (axisParts as Pair) : [0, 1],
+    camera: read("zoom") ? unpackCamera(read("zoom")) : kHome,
+    showContext: read("background") !== "off",
+    tile: tile >= 40 && tile <= 320 ? tile : kDefaultLink.tile,
+    selection: unpackRows(read("rows")),
+    corrections: { memberships: new Map(unpackPairs(read("moved"))),
+                   together: unpackPairs(read("together")), apart: unpackPairs(read("apart")) },
+  };
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page and whoever feeds it agree on (docs/explorer_api.md). Names are those of the JSON.
+
+export interface Collection {
+  name: string;
+  kind: "pictures" | "vectors";
+  n: number;
+  d: number;
+  feature: string;
+  has_pictures: boolean;
+  classes: { name: string; count: number }[];
+  version: string;
+}
+
+export type Value = boolean | number | string;
+
+export interface Field {
+  name: string;
+  flag: string;
+  kind: "flag" | "integer" | "real" | "text" | "choice";
+  default: Value;
+  choices: string[];
+  min: number | null;
+  max: number | null;
+  min_excluded: boolean;
+  word: string;
+  advanced: boolean;
+  help: string;
+}
+
+export interface Method {
+  name: string;
+  title: string;
+  summary: string;
+  takes_context: boolean;
+  takes_constraints: boolean;
+  needs: string[];
+  fields: Field[];
+}
+
+// Classes or rows of the collection; `rest`: everything that is not in the set.
+export interface RowSet {
+  classes?: string[];
+  rows?: number[];
+  rest?: boolean;
+}
+
+export type Pair = [number, number];
+
+export interface Constraints {
+  memberships: Pair[]; // row, part
+  must_link: Pair[];
+  cannot_link: Pair[];
+}
+
+export interface RunRequest {
+  method: string;
+  name?: string;
+  set: RowSet;
+  context?: RowSet;
+  options: Record<string, Value>;
+  rank_contexts?: boolean;
+  constraints?: Constraints;
+}
+
+export type RunState = "queued" | "running" | "done" | "failed" | "cancelled";
+
+export interface RunBrief {
+  id: string;
+  name: string;
+  method: string;
+  state: RunState;
+  created: string;
+  seconds: number;
+  error?: string;
+  n: number;
+  clusters: number;
+  objective: number | null;
+  gain?: number;
+  rank_contexts: boolean;
+  request: RunRequest;
+}
+
+export interface Progress {
+  state: string;
+  stage: string;
+  restart: number;
+  iteration: number;
+  objective: number | null;
+  change: number | null;
+  done: number;
+  total: number;
+  seconds: number;
+}
+
+export interface Part {
+  index: number;
+  name: string;
+  size: number;
+  mean_margin: number | null;
+  typical: number[];
+  border: number[];
+  apart: string;
+  classes: [string, number][];
+}
+
+export interface ContextRow {
+  name: string;
+  rank: number;
+  score: number;
+  gain: number;
+  stability: number;
+  consensus: number;
+  sizes: number[];
+  labels?: number[];
+}
+
+export interface Extras {
+  contexts?: ContextRow[];
+  exemplars?: number[];
+  penalty_curve?: Pair[];
+  weights?: { name: string; weight: number }[];
+}
+
+export interface RunFile {
+  name: string;
+  title: string;
+}
+
+export interface RunDetail extends RunBrief {
+  command: string;
+  summary: Record<string, unknown>;
+  trace: number[];
+  parts: Part[];
+  columns: string[];
+  files: RunFile[];
+  extras?: Extras;
+}
+
+export interface Comparison {
+  rows_in_both: number;
+  table: number[][];
+  ari: number;
+  nmi: number;
+  only_a: number;
+  only_b: number;
+}
+
+// The columns of one run, decoded. Rows are rows of the collection.
+export interface Columns {
+  rows: Int32Array;
+  labels: Int32Array;
+  margins: Float32Array | null;
+  decisions: Float32Array | null; // rows.length x number of parts
+  contextRows: Int32Array | null;
+  contextDecisions: Float32Array | null;
+}
+
+export const isOver = (state: RunState): boolean => state !== "queued" && state !== "running";
+export const hasResult = (run: { state: RunState; clusters: number }): boolean =>
+  run.state === "done" || (run.state === "cancelled" && run.clusters > 0);

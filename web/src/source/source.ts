@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the page gets everything from: the server of `milieu explore`, or the data inside a
+// report.html. What a source cannot do is hidden by the page.
+import type { Collection, Columns, Comparison, Method, Progress, RunBrief, RunDetail,
+              RunRequest } from "../model/types";
+
+export interface Abilities {
+  run: boolean; // start, cancel and remove runs, correct
+  rename: boolean;
+  folders: boolean; // write pictures into folders
+  report: boolean; // give out report.html
+}
+
+// A picture of its own, or a cell of a contact sheet.
+export type Thumb =
+  | { url: string }
+  | { sheet: string; x: number; y: number; side: number; width: number; height: number };
+
+export type Download = "labels.csv" | "labels.json" | "report.html";
+
+export interface RunChange { name?: string; part_names?: string[] }
+
+export interface RunListener {
+  progress(progress: Progress): void;
+  end(run: RunBrief): void;
+  lost(): void; // the connection broke; it is being tried again
+}
+
+export interface Source {
+  readonly can: Abilities;
+  readonly note: string; // said once at the top of the page; "" for nothing
+  collection(): Promise<Collection>;
+  classes(): Promise<Int32Array>;
+  map(): Promise<Float32Array>; // 2n
+  names(from: number, count: number): Promise<string[]>;
+  thumb(row: number, side: number): Thumb | null;
+  methods(): Promise<Method[]>;
+  runs(): Promise<RunBrief[]>;
+  run(id: string): Promise<RunDetail>;
+  columns(run: RunDetail): Promise<Columns>;
+  start(request: RunRequest): Promise<RunBrief>;
+  change(id: string, change: RunChange): Promise<RunBrief>;
+  cancel(id: string): Promise<void>;
+  remove(id: string): Promise<void>;
+  listen(id: string, listener: RunListener): () => void;
+  compare(a: string, b: string): Promise<Comparison>;
+  fileUrl(id: string, name: string): string | null;
+  download(id: string, what: Download): Promise<{ url: string; name: string }>;
+  toFolders(id: string, how: "copy" | "link"): Promise<{ path: string; count: number }>;
+}
+
+// A failure with a sentence for people. Status 0: no answer at all.
+export class SourceError extends Error {
+  constructor(message: string, readonly status: number) {
+    super(message);
+    this.name = "SourceError";
+  }
+}
+
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "vitest";
+import { constraintsOf, correctedLabels, correctionsOf, freeRows, kNoCorrections, linkRows, moveRows, record, redo,
+         startHistory, undo } from "../../src/model/corrections";
+import { changedOptions, parseValue, problemOf, requestProblem } from "../../src/model/form";
+import { layGrid, scrollTo, stepItem, visibleItems } from "../../src/model/grid";
+import { positionsByPart, selectedByPart } from "../../src/model/order";
+import { packRows, rowsOf, unpackRows } from "../../src/model/rows";
+import { number, percent, seconds } from "../../src/model/text";
+import type { Collection, Field, Method } from "../../src/model/types";
+
+const collection: Collection = {
+  name: "c", kind: "pictures", n: 6, d: 2, feature: "tiny", has_pictures: true, version: "0",
+  classes: [{ name: "a", count: 2 }, { name: "b", count: 3 }],
+};
+const classes = Int32Array.of(0, 1, 1, 0, 1, -1);
+
+describe("rows", () => {
+  it("takes classes, rows, or the rest", () => {
+    expect([...rowsOf({ classes: ["a"] }, classes, collection)]).toEqual([0, 3]);
+    expect([...rowsOf({ classes: ["nobody"] }, classes, collection)]).toEqual([]);
+    expect([...rowsOf({ rows: [5, 1, 99] }, classes, collection)]).toEqual([1, 5]);
+    expect([...rowsOf({ rest: true }, classes, collection, { classes: ["b"] })]).toEqual([0, 3, 5]);
+  });
+  it("packs and unpacks any set of rows", () => {
+    const lists = [[], [0], [0, 1, 2, 3], [5, 6, 7, 100, 3000, 3001], [1, 3, 5, 7]];
+    for (const rows of lists) expect(unpackRows(packRows(rows))).toEqual(rows);
+    expect(packRows([3, 1, 2, 2])).toBe(packRows([1, 2, 3]));
+  });
+  it("stops at nonsense and at the limit", () => {
+    expect(unpackRows("1.2.!!.4")).toEqual([1, 3]);
+    expect(unpackRows("0-zzzzzz", 10)).toHaveLength(10);
+  });
+});
+
+describe("order", () => {
+  const labels = Int32Array.of(0, 1, 0, 0, -1, 1);
+  const margins = Float32Array.of(1, 5, 3, 3, 9, 2);
+  it("puts the surest first, ties by position, and leaves out rows without a part", () => {
+    const parts = positionsByPart(labels, margins, 2, "sure");
+    expect(parts.map((p) => [...p])).toEqual([[2, 3, 0], [1, 5]]);
+  });
+  it("puts the border first when asked", () => {
+    expect([...positionsByPart(labels, margins, 2, "border")[0]]).toEqual([0, 2, 3]);
+    expect([...positionsByPart(labels, null, 2, "border")[0]]).toEqual([0, 2, 3]);
+  });
+  it("counts selected rows by part", () => {
+    const rows = Int32Array.of(10, 11, 12, 13, 14, 15);
+    expect(selectedByPart(rows, labels, new Set([10, 13, 15, 14, 99]), 2)).toEqual([2, 1]);
+  });
+});
+
+describe("corrections", () => {
+  it("moves, frees and reads back", () => {
+    const moved = moveRows(kNoCorrections, [4, 2], 1);
+    expect(constraintsOf(moved).memberships).toEqual([[2, 1], [4, 1]]);
+    expect(constraintsOf(correctionsOf(constraintsOf(moved)))).toEqual(constraintsOf(moved));
+    expect(freeRows(linkRows(moved, [2, 9], "together"), [2]).together).toEqual([]);
+  });
+  it("chains what belongs together, pairs all that belong apart", () => {
+    expect(linkRows(kNoCorrections, [1, 2, 3], "together").together).toEqual([[1, 2], [2, 3]]);
+    expect(linkRows(kNoCorrections, [1, 2, 3], "apart").apart).toHaveLength(3);
+  });
+  it("lets a pair change sides, never both", () => {
+    const both = linkRows(linkRows(kNoCorrections, [1, 2], "together"), [2, 1], "apart");
+    expect(both.together).toEqual([]);
+    expect(both.apart).toEqual([[2, 1]]);
+  });
+  it("shows moved rows in their new part and leaves the method's labels alone", () => {
+    const labels = Int32Array.of(0, 0, 1);
+    const shown = correctedLabels(Int32Array.of(7, 8, 9), labels, moveRows(kNoCorrections, [8], 1));
+    expect([...shown]).toEqual([0, 1, 1]);
+    expect([...labels]).toEqual([0, 0, 1]);
+  });
+  it("undoes and redoes", () => {
+    let h = record(record(startHistory(0), 1, "one"), 2, "two");
+    h = undo(undo(undo(h)));
+    expect(h.now).toBe(0);
+    h = redo(h);
+    expect([h.now, h.what]).toEqual([1, "one"]);
+    expect(record(h, 5, "five").future).toEqual([]);
+  });
+});
+
+const field = (more: Partial<Field>): Field => ({ name: "cost", flag: "--cost", kind: "real", default: 1, choices: [], min: null,
+  max: null, min_excluded: false, word: "", advanced: false, help: "", ...more });
+
+describe("form", () => {
+  it("says what is wrong with a value", () => {
+    expect(problemOf(field({ min: 0, min_excluded: true }), 0)).toBe("must be above 0");
+    expect(problemOf(field({ min: 0 }), 0)).toBe("");
+    expect(problemOf(field({ max: 3 }), 4)).toBe("must be at most 3");
+    expect(problemOf(field({ kind: "integer" }), 1.5)).toBe("must be a whole number");
+    expect(problemOf(field({}), "abc")).toBe("must be a number");
+    expect(problemOf(field({ kind: "choice", choices: ["x"] }), "y")).toContain("one of x");
+  });
+  it("reads numbers as typed, also with a comma, and keeps what is none", () => {
+    expect(parseValue(field({}), " 1,5 ")).toBe(1.5);
+    expect(parseValue(field({}), "")).toBe("");
+    expect(parseValue(field({ kind: "text" }), "12")).toBe("12");
+  });
+  const method: Method = { name: "dcp", title: "", summary: "", takes_context: true, takes_constraints: true, needs: [],
+    fields: [field({ name: "num_clusters", kind: "integer", default: 2, min: 1 }), field({})] };
+  it("sends only what differs from the defaults", () => {
+    expect(changedOptions(method, { cost: 1, num_clusters: 3, unknown: 4 })).toEqual({ num_clusters: 3 });
+  });
+  it("names what keeps a request from running", () => {
+    const request = { method: "dcp", set: { classes: ["a"] }, context: { rest: true }, options: {} };
+    expect(requestProblem(request, method, 10, 5)).toBe("");
+    expect(requestProblem({ ...request, context: undefined }, method, 10, 0)).toContain("context");
+    expect(requestProblem({ ...request, context: undefined, rank_contexts: true }, method, 10, 0)).toBe("");
+    expect(requestProblem({ ...request, set: {} }, method, 0, 5)).toContain("split");
+    expect(requestProblem({ ...request, options: { num_clusters: 11 } }, method, 10, 5)).toContain("11 parts");
+    expect(requestProblem({ ...request, options: { num_clusters: 0 } }, method, 10, 5)).toContain("at least 1");
+  });
+});
+
+describe("grid", () => {
+  it("fills the width and shows every item exactly once while scrolling", () => {
+    const count = 103;
+    const grid = layGrid(count, 300, 72, 4);
+    expect(grid.columns * grid.tile + (grid.columns - 1) * grid.gap).toBeLessThanOrEqual(300);
+    for (let scroll = 0; scroll < grid.height; scroll += 37) {
+      const [first, last] = visibleItems(grid, scroll, 200, count);
+      const pitch = grid.tile + grid.gap;
+      const mustShow = Math.floor(scroll / pitch) * grid.columns;
+      expect(first).toBeLessThanOrEqual(mustShow);
+      expect(last).toBeGreaterThanOrEqual(Math.min(count, Math.ceil((scroll + 200) / pitch) * grid.columns));
+      expect(last - first).toBeLessThan(60);
+    }
+  });
+  it("moves with keys and stays inside", () => {
+    expect(stepItem("ArrowDown", 0, 10, 4, 2)).toBe(4);
+    expect(stepItem("ArrowDown", 8, 10, 4, 2)).toBe(8);
+    expect(stepItem("PageDown", 5, 10, 4, 2)).toBe(9);
+    expect(stepItem("End", 0, 10, 4, 2)).toBe(9);
+    expect(stepItem("x", 3, 10, 4, 2)).toBe(3);
+  });
+  it("scrolls only when an item is out of view", () => {
+    const grid = layGrid(100, 300, 72, 4);
+    expect(scrollTo(grid, 0, 0, 200)).toBe(0);
+    expect(scrollTo(grid, 0, 500, 200)).toBe(0);
+    const to = scrollTo(grid, 99, 0, 200);
+    const [first, last] = visibleItems(grid, to, 200, 100);
+    expect(first).toBeLessThan(99);
+    expect(last).toBe(100);
+  });
+});
+
+describe("text", () => {
+  it("prints numbers for people", () => {
+    expect([number(0.123456), number(1234567), number(null), number(12345), number(0)]).toEqual(["0.1235", "1.23e+6", "–", "12,345", "0"]);
+    expect([percent(0.5), percent(0.012)]).toEqual(["50 %", "1.2 %"]);
+    expect([seconds(3.21), seconds(61), seconds(150), seconds(7300)]).toEqual(["3.2 s", "61 s", "2 min 30 s", "2 h 1 min"]);
+  });
+});
