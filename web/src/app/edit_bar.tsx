@@ -9,10 +9,11 @@ export function EditBar() {
   const { store, edits } = useApp();
   const selected = store.selection.value.size;
   const hasPast = store.corrections.value.past.length > 0 || store.corrections.value.future.length > 0;
-  if (!selected && !edits.count && !hasPast) return null;
+  const hint = edits.canCorrect ? "Select pictures to correct where they belong: drag them to another part, pin them, mark pairs."
+    : "Select pictures or draw a lasso on the map to look closer, or to use them as a set or context.";
   return (
     <div class="edit-bar" role="region" aria-label="Selection and corrections">
-      {selected > 0 && <SelectionTools />}
+      {selected > 0 ? <SelectionTools /> : <p class="hint">{hint}</p>}
       {(edits.count > 0 || hasPast) && edits.canCorrect && <CorrectionTools />}
     </div>
   );
@@ -32,8 +33,8 @@ function SelectionTools() {
         <IconButton icon="link" title="Belong together" keys="T" text="Together" disabled={selection.size < 2} onClick={() => edits.link(selection, "together")} />
         <IconButton icon="apart" title="Belong apart" keys="X" text="Apart" disabled={selection.size < 2} onClick={() => edits.link(selection, "apart")} /></>}
       {store.source.can.run && <>
-        <button type="button" class="button small" onClick={() => edits.useSelection("set")}>Use as set</button>
-        <button type="button" class="button small" onClick={() => edits.useSelection("context")}>Use as context</button></>}
+        <Select label="Use as" value="" onChange={(value: string) => edits.useSelection(value === "context" ? "context" : "set")}
+                choices={[{ value: "", title: "Use as …", disabled: true }, { value: "set", title: "set to split" }, { value: "context", title: "context" }]} /></>}
       <button type="button" class="link-button" onClick={() => edits.select([])}>Clear</button>
     </div>
   );

@@ -19,7 +19,7 @@ interface PickerProps {
 const kFilterFrom = 12;
 
 export function RowSetPicker(p: PickerProps) {
-  const { store, edits } = useApp();
+  const { store } = useApp();
   const [filter, setFilter] = useState("");
   const id = useId();
   const all = store.collection.value!.classes;
@@ -31,7 +31,6 @@ export function RowSetPicker(p: PickerProps) {
       : all.filter((c) => c.name === name || chosen.has(c.name));
     p.onChange(next.length ? { classes: next.map((c) => c.name) } : {});
   };
-  const selected = store.selection.value.size;
   return (
     <fieldset class="picker" aria-describedby={`${id}-hint`}>
       <legend>{p.title}<span class="picker-size">{p.size ? counted(p.size, "row") : ""}</span></legend>
@@ -49,10 +48,6 @@ export function RowSetPicker(p: PickerProps) {
         {p.value.rows &&
           <Chip isOn title="Picked by hand" size={p.value.rows.length} onClick={() => p.onChange({})} />}
       </div>
-      {selected > 0 && !p.value.rows &&
-        <button type="button" class="link-button" onClick={() => edits.useSelection(p.allowRest ? "context" : "set")}>
-          Use the {counted(selected, "selected row")}
-        </button>}
     </fieldset>
   );
 }
