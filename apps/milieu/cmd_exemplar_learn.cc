@@ -130,8 +130,12 @@ std::string report_of(LearnCommand& command, const ExemplarLearnResult& result,
   LearnReportInput report;
   report.summary = &result.summary;
   report.options = result_fields(command.options);
-  report.command = command_text("exemplar learn", fields_of(command.files),
-                                fields_of(command.options), fields_of(defaults));
+  LearnFiles flags = command.files;
+  std::string call = "exemplar learn";
+  for (const std::string& train : lines_of(flags.train)) call += " " + shell_quoted(train);
+  flags.train.clear();
+  report.command =
+      command_text(call, fields_of(flags), fields_of(command.options), fields_of(defaults));
   report.source = source;
   report.names = lines_of(result.model.names);
   report.weights = result.model.weights;

@@ -168,12 +168,13 @@ double least_of(const std::vector<Outcome>& outcomes, double Outcome::*figure) {
 }
 
 std::vector<std::string> table_row(const std::string& name, const std::vector<Outcome>& o) {
+  const double euclidean = mean_of(o, &Outcome::f_euclidean);
   return {name,
           fmt::format("{:.3f}", mean_of(o, &Outcome::f)),
           fmt::format("{:.3f}", least_of(o, &Outcome::f)),
           fmt::format("{:.3f}", mean_of(o, &Outcome::f_pairwise)),
           fmt::format("{:.3f}", mean_of(o, &Outcome::f_bcubed)),
-          fmt::format("{:.3f}", mean_of(o, &Outcome::f_euclidean)),
+          euclidean > 0 ? fmt::format("{:.3f}", euclidean) : "-",
           fmt::format("{:.0f} %", 100 * mean_of(o, &Outcome::share_right_count)),
           fmt::format("{:.1f}", mean_of(o, &Outcome::mean_count)),
           fmt::format("{:.0f}x", least_of(o, &Outcome::suppression)),
@@ -212,9 +213,14 @@ void draw_figures(const Setting& s, const std::vector<NamedLine>& f_lines, Repro
   page.raw(render_lines("objective", "Objective", "round", "objective", {objective}));
   close_card(page);
   open_card(page, CardWidth::Full, "Learned weights",
-            fmt::format("rho = {}: the last {} dimensions are corrupted", s.rho,
-                        s.num_columns - s.num_good()));
-  page.raw(render_weight_bars(lines_of(learned.model.names), learned.shares, "weights"));
+            fmt::format("each one's part of their sum; rho = {}: the last {} dimensions are "
+                        "corrupted",
+                        s.rho, s.num_columns - s.num_good()));
+  std::vector<double> weights = learned.model.weights;
+  double sum = 0;
+  for (const double w : weights) sum += w;
+  for (double& w : weights) w /= sum;
+  page.raw(render_weight_bars(lines_of(learned.model.names), weights, "weights"));
   close_card(page);
   PlotSpec spec;
   spec.id = "projection";

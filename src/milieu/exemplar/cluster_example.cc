@@ -156,13 +156,13 @@ class ClusterExample : public ClusterExampleBase<float> {
     dual[p] = -charge_[p] + 1;  // neither open nor cheap
     distance[p] = 1e38f;
     double gained = 0;
+    int64_t first = 0;
     const float least =
         MILIEU_SELECT_ISA(slave_row)(distance, charge_.data(), labels_.data(), n(), labels_[p],
                                      static_cast<float>(options_.beta), step, dual, count.data(),
-                                     theta.data(), through.data(), &gained);
+                                     theta.data(), through.data(), &gained, &first);
     dual[p] = own_dual;
     distance[p] = own_distance;
-    const int64_t first = std::find(through.begin(), through.end(), least) - through.begin();
     const bool is_own = own_theta < least || (own_theta == least && p < first) || n() == 1;
     const int64_t chosen = is_own ? p : first;
     if (is_own || theta[chosen] >= 0) {  // else slave_row has opened it already

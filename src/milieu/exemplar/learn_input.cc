@@ -80,8 +80,28 @@ void check_candidates(const LearnInput& input) {
   }
 }
 
-constexpr double kLadder[] = {0.35, 0.42, 0.5,  0.6, 0.7, 0.8, 0.9, 1,
-                              1.1,  1.25, 1.45, 1.7, 2,   2.4, 2.85};
+// Factors 2^(-7/4) to 2^(7/4), a quarter of an octave between two.
+constexpr int kRungs = 15;
+double rung(int i) { return std::exp2((i - kRungs / 2) / 4.0); }
+
+// The middle of the longest run of highest entries; of two as long, the one nearer to the middle of
+// the ladder.
+int middle_of_best(const std::vector<double>& accuracies) {
+  const double best = *std::max_element(accuracies.begin(), accuracies.end());
+  int chosen = 0, longest = 0;
+  for (int begin = 0; begin < kRungs;) {
+    int end = begin;
+    while (end < kRungs && accuracies[end] == best) ++end;
+    const int middle = (begin + end - 1) / 2;
+    const bool is_nearer = std::abs(middle - kRungs / 2) < std::abs(chosen - kRungs / 2);
+    if (end - begin > longest || (end > begin && end - begin == longest && is_nearer)) {
+      longest = end - begin;
+      chosen = middle;
+    }
+    begin = std::max(end, begin + 1);
+  }
+  return chosen;
+}
 
 }  // namespace
 
@@ -126,7 +146,7 @@ LearnForm check_learn_input(const LearnInput& input, const ExemplarLearnOptions&
 
 Calibration calibrate_penalty(const LearnedDistance& model, const std::vector<LearnSet>& sets,
                               int num_threads, Monitor& monitor) {
-  std::vector<double> right(std::size(kLadder), 0.0);
+  std::vector<double> right(kRungs, 0.0);
   double total = 0;
   for (const LearnSet& set : sets) {
     const Matrix<float> costs = set.matrices.empty()
@@ -139,26 +159,18 @@ Calibration calibrate_penalty(const LearnedDistance& model, const std::vector<Le
     options.rel_gap = 1e-3;  // the partition is wanted, not the last digits of its proof
     options.num_threads = num_threads;
     total += static_cast<double>(set.labels.size());
-    for (size_t i = 0; i < std::size(kLadder); ++i) {
+    for (int i = 0; i < kRungs; ++i) {
       if (monitor.should_stop()) return {};
-      options.penalty = to_text(FieldValue(model.penalty * kLadder[i]));
-      const ExemplarResult result = fit_exemplar(input, options);
+      options.penalty = to_text(FieldValue(model.penalty * rung(i)));
+      const ExemplarResult result = fit_exemplar(input, options, monitor);
       right[i] += compute_metrics(result.labels, set.labels).accuracy *
                   static_cast<double>(set.labels.size());
-      monitor.on_progress("calibration", static_cast<int64_t>(i), std::ssize(kLadder));
+      monitor.on_progress("calibration", i, kRungs);
     }
   }
-  Calibration best;
-  for (size_t i = 0; i < std::size(kLadder); ++i) {
-    const double accuracy = right[i] / total;
-    if (kLadder[i] == 1) best.plain_accuracy = accuracy;
-    const bool is_nearer = std::abs(std::log(kLadder[i])) < std::abs(std::log(best.factor));
-    if (i == 0 || accuracy > best.accuracy || (accuracy == best.accuracy && is_nearer)) {
-      best.accuracy = accuracy;
-      best.factor = kLadder[i];
-    }
-  }
-  return best;
+  for (double& value : right) value /= total;
+  const int chosen = middle_of_best(right);
+  return {rung(chosen), right[chosen], right[kRungs / 2]};
 }
 
 }  // namespace milieu::internal

@@ -19,7 +19,8 @@ LearnForm check_learn_input(const LearnInput& input, const ExemplarLearnOptions&
 int num_clusters(const LearnSet& set);
 
 // The factor of the model's penalty, out of a fixed ladder around 1, under which the training sets
-// come out best: highest mean accuracy, ties to the factor nearest to 1.
+// come out best: highest mean accuracy. Where several factors in a row reach it, the middle one:
+// new sets may be off to either side.
 struct Calibration {
   double factor = 1;
   double accuracy = 0;        // mean over samples, at the factor

@@ -27,10 +27,11 @@ inline Floats spread(float value) { return value - Floats{}; }
 
 float slave_row(const float* distance, const float* charge, const int32_t* label, int64_t n,
                 int32_t own, float beta, float step, float* dual, int32_t* count, float* theta,
-                float* through, double* gained) {
+                float* through, double* gained, int64_t* where) {
   const Floats zero = {}, steps = spread(step), betas = spread(beta);
   const Ints owns = own - Ints{};
   Floats least = spread(3e38f), sums = {};
+  Ints place = {};  // where each lane's chunk with its least value begins
   int64_t q = 0;
   for (; q + kLanes <= n; q += kLanes) {
     const Floats old = load(dual + q);
@@ -43,12 +44,19 @@ float slave_row(const float* distance, const float* charge, const int32_t* label
     store(dual + q, old + (is_open ? steps : zero));
     store(count + q, load(count + q) - is_open);
     sums += is_open ? charged : zero;
-    least = by_q < least ? by_q : least;
+    const Ints is_less = by_q < least;
+    least = is_less ? by_q : least;
+    place = is_less ? static_cast<int32_t>(q) - Ints{} : place;
   }
   float lowest = 3e38f;
   double sum = 0;
+  int64_t first = n;
   for (int l = 0; l < kLanes; ++l) {
-    lowest = least[l] < lowest ? least[l] : lowest;
+    const int64_t index = place[l] + l;
+    if (least[l] < lowest || (least[l] == lowest && index < first)) {
+      lowest = least[l];
+      first = index;
+    }
     sum += sums[l];
   }
   for (; q < n; ++q) {
@@ -58,9 +66,13 @@ float slave_row(const float* distance, const float* charge, const int32_t* label
     dual[q] += is_open ? step : 0.0f;
     count[q] += is_open;
     sum += is_open ? theta[q] : 0.0f;
-    lowest = through[q] < lowest ? through[q] : lowest;
+    if (through[q] < lowest) {
+      lowest = through[q];
+      first = q;
+    }
   }
   *gained = sum;
+  *where = first;
   return lowest;
 }
 

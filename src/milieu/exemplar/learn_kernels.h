@@ -9,10 +9,11 @@
 // One row of the slave of a sample [Komodakis11, Eq. 32 and 33]; theta[q] = charge[q] + dual[q].
 // Writes theta[q] and through[q] = distance[q] + (label[q] == own ? beta : 0) + max(theta[q], 0),
 // adds 1 to count[q] and `step` to dual[q] where theta[q] < 0, puts the sum of min(theta[q], 0)
-// into *gained, and returns the least `through`.
+// into *gained and the lowest index of the least `through` into *where, and returns that least one.
 MILIEU_DECLARE_ISA(float slave_row(const float* distance, const float* charge, const int32_t* label,
                                    int64_t n, int32_t own, float beta, float step, float* dual,
-                                   int32_t* count, float* theta, float* through, double* gained);)
+                                   int32_t* count, float* theta, float* through, double* gained,
+                                   int64_t* where);)
 
 // out[q] = max(least, first + norms[q] - 2 out[q]): distances from products.
 MILIEU_DECLARE_ISA(void distances_from_products(float first, const float* norms, float least,

@@ -39,8 +39,10 @@ class CoordinateFeatures : public PairFeatures {
     for (int64_t t = 0; t < points_.cols(); ++t)
       if (w[t] != 0) used.push_back(t);
     const int64_t n = centred_.rows(), m = static_cast<int64_t>(used.size());
-    left_ = Matrix<float>(n, m);
-    right_ = Matrix<float>(n, m);
+    if (left_.cols() != m) {
+      left_ = Matrix<float>(n, m);
+      right_ = Matrix<float>(n, m);
+    }
     norms_.assign(n, 0.0f);
     for (int64_t p = 0; p < n; ++p) {
       double norm = 0;

@@ -129,13 +129,17 @@ std::string render_lines(const std::string& id, const std::string& title,
   spec.x = {.label = x_label};
   spec.x = fit_axis(spec.x, all_x, 0.04);
   spec.y = {.label = y_label, .has_grid = true};
-  spec.y = fit_axis(spec.y, all_y, 0.08);
+  spec.y = fit_axis(spec.y, all_y, lines.size() > 1 ? 0.15 : 0.08);
   Plot plot(spec);
-  for (const NamedLine& line : lines) {
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const NamedLine& line = lines[i];
     plot.add_line(line.x, line.y);
     if (line.name.empty() || line.x.empty()) continue;
-    const size_t place = line.x.size() * 3 / 4;  // above the line, away from the edge
-    plot.add_label(line.x[place], line.y[place] + 0.03 * (spec.y.high - spec.y.low), line.name);
+    // Away from the edge; above the line, but below the last of several, which may run close by.
+    const size_t place = line.x.size() * 3 / 4;
+    const double shift =
+        (i + 1 == lines.size() && i > 0 ? -0.1 : 0.06) * (spec.y.high - spec.y.low);
+    plot.add_label(line.x[place], line.y[place] + shift, line.name);
   }
   return std::move(plot).finish();
 }
