@@ -5,6 +5,7 @@
 // projection [Komodakis11, Eq. 31] costs n operations, and each entry is read and written once.
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "milieu/base/parallel.h"
 #include "milieu/exemplar/cluster_example_internal.h"
@@ -15,7 +16,9 @@ namespace milieu::internal {
 
 namespace {
 
-constexpr int64_t kRowsPerBlock = 32;
+constexpr int64_t kRowsPerBlock = 32;     // of slaves
+constexpr int64_t kRowsPerProduct = 128;  // of distances: products of few rows pack too often
+constexpr int64_t kTile = 32;             // divides kRowsPerProduct
 
 // What both forms share: labels, weights, latent exemplars, the gradient.
 template <class Real>
@@ -56,11 +59,33 @@ class ClusterExampleBase : public CrfExample {
     for (size_t t = 0; t < scaled.size(); ++t) scaled[t] = w[t] * scale_[t];
     features_->set_weights(scaled);
     const Real own = static_cast<Real>(penalty(w));
-    parallel_for(n(), 2 * kRowsPerBlock, options_.num_threads, [&](const Block& block) {
+    parallel_for(n(), kRowsPerProduct, options_.num_threads, [&](const Block& block) {
       if (monitor_.should_stop()) return;
-      features_->rows(block.begin, distances_.view().rows_between(block.begin, block.end));
+      features_->upper_rows(block.begin, distances_.view().rows_between(block.begin, block.end));
       for (int64_t p = block.begin; p < block.end; ++p) distances_(p, p) = own;
     });
+    if (features_->is_symmetric()) mirror_distances();
+  }
+
+  // The columns before each block of rows, from the rows above it; tile by tile, for the cache.
+  void mirror_distances() {
+    parallel_for(n(), kRowsPerProduct, options_.num_threads, [&](const Block& block) {
+      for (int64_t left = 0; left < block.begin; left += kTile)
+        for (int64_t top = block.begin; top < block.end; top += kTile)
+          mirror_tile(left, top, std::min(kTile, block.end - top));
+    });
+  }
+
+  // Columns left .. of `count` rows from `top` on.
+  void mirror_tile(int64_t left, int64_t top, int64_t count) {
+    const Real* in = distances_.row(left) + top;
+    Real* out = distances_.row(top) + left;
+    if constexpr (std::is_same_v<Real, float>) {
+      MILIEU_SELECT_ISA(transpose)(in, kTile, count, n(), out);
+    } else {
+      for (int64_t p = 0; p < count; ++p)
+        for (int64_t q = 0; q < kTile; ++q) out[p * n() + q] = in[q * n() + p];
+    }
   }
 
   // Adds the subgradient [Komodakis11, Lemma 1] and returns the energy of x^k. `num_open` is the

@@ -95,4 +95,51 @@ void add_squared_differences(const float* a, const float* b, double factor, int6
   }
 }
 
+double weigh_row(const float* x, const float* w, int64_t n, float* out) {
+  Floats sums = {};
+  int64_t t = 0;
+  for (; t + kLanes <= n; t += kLanes) {
+    const Floats values = load(x + t), weighted = load(w + t) * values;
+    store(out + t, weighted);
+    sums += weighted * values;
+  }
+  double sum = 0;
+  for (int l = 0; l < kLanes; ++l) sum += sums[l];
+  for (; t < n; ++t) {
+    out[t] = w[t] * x[t];
+    sum += out[t] * x[t];
+  }
+  return sum;
+}
+
+namespace {
+
+typedef float Float4 __attribute__((vector_size(16), aligned(4)));
+typedef int32_t Int4 __attribute__((vector_size(16)));
+
+inline void transpose_four(const float* in, int64_t stride, float* out) {
+  Float4 row[4];
+  for (int i = 0; i < 4; ++i) row[i] = *reinterpret_cast<const Float4*>(in + i * stride);
+  const Float4 a = __builtin_shuffle(row[0], row[1], Int4{0, 4, 1, 5});
+  const Float4 b = __builtin_shuffle(row[0], row[1], Int4{2, 6, 3, 7});
+  const Float4 c = __builtin_shuffle(row[2], row[3], Int4{0, 4, 1, 5});
+  const Float4 d = __builtin_shuffle(row[2], row[3], Int4{2, 6, 3, 7});
+  *reinterpret_cast<Float4*>(out) = __builtin_shuffle(a, c, Int4{0, 1, 4, 5});
+  *reinterpret_cast<Float4*>(out + stride) = __builtin_shuffle(a, c, Int4{2, 3, 6, 7});
+  *reinterpret_cast<Float4*>(out + 2 * stride) = __builtin_shuffle(b, d, Int4{0, 1, 4, 5});
+  *reinterpret_cast<Float4*>(out + 3 * stride) = __builtin_shuffle(b, d, Int4{2, 3, 6, 7});
+}
+
+}  // namespace
+
+void transpose(const float* in, int64_t rows, int64_t cols, int64_t stride, float* out) {
+  const int64_t full_rows = rows / 4 * 4, full_cols = cols / 4 * 4;
+  for (int64_t q = 0; q < full_cols; q += 4)
+    for (int64_t p = 0; p < full_rows; p += 4)
+      transpose_four(in + p * stride + q, stride, out + q * stride + p);
+  for (int64_t p = 0; p < rows; ++p)
+    for (int64_t q = p < full_rows ? full_cols : 0; q < cols; ++q)
+      out[q * stride + p] = in[p * stride + q];
+}
+
 }  // namespace milieu::MILIEU_ISA

@@ -25,3 +25,11 @@ MILIEU_DECLARE_ISA(void add_scaled(const float* values, float factor, int64_t n,
 // sum[t] += factor * (a[t] - b[t])^2.
 MILIEU_DECLARE_ISA(void add_squared_differences(const float* a, const float* b, double factor,
                                                 int64_t n, double* sum);)
+
+// out[t] = w[t] x[t]; returns the sum of w[t] x[t]^2, in as many partial sums as a vector has
+// lanes.
+MILIEU_DECLARE_ISA(double weigh_row(const float* x, const float* w, int64_t n, float* out);)
+
+// out(q, p) = in(p, q) for p < rows and q < cols; rows lie `stride` apart on both sides.
+MILIEU_DECLARE_ISA(void transpose(const float* in, int64_t rows, int64_t cols, int64_t stride,
+                                  float* out);)

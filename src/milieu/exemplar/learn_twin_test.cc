@@ -74,7 +74,7 @@ TEST(LearnTwins, FrameworkEqualsTheSpecialCode) {
 }
 
 TEST(LearnTwins, FastEqualsExact) {
-  for (const int n : {9, 16, 50, 67}) {
+  for (const int n : {9, 16, 67, 300}) {  // one block of distances, and several
     const Case c = made_case(n, 5, 4, static_cast<uint64_t>(n));
     const ClusterExampleOptions options{1, 1, 4, true, 1};
     const std::vector<double> scale = {0.5, 1, 2, 1, 0.3};

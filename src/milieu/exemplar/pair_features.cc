@@ -44,30 +44,26 @@ class CoordinateFeatures : public PairFeatures {
       right_ = Matrix<float>(n, m);
     }
     norms_.assign(n, 0.0f);
-    for (int64_t p = 0; p < n; ++p) {
-      double norm = 0;
-      for (int64_t i = 0; i < m; ++i) {
-        const float x = centred_(p, used[i]);
-        const double weighted = w[used[i]] * x;
-        left_(p, i) = x;
-        right_(p, i) = static_cast<float>(weighted);
-        norm += weighted * x;
-      }
-      norms_[p] = static_cast<float>(norm);
+    std::vector<float> used_w;
+    for (const int64_t t : used) used_w.push_back(static_cast<float>(w[t]));
+    const auto weigh = MILIEU_SELECT_ISA(weigh_row);
+    for (int64_t p = 0; p < n && m > 0; ++p) {
+      const float* x = centred_.row(p);
+      float* left = left_.row(p);
+      if (m == points_.cols())
+        std::copy_n(x, m, left);
+      else
+        for (int64_t i = 0; i < m; ++i) left[i] = x[used[i]];
+      norms_[p] = static_cast<float>(weigh(left, used_w.data(), m, right_.row(p)));
     }
     const bool is_distance = std::all_of(w.begin(), w.end(), [](double x) { return x >= 0; });
     least_ = is_distance ? 0.0f : -std::numeric_limits<float>::max();
   }
 
-  void rows(int64_t begin, MatrixView<float> out) const override {
-    if (left_.cols() == 0) {
-      for (int64_t i = 0; i < out.rows(); ++i) std::fill_n(out.row(i), out.cols(), 0.0f);
-      return;
-    }
-    gemm_nt(1, left_.view().rows_between(begin, begin + out.rows()), right_, 0, out);
-    const auto finish = MILIEU_SELECT_ISA(distances_from_products);
-    for (int64_t i = 0; i < out.rows(); ++i)
-      finish(norms_[begin + i], norms_.data(), least_, out.cols(), out.row(i));
+  bool is_symmetric() const override { return true; }
+  void rows(int64_t begin, MatrixView<float> out) const override { columns_from(0, begin, out); }
+  void upper_rows(int64_t begin, MatrixView<float> out) const override {
+    columns_from(begin, begin, out);
   }
 
   void rows(int64_t begin, MatrixView<double> out) const override {
@@ -105,6 +101,21 @@ class CoordinateFeatures : public PairFeatures {
   }
 
  private:
+  // Columns `first` and on of rows `begin` and on.
+  void columns_from(int64_t first, int64_t begin, MatrixView<float> out) const {
+    const int64_t count = out.cols() - first;
+    const MatrixView<float> part(out.data() + first, out.rows(), count, out.stride());
+    if (left_.cols() == 0) {
+      for (int64_t i = 0; i < part.rows(); ++i) std::fill_n(part.row(i), count, 0.0f);
+      return;
+    }
+    gemm_nt(1, left_.view().rows_between(begin, begin + out.rows()),
+            right_.view().rows_between(first, out.cols()), 0, part);
+    const auto finish = MILIEU_SELECT_ISA(distances_from_products);
+    for (int64_t i = 0; i < part.rows(); ++i)
+      finish(norms_[begin + i], norms_.data() + first, least_, count, part.row(i));
+  }
+
   bool all_equal(int64_t t) const {
     for (int64_t p = 1; p < points_.rows(); ++p)
       if (points_(p, t) != points_(0, t)) return false;

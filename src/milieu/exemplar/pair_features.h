@@ -38,6 +38,11 @@ class PairFeatures {
   // Single-threaded; different rows may be asked for at the same time.
   virtual void rows(int64_t begin, MatrixView<float> out) const = 0;
   virtual void rows(int64_t begin, MatrixView<double> out) const = 0;
+  // True when d_pq = d_qp for all pairs: then upper_rows() does.
+  virtual bool is_symmetric() const { return false; }
+  // Like rows(), but only columns from `begin` on; out still has n of them.
+  virtual void upper_rows(int64_t begin, MatrixView<float> out) const { rows(begin, out); }
+  virtual void upper_rows(int64_t begin, MatrixView<double> out) const { rows(begin, out); }
   // sum[t] += factor * f_pq,t.
   virtual void add_pair(int64_t p, int64_t q, double factor, std::span<double> sum) const = 0;
   // Sum over all ordered pairs of every feature, the diagonal counting as 0.
