@@ -99,8 +99,9 @@ std::optional<Dataset> CacMethod::load_own_input(const std::string& path,
   if (!files_.view.empty()) return join_views(lines_of(files_.view), options);
   if (!std::filesystem::is_directory(path) || std::filesystem::exists(path + "/features.json"))
     return std::nullopt;
-  if (!options.select.empty())
-    throw UsageError("--select is for rows; of a folder of pictures all keypoints are taken");
+  if (!options.select.empty() || !options.rows.empty())
+    throw UsageError(
+        "--select and --rows are for rows; of a folder of pictures all keypoints are taken");
   KeypointSet set = load_keypoints(path, options.num_threads);
   positions_ = Points(std::move(set.positions));
   images_ = std::move(set.images);

@@ -13,6 +13,7 @@
 #include "method.h"
 #include "milieu/base/error.h"
 #include "milieu/data/mapped_file.h"
+#include "milieu/data/selection.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/render/report.h"
 #include "milieu/store/json.h"
@@ -41,6 +42,7 @@ struct OutputOptions {
   bool force = false;
   bool json = false;
   bool quiet = false;
+  bool progress_json = false;
   double time_limit = 0;
 };
 
@@ -49,16 +51,6 @@ template <class Visitor>
 void visit_fields(OutputOptions& o, Visitor&& v) {
   v("time_limit", o.time_limit, at_least(0),
     "stop after this many seconds and keep the result so far; 0 means no limit");
-}
-
-// What stands for the value of an input flag in the help.
-std::string input_value_name(const Field& field) {
-  if (field.name == "feature") return "LIST";
-  if (field.name == "max_side") return "N";
-  if (field.name == "label_column") return "NAME";
-  if (field.name == "select" || field.name == "context_select") return "CLASSES";
-  if (field.name == "image_size") return "WxH";
-  return "FILE";
 }
 
 class ClusterCommand {
@@ -122,6 +114,8 @@ void ClusterCommand::declare() {
   flags_.boolean("--json", output_.json, "print the summary as JSON and nothing else", kOutput);
   flags_.boolean("-q,--quiet", output_.quiet, "no progress and no text, only errors", kOutput);
   flags_.field(fields_of(output_)[0], "SECONDS", kOutput);
+  flags_.boolean("--progress-json", output_.progress_json,
+                 "progress as JSON on stderr, one object a line", "");
 }
 
 void ClusterCommand::declare_preset() {
@@ -194,7 +188,8 @@ int ClusterCommand::run(Session& session) {
     const RunFolder probe(output_.out, output_.force);  // refused now or never, and gone again
   }
 
-  ProgressMonitor monitor(console, session.interrupt.token(), name_);
+  ProgressMonitor monitor(console, session.interrupt.token(), name_,
+                          output_.progress_json ? ProgressStyle::Json : ProgressStyle::Text);
   monitor.announce(input_.path.empty() ? "reading" : "reading " + input_.path);
   load(monitor, session);
   const Dataset& data = loaded_.data;
@@ -239,6 +234,7 @@ void ClusterCommand::load(ProgressMonitor& monitor, Session& session) {
   options.labels_path = input_.labels;
   options.label_column = input_.label_column;
   options.select = input_.select;
+  if (!input_.rows.empty()) options.rows = load_row_numbers(input_.rows);
   options.num_threads = num_threads();
   if (auto own = method_->load_own_input(input_.path, options)) {
     loaded_.data = std::move(*own);

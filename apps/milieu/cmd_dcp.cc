@@ -31,8 +31,8 @@ void visit_fields(DcpCommandOptions& o, Visitor&& v) {
 }
 
 struct DcpFiles {
-  std::string context, context_select, weights, context_weights, initial_labels, memberships,
-      must_link, cannot_link, resume;
+  std::string context, context_select, context_rows, weights, context_weights, initial_labels,
+      memberships, must_link, cannot_link, resume;
 };
 
 template <class Visitor>
@@ -40,6 +40,8 @@ void visit_fields(DcpFiles& o, Visitor&& v) {
   v("context", o.context, anything(), "file with the samples that the parts are told apart from");
   v("context_select", o.context_select, anything(),
     "take these classes of INPUT as context, such as 7");
+  v("context_rows", o.context_rows, anything(),
+    "take the rows of INPUT with the numbers in this file as context");
   v("weights", o.weights, anything(), "file with the weight of every row");
   v("context_weights", o.context_weights, anything(),
     "file with the weight of every row of --context");
@@ -172,8 +174,13 @@ class DcpMethod : public MethodWith<DcpCommandOptions, DcpFiles> {
  private:
   void load_context(RowFiles& rows) {
     const std::string &file = files_.context, &classes = files_.context_select;
-    if (!file.empty() && !classes.empty())
-      throw InvalidArgument("context and context_select are both given: name one of them");
+    const std::string& numbers = files_.context_rows;
+    if (!file.empty() + !classes.empty() + !numbers.empty() > 1)
+      throw InvalidArgument("context, context_select and context_rows: name only one of them");
+    if (!numbers.empty() && !options_.rank_contexts) {
+      context_ = rows.numbered(numbers);
+      return;
+    }
     if (options_.rank_contexts) {
       candidates_ = file.empty() ? candidates_from_classes(rows, classes)
                                  : candidates_from_folder(file, rows.load_options());
@@ -187,7 +194,7 @@ class DcpMethod : public MethodWith<DcpCommandOptions, DcpFiles> {
       context_ = load_dataset(file);
       return;
     }
-    if (rows.load_options().select.empty())
+    if (rows.load_options().select.empty() && rows.load_options().rows.empty())
       throw InvalidArgument(fmt::format(
           "context_select is '{}', but select is missing: name the classes to split", classes));
     context_ = rows.select(classes);

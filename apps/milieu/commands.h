@@ -86,6 +86,7 @@ Command predict_command();
 Command score_command();
 Command info_command();
 Command demo_command();
+Command explore_command();
 Command reproduce_command();
 Command completion_command();
 

@@ -50,6 +50,16 @@ std::string quoted_class(const std::string& name) {
   return text + "\"";
 }
 
+// Classes that have no row but the given ones: what is left of the others can be a context.
+std::vector<bool> whole_classes_in(const std::vector<int64_t>& rows, const Labels& all) {
+  std::vector<bool> is_whole(all.names.size(), true);
+  for (size_t i = 0; i < all.indices.size(); ++i)
+    if (all.indices[i] >= 0 &&
+        !std::binary_search(rows.begin(), rows.end(), static_cast<int64_t>(i)))
+      is_whole[static_cast<size_t>(all.indices[i])] = false;
+  return is_whole;
+}
+
 }  // namespace
 
 std::vector<DcpContext> ContextCandidates::views() const {
@@ -77,12 +87,14 @@ ContextCandidates candidates_from_folder(const std::string& folder, const LoadOp
 
 ContextCandidates candidates_from_classes(const RowFiles& rows, const std::string& classes) {
   const LoadOptions& options = rows.load_options();
-  if (options.select.empty())
+  if (options.select.empty() && options.rows.empty())
     throw InvalidArgument(
         "rank_contexts needs select: name the classes to split, the others are the contexts");
   const Labels all = rows.all_labels();
   const std::string source = options.labels_path.empty() ? rows.data().source : options.labels_path;
-  const std::vector<bool> split = kept_classes(options.select, all, source);
+  const std::vector<bool> split = options.select.empty()
+                                      ? whole_classes_in(options.rows, all)
+                                      : kept_classes(options.select, all, source);
   const std::vector<bool> wanted = classes.empty() ? std::vector<bool>(all.names.size(), true)
                                                    : kept_classes(classes, all, source);
   ContextCandidates candidates;

@@ -61,7 +61,7 @@ void keep_images(PatchImages& images, const std::vector<int64_t>& rows) {
   images.offsets = std::move(offsets);
   images.grid = std::move(grid);
   images.names = std::move(names);
-  images.labels = gather_labels(images.labels, rows);
+  if (!images.labels.empty()) images.labels = gather_labels(images.labels, rows);
   images.rows = rows;
 }
 
@@ -74,6 +74,13 @@ void join_labels(PatchImages& images, const LoadOptions& load) {
                                   images.num_images()));
   }
   images.total_images = images.num_images();
+  if (!load.rows.empty()) {
+    if (!load.select.empty()) throw InvalidArgument("select and rows are both given: name one");
+    if (load.rows.back() >= images.num_images())
+      throw DataError(fmt::format("rows names row {}, but there are {} images (counted from 0)",
+                                  load.rows.back(), images.num_images()));
+    return keep_images(images, load.rows);
+  }
   if (load.select.empty()) return;
   if (images.labels.empty())
     throw InvalidArgument(

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 namespace milieu::cli {
 
@@ -50,8 +51,9 @@ std::string bar_text(double share, int width, bool has_unicode) {
   return has_unicode ? bar : bar + "]";
 }
 
-ProgressMonitor::ProgressMonitor(Console& console, std::stop_token stop, std::string title)
-    : Monitor(std::move(stop)), console_(console), title_(std::move(title)) {
+ProgressMonitor::ProgressMonitor(Console& console, std::stop_token stop, std::string title,
+                                 ProgressStyle style)
+    : Monitor(std::move(stop)), console_(console), title_(std::move(title)), style_(style) {
   if (is_live()) ticker_ = std::jthread([this](const std::stop_token& over) { tick(over); });
 }
 
@@ -62,6 +64,8 @@ ProgressMonitor::~ProgressMonitor() {
 
 void ProgressMonitor::on_iteration(const IterationReport& report) {
   const std::lock_guard lock(mutex_);
+  if (style_ == ProgressStyle::Json)
+    return write_json(&report, report.restart, report.num_restarts, false);
   count_restart(report);
   std::string text;
   double seconds_left = -1;
@@ -86,6 +90,7 @@ void ProgressMonitor::on_progress(std::string_view stage, int64_t done, int64_t 
     stage_began_ = watch_.seconds();
     stage_first_ = std::max<int64_t>(0, done - 1);
   }
+  if (style_ == ProgressStyle::Json) return write_json(nullptr, done, total, done == total);
   if (total <= 0) return report(std::string(stage), -1);
   const double share = static_cast<double>(done) / static_cast<double>(total);
   const double elapsed = watch_.seconds() - stage_began_;
@@ -101,6 +106,10 @@ void ProgressMonitor::on_progress(std::string_view stage, int64_t done, int64_t 
 
 void ProgressMonitor::announce(std::string_view text) {
   const std::lock_guard lock(mutex_);
+  if (style_ == ProgressStyle::Json) {
+    stage_ = text;
+    return write_json(nullptr, 0, 0, true);
+  }
   if (!is_live()) return;
   state_ = {.text = std::string(text), .seconds_left = -1, .at = watch_.seconds()};
   draw();
@@ -116,7 +125,31 @@ void ProgressMonitor::clear() {
 }
 
 // A line that is drawn again and again, not plain lines.
-bool ProgressMonitor::is_live() const { return console_.err_is_terminal() && !console_.is_quiet(); }
+bool ProgressMonitor::is_live() const {
+  return console_.err_is_terminal() && !console_.is_quiet() && style_ == ProgressStyle::Text;
+}
+
+void ProgressMonitor::write_json(const IterationReport* report, int64_t done, int64_t total,
+                                 bool is_due) {
+  const double now = watch_.seconds();
+  if (!is_due && now - last_drawn_ < kTerminalPeriod) return;
+  last_drawn_ = now;
+  nlohmann::ordered_json line{{"stage", stage_}};
+  if (report) {
+    line["restart"] = report->restart;
+    line["num_restarts"] = report->num_restarts;
+    line["iteration"] = report->iteration;
+    line["objective"] = report->objective;  // null when it is not finite
+    line["change"] = report->change;
+  }
+  line["done"] = done;
+  line["total"] = total;
+  line["seconds"] = now;
+  const std::string text =
+      line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  std::fputs(text.c_str(), stderr);  // a reader that has gone is no reason to fail
+  std::fflush(stderr);
+}
 
 // Keeps the news, and shows it if the last one was shown long enough ago.
 void ProgressMonitor::report(std::string text, double seconds_left) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Monitor that shows progress on stderr: one rewritten line on a terminal, a plain line every few
-// seconds elsewhere, nothing with --quiet.
+// seconds elsewhere, nothing with --quiet. For programs (--progress-json): one JSON object a line,
+// at most ten a second, whatever stderr is:
+//
+//   {"stage": "running", "restart": 3, "num_restarts": 20, "iteration": 17, "objective": 12.5,
+//    "change": -0.1, "done": 3, "total": 20, "seconds": 1.2}
 #pragma once
 
 #include <condition_variable>
@@ -15,16 +19,20 @@
 
 namespace milieu::cli {
 
+enum class ProgressStyle { Text, Json };
+
 class ProgressMonitor : public Monitor {
  public:
   // `title` opens every line: "kmeans". `console` must outlive the monitor.
-  ProgressMonitor(Console& console, std::stop_token stop, std::string title);
+  ProgressMonitor(Console& console, std::stop_token stop, std::string title,
+                  ProgressStyle style = ProgressStyle::Text);
   ~ProgressMonitor() override;  // clears the line
 
   void on_iteration(const IterationReport& report) override;
   void on_progress(std::string_view stage, int64_t done, int64_t total) override;
 
   // Shows `text` at once on a terminal (nothing elsewhere): "reading X.npy".
+  // The stage of JSON lines.
   void announce(std::string_view text);
   // Removes the line from the terminal; progress may go on after it.
   void clear();
@@ -40,12 +48,14 @@ class ProgressMonitor : public Monitor {
   bool is_live() const;
   void report(std::string text, double seconds_left);
   void draw();
+  void write_json(const IterationReport* report, int64_t done, int64_t total, bool is_due);
   void tick(const std::stop_token& over);
   void count_restart(const IterationReport& report);
   double share_of_restarts(const IterationReport& report) const;
 
   Console& console_;
   std::string title_;
+  ProgressStyle style_;
   Stopwatch watch_;
   std::mutex mutex_;  // on_progress may come from any thread, and the ticker draws too
   State state_;

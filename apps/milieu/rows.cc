@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -23,12 +24,25 @@ Labels RowFiles::all_labels() const {
   if (!options_.labels_path.empty()) return load_labels(options_.labels_path);
   LoadOptions options = options_;
   options.select.clear();
+  options.rows.clear();
   return reload_(options).labels;
 }
 
 Dataset RowFiles::select(const std::string& classes) const {
   LoadOptions options = options_;
   options.select = classes;
+  options.rows.clear();
+  if (!options_.rows.empty())
+    for (int64_t row = 0; row < num_rows(); ++row)
+      if (!std::binary_search(options_.rows.begin(), options_.rows.end(), row))
+        options.rows.push_back(row);
+  return reload_(options);
+}
+
+Dataset RowFiles::numbered(const std::string& path) const {
+  LoadOptions options = options_;
+  options.select.clear();
+  options.rows = load_row_numbers(path);
   return reload_(options);
 }
 

@@ -25,8 +25,10 @@ class RowFiles {
   const LoadOptions& load_options() const { return options_; }
   // Classes of all rows of INPUT, also of those that were not kept.
   Labels all_labels() const;
-  // Other classes of INPUT, read as INPUT was.
+  // Other classes of INPUT, read as INPUT was; never rows that were kept by number.
   Dataset select(const std::string& classes) const;
+  // The rows of INPUT that a file names by their numbers.
+  Dataset numbered(const std::string& path) const;
   // Classes of the kept rows. Throws DataError when `path` has another number of rows than INPUT.
   Labels labels(const std::string& path);
   // Numbers of the kept rows, from a file of one column. Throws DataError likewise.

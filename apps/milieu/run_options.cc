@@ -69,6 +69,15 @@ std::string flag_text(const Field& field) {
 
 }  // namespace
 
+std::string input_value_name(const Field& field) {
+  if (field.name == "feature") return "LIST";
+  if (field.name == "max_side") return "N";
+  if (field.name == "label_column") return "NAME";
+  if (field.name == "select" || field.name == "context_select") return "CLASSES";
+  if (field.name == "image_size") return "WxH";
+  return "FILE";
+}
+
 std::string shell_quoted(const std::string& text) {
   constexpr const char* kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=+-@%";

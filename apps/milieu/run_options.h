@@ -20,6 +20,7 @@ struct InputOptions {
   std::string labels;
   std::string label_column;
   std::string select;
+  std::string rows;
   std::string truth;
   std::string image_size;
   std::string feature;
@@ -33,6 +34,8 @@ void visit_fields(InputOptions& o, Visitor&& v) {
   v("labels", o.labels, anything(), "file with the class of every row");
   v("label_column", o.label_column, anything(), "column of a .csv or .tsv that holds the class");
   v("select", o.select, anything(), "keep only the rows of these classes, such as 6,0");
+  v("rows", o.rows, anything(),
+    "file with the numbers of the rows to keep, counted from 0, one a line");
   v("truth", o.truth, anything(),
     "file with the true class of every row: adds metrics (default: --labels or --label-column)");
   v("image_size", o.image_size, anything(),
@@ -45,6 +48,9 @@ void visit_fields(InputOptions& o, Visitor&& v) {
   v("codebook", o.codebook, anything(),
     "words for local features made elsewhere: a .npy, a run folder or a folder of features");
 }
+
+// What stands for the value of an input flag in the help.
+std::string input_value_name(const Field& field);
 
 // The text of options.json. Input fields that were not given are left out.
 std::string run_options_to_json(const std::string& method, const std::vector<Field>& input_fields,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -41,17 +42,40 @@ void join_labels(const LoadOptions& options, int64_t rows, const std::string& so
                                 found, source, rows));
 }
 
-// Applies the selection to the labels and says which rows are kept.
-KeptRows select_rows(const LoadOptions& options, const std::string& source, Labels& labels) {
+// Rows that are kept by their class; nothing when all are.
+KeptRows rows_of_classes(const LoadOptions& options, const std::string& source,
+                         const Labels& labels) {
   if (options.select.empty()) return std::nullopt;
   if (labels.empty())
     throw InvalidArgument(fmt::format("select is \"{}\", but {} has no classes: name a label file",
                                       options.select, source));
   const std::string& labels_source = options.labels_path.empty() ? source : options.labels_path;
-  std::vector<int64_t> rows =
-      kept_rows(labels, kept_classes(options.select, labels, labels_source));
-  if (rows.size() == labels.indices.size()) return std::nullopt;
-  labels = gather_labels(labels, rows);
+  return kept_rows(labels, kept_classes(options.select, labels, labels_source));
+}
+
+// Applies the selection to the labels and says which rows are kept.
+KeptRows select_rows(const LoadOptions& options, int64_t num_rows, const std::string& source,
+                     Labels& labels) {
+  KeptRows rows = rows_of_classes(options, source, labels);
+  if (!options.rows.empty()) {
+    if (options.rows.back() >= num_rows)
+      throw DataError(fmt::format("rows names row {}, but {} has {} rows (counted from 0)",
+                                  options.rows.back(), source, num_rows));
+    std::vector<int64_t> both = options.rows;
+    if (rows) {
+      both.clear();
+      std::set_intersection(rows->begin(), rows->end(), options.rows.begin(), options.rows.end(),
+                            std::back_inserter(both));
+      if (both.empty())
+        throw InvalidArgument(
+            fmt::format("select is \"{}\", but none of the given rows of {} is of "
+                        "these classes",
+                        options.select, source));
+    }
+    rows = std::move(both);
+  }
+  if (!rows || static_cast<int64_t>(rows->size()) == num_rows) return std::nullopt;
+  if (!labels.empty()) labels = gather_labels(labels, *rows);
   return rows;
 }
 
@@ -75,7 +99,7 @@ Dataset from_array(const RawArray& array, const LoadOptions& options) {
   Dataset dataset;
   dataset.total_rows = array.rows();
   join_labels(options, array.rows(), array.source, dataset.labels);
-  const KeptRows kept = select_rows(options, array.source, dataset.labels);
+  const KeptRows kept = select_rows(options, array.rows(), array.source, dataset.labels);
   dataset.points =
       kept ? to_points(array, *kept, options.num_threads) : to_points(array, options.num_threads);
   if (!options.allow_non_finite) {
@@ -125,7 +149,7 @@ Dataset make_dataset(Points points, Labels labels, std::vector<std::string> name
   join_labels(options, points.rows(), source, dataset.labels);
   dataset.sample_shape = {points.cols()};
   dataset.points = std::move(points);
-  KeptRows kept = select_rows(options, source, dataset.labels);
+  KeptRows kept = select_rows(options, dataset.points.rows(), source, dataset.labels);
   if (!kept) return dataset;
   dataset.points = dataset.points.gather(*kept, options.num_threads);
   if (!dataset.sample_names.empty()) {
@@ -136,6 +160,26 @@ Dataset make_dataset(Points points, Labels labels, std::vector<std::string> name
   }
   dataset.rows = std::move(*kept);
   return dataset;
+}
+
+std::vector<int64_t> load_row_numbers(const std::string& path) {
+  const Dataset file = load_dataset(path);
+  const FloatView values = file.points.view();
+  if (values.cols() != 1)
+    throw DataError(
+        fmt::format("{} has {} columns, must have one: row numbers", path, values.cols()));
+  std::vector<int64_t> rows;
+  for (int64_t i = 0; i < values.rows(); ++i) {
+    const float value = values(i, 0);
+    // Whole numbers are exact in a float up to 2^24.
+    if (!(value >= 0 && value <= (1 << 24)) || value != std::floor(value))
+      throw DataError(fmt::format(
+          "{} names row {} in entry {}, must be a whole number from 0 to 2^24", path, value, i));
+    rows.push_back(static_cast<int64_t>(value));
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
 }
 
 Dataset load_dataset(const std::string& path, const LoadOptions& options) {

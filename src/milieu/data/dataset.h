@@ -24,9 +24,11 @@ struct Dataset {
 };
 
 struct LoadOptions {
-  std::string labels_path;        // label file that gives classes to the rows
-  std::string label_column;       // for .csv/.tsv: the column that holds the class (csv.h)
-  std::string select;             // "6,0": keep these classes, in file order; needs classes
+  std::string labels_path;   // label file that gives classes to the rows
+  std::string label_column;  // for .csv/.tsv: the column that holds the class (csv.h)
+  std::string select;        // "6,0": keep these classes, in file order; needs classes
+  std::vector<int64_t>
+      rows;  // keep these rows, ascending, of those that `select` keeps; empty: all
   bool allow_non_finite = false;  // else NaN and Inf are refused by row and column
   int num_threads = 0;            // 0 means all cores; no effect on the result
 };

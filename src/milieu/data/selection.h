@@ -27,6 +27,10 @@ std::vector<bool> kept_classes(std::string_view selection, const Labels& labels,
 // Rows whose class is kept, ascending. Samples without a class are not kept.
 std::vector<int64_t> kept_rows(const Labels& labels, const std::vector<bool>& kept);
 
+// Row numbers, counted from 0, from a file of one column: ascending, each once. Throws DataError
+// for anything but whole numbers up to 2^24.
+std::vector<int64_t> load_row_numbers(const std::string& path);
+
 // The labels of `rows` only; classes that no longer occur are dropped, the others keep their order.
 Labels gather_labels(const Labels& labels, const std::vector<int64_t>& rows);
 

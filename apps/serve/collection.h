@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is being explored: the rows, their classes and pictures, loaded once. Read-only after
+// construction, so that every thread may look at it.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "milieu/data/dataset.h"
+#include "milieu/render/png.h"
+
+namespace milieu::serve {
+
+struct CollectionOptions {
+  Dataset data;         // all rows
+  std::string root;     // folder of the pictures; "": rows of numbers
+  std::string feature;  // what the rows are of the pictures; "" for vectors
+  int image_width = 0;  // rows that are grey images themselves; 0: they are not
+  int image_height = 0;
+  std::string cache_folder;  // thumbnails are kept below it; "": not kept
+};
+
+class Collection {
+ public:
+  explicit Collection(CollectionOptions options);
+
+  const Dataset& data() const { return options_.data; }
+  int64_t size() const { return data().points.rows(); }
+  std::string name() const;  // the last part of the path
+  bool is_of_pictures() const { return !options_.root.empty(); }
+  bool has_pictures() const { return is_of_pictures() || options_.image_width > 0; }
+  const std::string& root() const { return options_.root; }
+  const std::string& feature() const { return options_.feature; }
+  const std::string& cache_folder() const { return options_.cache_folder; }
+  int image_width() const { return options_.image_width; }
+  int image_height() const { return options_.image_height; }
+  const std::vector<int64_t>& class_sizes() const { return class_sizes_; }
+  int class_of(int64_t row) const {
+    return data().labels.empty() ? -1 : data().labels.indices[static_cast<size_t>(row)];
+  }
+  // The row's file, relative to the root, or its number.
+  std::string row_name(int64_t row) const;
+  // First two principal axes of every row, scaled to [-1, 1]: 2n numbers. Made in the background
+  // from construction on; waits for it.
+  const std::vector<float>& map() const;
+
+ private:
+  CollectionOptions options_;
+  std::vector<int64_t> class_sizes_;
+  mutable std::shared_future<std::vector<float>> map_;
+};
+
+// Coordinates of the rows along their two leading principal axes, largest magnitude 1. Exact for
+// few columns, by subspace iteration for many: a view, not a result.
+std::vector<float> principal_map(FloatView points);
+
+// The bytes of a file below `root`. `name` may not leave it, by whatever means (.., a symbolic
+// link): the kernel refuses. Throws IoError, also for anything but a regular file of at most
+// `max_bytes`.
+std::vector<uint8_t> read_below(const std::string& root, const std::string& name,
+                                int64_t max_bytes = int64_t{256} << 20);
+
+}  // namespace milieu::serve

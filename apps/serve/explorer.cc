@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+// The router. A path is taken apart into words; every call that is not listed is a 404, every
+// method that a path does not take a 405.
+#include "serve/explorer.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstring>
+
+#include "milieu/base/error.h"
+#include "milieu/base/summary.h"
+#include "serve/page_assets.h"
+#include "serve/report_page.h"
+#include "serve/run_files.h"
+
+namespace milieu::serve {
+
+namespace {
+
+constexpr int64_t kMaxNames = 5000;  // in one answer
+constexpr double kHeartBeat = 5;     // seconds
+constexpr size_t kMaxPartNames = 10'000;
+
+// regl compiles its shaders' callers with Function, hence 'unsafe-eval'; nothing comes from
+// outside.
+constexpr const char* kPolicy =
+    "default-src 'self'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; worker-src 'self' blob:; connect-src 'self'; object-src 'none'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+std::vector<std::string> path_words(const std::string& path) {
+  std::vector<std::string> words;
+  size_t begin = 1;
+  while (begin <= path.size()) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    words.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+Reply json_reply(const Json& json, int status = 200) {
+  Reply reply;
+  reply.status = status;
+  reply.body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return reply;
+}
+
+template <class T>
+Reply binary_reply(const std::vector<T>& values) {
+  Reply reply;
+  reply.type = "application/octet-stream";
+  reply.body.resize(values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(reply.body.data(), values.data(), reply.body.size());
+  return reply;
+}
+
+Reply text_reply(std::string type, std::string_view body) {
+  Reply reply;
+  reply.type = std::move(type);
+  reply.body = body;
+  return reply;
+}
+
+Reply download(std::string type, std::string body, const std::string& name) {
+  Reply reply = text_reply(std::move(type), body);
+  reply.headers.emplace_back("Content-Disposition",
+                             fmt::format("attachment; filename=\"{}\"", name));
+  return reply;
+}
+
+[[noreturn]] void fail_unknown(const std::string& path) {
+  throw RequestError{404, fmt::format("there is nothing at {}", path)};
+}
+
+void require_method(const Request& request, std::string_view method) {
+  if (request.method != method)
+    throw RequestError{405,
+                       fmt::format("{} takes {}, not {}", request.path, method, request.method)};
+}
+
+Json parse_body(const Request& request) {
+  Json json = Json::parse(request.body, nullptr, false);
+  if (json.is_discarded()) throw RequestError{400, "the body is not JSON"};
+  return json;
+}
+
+int64_t number_in(const std::string& text, const std::string& what, int64_t low, int64_t high) {
+  int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || rest != end || value < low || value > high)
+    throw RequestError{400, fmt::format("{} is '{}', must be a whole number from {} to {}", what,
+                                        text, low, high)};
+  return value;
+}
+
+int64_t query_number(const Request& request, const std::string& name, int64_t standard, int64_t low,
+                     int64_t high) {
+  const auto found = request.query.find(name);
+  return found == request.query.end() ? standard : number_in(found->second, name, low, high);
+}
+
+std::string event_text(const char* name, const Json& data) {
+  return fmt::format("event: {}\ndata: {}\n\n", name,
+                     data.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+Json progress_json(const RunRecord& run) {
+  Json progress{{"state", state_word(run.state)},
+                {"stage", ""},
+                {"restart", 0},
+                {"iteration", 0},
+                {"objective", nullptr},
+                {"change", nullptr},
+                {"done", 0},
+                {"total", 0},
+                {"seconds", 0}};
+  if (run.progress.is_object())
+    for (const auto& [key, value] : run.progress.items()) progress[key] = value;
+  return progress;
+}
+
+// Counts a stream as long as it lives.
+struct StreamPlace {
+  explicit StreamPlace(std::atomic<size_t>& count) : count_(count) { ++count_; }
+  ~StreamPlace() { --count_; }
+  StreamPlace(const StreamPlace&) = delete;
+  StreamPlace& operator=(const StreamPlace&) = delete;
+  std::atomic<size_t>& count_;
+};
+
+}  // namespace
+
+Explorer::Explorer(ExplorerOptions options)
+    : options_(std::move(options)),
+      collection_(std::move(options_.collection)),
+      thumbnails_(collection_),
+      runs_(options_.runs),
+      results_(collection_) {}
+
+void Explorer::stop() { runs_.stop(); }
+
+Reply Explorer::handle(const Request& request) {
+  const std::vector<std::string> words = path_words(request.path);
+  if (words[0] == "api") return handle_api(request, words);
+  require_method(request, "GET");
+  const PageAssets page = page_assets();
+  if (request.path == "/") {
+    Reply reply = text_reply("text/html; charset=utf-8", page.html);
+    reply.headers.emplace_back("Content-Security-Policy", kPolicy);
+    return reply;
+  }
+  if (request.path == "/assets/app.js") return text_reply("text/javascript", page.script);
+  if (request.path == "/assets/app.css") return text_reply("text/css", page.style);
+  fail_unknown(request.path);
+}
+
+Reply Explorer::handle_api(const Request& request, const std::vector<std::string>& words) {
+  const std::string& first = words.size() > 1 ? words[1] : "";
+  if (first == "collection") return handle_collection(request, words);
+  if (first == "runs") return handle_runs(request, words);
+  if (first == "thumb" && words.size() == 3) {
+    require_method(request, "GET");
+    return thumb(request, words[2]);
+  }
+  if (first == "methods" && words.size() == 2) {
+    require_method(request, "GET");
+    Json list = Json::array();
+    for (const MethodInfo& method : options_.methods) list.push_back(method_to_json(method));
+    return json_reply(list);
+  }
+  if (first == "compare" && words.size() == 2) {
+    require_method(request, "GET");
+    return compare(request);
+  }
+  fail_unknown(request.path);
+}
+
+Reply Explorer::handle_collection(const Request& request, const std::vector<std::string>& words) {
+  if (words.size() > 3) fail_unknown(request.path);
+  const std::string what = words.size() == 3 ? words[2] : "";
+  if (words.size() == 3 && what != "classes" && what != "map" && what != "names")
+    fail_unknown(request.path);
+  require_method(request, "GET");
+  if (what == "names") return names(request);
+  if (what == "map") return binary_reply(collection_.map());
+  if (what.empty()) return json_reply(collection_to_json(collection_));
+  std::vector<int32_t> classes(static_cast<size_t>(collection_.size()), -1);
+  for (size_t i = 0; i < classes.size(); ++i)
+    classes[i] = collection_.class_of(static_cast<int64_t>(i));
+  return binary_reply(classes);
+}
+
+Reply Explorer::names(const Request& request) const {
+  const int64_t n = collection_.size();
+  const int64_t from = query_number(request, "from", 0, 0, n);
+  const int64_t count = query_number(request, "count", 1000, 0, kMaxNames);
+  Json list = Json::array();
+  for (int64_t row = from; row < std::min(n, from + count); ++row)
+    list.push_back(collection_.row_name(row));
+  return json_reply(list);
+}
+
+Reply Explorer::thumb(const Request& request, const std::string& row) const {
+  const int64_t place = number_in(row, "the row", 0, collection_.size() - 1);
+  const auto side =
+      static_cast<int>(query_number(request, "side", 96, kMinThumbSide, kMaxThumbSide));
+  try {
+    Thumbnail made = thumbnails_.make(place, side);
+    Reply reply = text_reply(made.type, made.bytes);
+    reply.headers.emplace_back("Cache-Control", "private, max-age=3600");
+    return reply;
+  } catch (const Error& error) {
+    throw RequestError{404, error.what()};
+  }
+}
+
+Reply Explorer::handle_runs(const Request& request, const std::vector<std::string>& words) {
+  if (words.size() > 2) return handle_run(request, words);
+  if (request.method == "GET") {
+    Json list = Json::array();
+    for (const RunRecord& run : runs_.list()) list.push_back(run.brief());
+    return json_reply(list);
+  }
+  require_method(request, "POST");
+  const RunPlan plan =
+      plan_run(parse_body(request), collection_, options_.methods, options_.input_arguments);
+  return json_reply(runs_.add(plan).brief(), 202);
+}
+
+Reply Explorer::handle_run(const Request& request, const std::vector<std::string>& words) {
+  const RunRecord run = runs_.find(words[2]);
+  if (words.size() == 3) return change_run(request, run);
+  const std::string& what = words[3];
+  if (what == "export" && words.size() == 5) return handle_export(request, run, words[4]);
+  if (what == "cancel" && words.size() == 4) {
+    require_method(request, "POST");
+    runs_.cancel(run.id);
+    return json_reply(runs_.find(run.id).brief(), 202);
+  }
+  const bool is_known = (what == "events" && words.size() == 4) ||
+                        ((what == "column" || what == "file") && words.size() == 5);
+  if (!is_known) fail_unknown(request.path);
+  require_method(request, "GET");
+  if (what == "events") return events(run.id);
+  return what == "column" ? column(run, words[4]) : file(run, words[4]);
+}
+
+Reply Explorer::change_run(const Request& request, const RunRecord& run) {
+  if (request.method == "GET") return detail(run);
+  if (request.method == "DELETE") {
+    runs_.remove(run.id);
+    results_.forget(run.id);
+    Reply reply;
+    reply.status = 204;
+    return reply;
+  }
+  require_method(request, "PATCH");
+  const Json body = parse_body(request);
+  if (!body.is_object()) throw RequestError{400, "the body must be an object"};
+  std::optional<std::string> name;
+  std::optional<std::vector<std::string>> part_names;
+  for (const auto& [key, value] : body.items()) {
+    if (key == "name" && value.is_string() && value.get<std::string>().size() <= 200) {
+      name = value.get<std::string>();
+    } else if (key == "part_names" && value.is_array() && value.size() <= kMaxPartNames) {
+      part_names.emplace();
+      for (const Json& one : value) {
+        if (!one.is_string() || one.get<std::string>().size() > 200)
+          throw RequestError{400, "part_names must hold texts of at most 200 bytes"};
+        part_names->push_back(one.get<std::string>());
+      }
+    } else {
+      throw RequestError{400, fmt::format("'{}' must be name (a text of at most 200 bytes) or "
+                                          "part_names (a list of such)",
+                                          key)};
+    }
+  }
+  return json_reply(runs_.rename(run.id, name, part_names).brief());
+}
+
+Reply Explorer::detail(const RunRecord& run) {
+  if (run.summary.is_null()) {
+    Json json = run.brief();
+    json["command"] = run.command;
+    json["summary"] = Json::object();
+    for (const char* key : {"trace", "parts", "columns", "files"}) json[key] = Json::array();
+    if (run.ranks_contexts) json["extras"] = extras_of(run, {});
+    return json_reply(json);
+  }
+  const auto result = results_.get(run);
+  Json json = detail_to_json(run, *result, collection_);
+  json["files"] = files_of(run);
+  return json_reply(json);
+}
+
+Reply Explorer::column(const RunRecord& run, const std::string& name) {
+  std::optional<std::string> bytes = results_.get(run)->columns.bytes(name);
+  if (!bytes) throw RequestError{404, fmt::format("the run has no column '{}'", name)};
+  return text_reply("application/octet-stream", *bytes);
+}
+
+Reply Explorer::file(const RunRecord& run, const std::string& name) const {
+  const Json files = files_of(run);
+  const bool is_listed =
+      std::any_of(files.begin(), files.end(), [&](const Json& one) { return one["name"] == name; });
+  if (!is_listed) throw RequestError{404, fmt::format("the run has no file '{}'", name)};
+  const std::vector<uint8_t> bytes = read_below(run.run_folder(), name);
+  const std::string ending = name.substr(name.rfind('.') + 1);
+  Reply reply;
+  reply.type = ending == "png"    ? "image/png"
+               : ending == "svg"  ? "image/svg+xml"
+               : ending == "csv"  ? "text/csv; charset=utf-8"
+               : ending == "json" ? "application/json"
+                                  : "text/html; charset=utf-8";
+  reply.body.assign(bytes.begin(), bytes.end());
+  // A report is a page of its own: it may run its inline script, but ask this server for nothing.
+  reply.headers.emplace_back(
+      "Content-Security-Policy",
+      "sandbox allow-scripts allow-downloads; default-src 'none'; script-src "
+      "'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src "
+      "data: blob:; worker-src blob:");
+  return reply;
+}
+
+Reply Explorer::events(const std::string& id) {
+  if (num_streams_ >= options_.max_streams)
+    throw RequestError{503, "too many progress streams are open: close some tabs"};
+  Reply reply;
+  reply.type = "text/event-stream";
+  auto place = std::make_shared<StreamPlace>(num_streams_);
+  reply.stream = [this, id, place](const WriteBody& write) {
+    uint64_t seen = 0;
+    std::optional<RunRecord> run = runs_.find(id);
+    while (run) {
+      const bool has_news = run->news > seen || seen == 0;
+      seen = std::max<uint64_t>(run->news, 1);
+      if (is_over(run->state)) {
+        write(event_text("end", run->brief()));
+        return;
+      }
+      if (!write(has_news ? event_text("progress", progress_json(*run)) : ": still here\n\n"))
+        return;
+      run = runs_.wait_for_news(id, seen, kHeartBeat);
+    }
+  };
+  return reply;
+}
+
+Reply Explorer::compare(const Request& request) {
+  const auto of = [&](const char* key) {
+    const auto found = request.query.find(key);
+    if (found == request.query.end())
+      throw RequestError{400, fmt::format("{} is missing: name a run", key)};
+    return results_.get(runs_.find(found->second));
+  };
+  return json_reply(compare_runs(of("a")->columns, of("b")->columns));
+}
+
+Reply Explorer::handle_export(const Request& request, const RunRecord& run,
+                              const std::string& what) {
+  const bool is_known =
+      what == "labels.csv" || what == "labels.json" || what == "report.html" || what == "folders";
+  if (!is_known) fail_unknown(request.path);
+  require_method(request, what == "folders" ? "POST" : "GET");
+  const auto result = results_.get(run);
+  if (what == "folders") {
+    const Json body = parse_body(request);
+    const std::string how = body.is_object() ? body.value("how", "") : "";
+    if (how != "copy" && how != "link")
+      throw RequestError{400, fmt::format("how is '{}', must be copy or link", how)};
+    return json_reply(export_folders(run, *result, collection_, how == "link"));
+  }
+  if (what == "labels.csv")
+    return download("text/csv; charset=utf-8", labels_csv(run, *result, collection_), what);
+  if (what == "labels.json")
+    return download("application/json", labels_json(run, *result, collection_).dump(1) + "\n",
+                    what);
+  return download("text/html; charset=utf-8", run_report_page(run, *result, collection_), what);
+}
+
+}  // namespace milieu::serve

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person takes away: labels as tables, pictures in folders by part.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
+
+#include "milieu/base/error.h"
+#include "milieu/data/atomic_file.h"
+#include "serve/explorer.h"
+
+namespace milieu::serve {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+// A name that is one plain folder on any system.
+std::string folder_name(const std::string& text) {
+  std::string name;
+  for (const char c : text) {
+    const bool is_odd = static_cast<unsigned char>(c) < 32 || c == 127 ||
+                        std::string_view("/\\:*?\"<>|").find(c) != std::string_view::npos;
+    name += is_odd ? '_' : c;
+  }
+  if (name.empty() || name[0] == '.') name.insert(0, "_");
+  return name.substr(0, 100);
+}
+
+// Names of the folders of all parts, each once.
+std::vector<std::string> part_folders(const RunRecord& run, size_t num_parts) {
+  std::vector<std::string> folders;
+  std::set<std::string> taken;
+  for (size_t k = 0; k < num_parts; ++k) {
+    std::string name = folder_name(part_name(run.part_names, static_cast<int>(k)));
+    if (!taken.insert(name).second) {
+      name += fmt::format(" ({})", k + 1);
+      taken.insert(name);
+    }
+    folders.push_back(name);
+  }
+  return folders;
+}
+
+// The file's place in a folder: its own name, or with its class in front where that is taken.
+fs::path free_place(const fs::path& folder, const std::string& name) {
+  const fs::path plain = folder / fs::path(name).filename();
+  if (!fs::exists(fs::symlink_status(plain))) return plain;
+  std::string whole = name;
+  for (char& c : whole)
+    if (c == '/') c = '_';
+  return folder / whole;
+}
+
+void place_picture(const Collection& collection, const std::string& name, const fs::path& place,
+                   bool links) {
+  if (links) {
+    fs::create_symlink(fs::absolute(fs::path(collection.root()) / name), place);
+    return;
+  }
+  const std::vector<uint8_t> bytes = read_below(collection.root(), name);
+  write_file_atomically(place.string(),
+                        {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+}  // namespace
+
+std::string labels_csv(const RunRecord& run, const RunResult& result,
+                       const Collection& collection) {
+  const RunColumns& columns = result.columns;
+  std::string text = "sample,label,part,margin,row,class\n";
+  for (size_t i = 0; i < columns.rows.size(); ++i) {
+    const int64_t row = columns.rows[i];
+    const int index = collection.class_of(row);
+    text += fmt::format(
+        "{},{},{},{},{},{}\n", csv_cell(collection.row_name(row)), columns.labels[i],
+        columns.labels[i] < 0 ? "" : csv_cell(part_name(run.part_names, columns.labels[i])),
+        columns.margins[i], row,
+        index < 0 ? "" : csv_cell(collection.data().labels.names[static_cast<size_t>(index)]));
+  }
+  return text;
+}
+
+Json labels_json(const RunRecord& run, const RunResult& result, const Collection& collection) {
+  Json samples = Json::array();
+  const RunColumns& columns = result.columns;
+  for (size_t i = 0; i < columns.rows.size(); ++i)
+    samples.push_back({{"sample", collection.row_name(columns.rows[i])},
+                       {"row", columns.rows[i]},
+                       {"label", columns.labels[i]},
+                       {"margin", columns.margins[i]}});
+  std::vector<std::string> names;
+  for (const PartInfo& part : result.parts) names.push_back(part_name(run.part_names, part.index));
+  return {{"name", run.name},
+          {"method", run.method},
+          {"command", run.command},
+          {"parts", std::move(names)},
+          {"samples", std::move(samples)}};
+}
+
+Json export_folders(const RunRecord& run, const RunResult& result, const Collection& collection,
+                    bool links) {
+  if (!collection.is_of_pictures())
+    throw InvalidArgument("the rows are numbers: only pictures can be put into folders");
+  const fs::path target = fs::path(run.folder) / "parts", beside = target.string() + ".new";
+  const std::vector<std::string> folders = part_folders(run, result.parts.size());
+  int64_t count = 0;
+  try {
+    fs::remove_all(beside);
+    for (const PartInfo& part : result.parts) {
+      const fs::path folder = beside / folders[static_cast<size_t>(part.index)];
+      fs::create_directories(folder);
+      for (const int64_t member : part.members) {
+        const std::string name =
+            collection.row_name(result.columns.rows[static_cast<size_t>(member)]);
+        place_picture(collection, name, free_place(folder, name), links);
+        ++count;
+      }
+    }
+    fs::remove_all(target);
+    fs::rename(beside, target);
+  } catch (const std::exception& problem) {
+    std::error_code error;
+    fs::remove_all(beside, error);
+    throw IoError(fmt::format("the pictures cannot be put into folders: {}", problem.what()));
+  }
+  return {{"path", fs::absolute(target).string()}, {"count", count}};
+}
+
+}  // namespace milieu::serve

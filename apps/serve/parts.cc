@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is to be said about each part of a run: typical rows, rows at the border, what sets it
+// apart.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "milieu/linalg/gemm.h"
+#include "serve/run_result.h"
+
+namespace milieu::serve {
+
+namespace {
+
+constexpr size_t kShown = 24;         // typical rows and rows at the border
+constexpr int64_t kBlock = 1024;      // rows whose distances are taken at once
+constexpr int kNamedColumns = 3;      // columns that a sentence names
+constexpr double kClearEffect = 0.8;  // difference of means, in standard deviations
+constexpr double kClearShare = 1.25;  // a class is told when it is so much more frequent
+
+// Means of the parts, a row each; a part without rows keeps zeros.
+Matrix<float> part_means(FloatView points, std::span<const int32_t> rows,
+                         std::span<const int32_t> labels, int num_parts) {
+  Matrix<double> sums(num_parts, points.cols());
+  std::vector<int64_t> counts(static_cast<size_t>(num_parts));
+  std::fill_n(sums.data(), sums.size(), 0.0);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (labels[i] < 0) continue;
+    ++counts[static_cast<size_t>(labels[i])];
+    for (int64_t j = 0; j < points.cols(); ++j) sums(labels[i], j) += points(rows[i], j);
+  }
+  Matrix<float> means(num_parts, points.cols());
+  for (int k = 0; k < num_parts; ++k)
+    for (int64_t j = 0; j < points.cols(); ++j)
+      means(k, j) = static_cast<float>(
+          sums(k, j) / static_cast<double>(std::max<int64_t>(1, counts[static_cast<size_t>(k)])));
+  return means;
+}
+
+double squared_length(std::span<const float> row) {
+  double sum = 0;
+  for (const float value : row) sum += double{value} * value;
+  return sum;
+}
+
+// Calls `use(place, distances)` for each row: squared distances to all means.
+template <class Use>
+void for_each_distance(FloatView points, std::span<const int32_t> rows, const Matrix<float>& means,
+                       const Use& use) {
+  std::vector<double> lengths;
+  for (int64_t k = 0; k < means.rows(); ++k)
+    lengths.push_back(squared_length(means.view().row_span(k)));
+  std::vector<double> distances(static_cast<size_t>(means.rows()));
+  for (size_t begin = 0; begin < rows.size(); begin += kBlock) {
+    const auto count = static_cast<int64_t>(std::min<size_t>(kBlock, rows.size() - begin));
+    Matrix<float> block(count, points.cols()), products(count, means.rows());
+    for (int64_t i = 0; i < count; ++i)
+      std::copy_n(points.row(rows[begin + static_cast<size_t>(i)]), points.cols(), block.row(i));
+    gemm_nt(1, block, means, 0, products);
+    for (int64_t i = 0; i < count; ++i) {
+      const double own = squared_length(block.view().row_span(i));
+      for (int64_t k = 0; k < means.rows(); ++k)
+        distances[static_cast<size_t>(k)] =
+            std::max(0.0, own + lengths[static_cast<size_t>(k)] - 2.0 * products(i, k));
+      use(begin + static_cast<size_t>(i), distances);
+    }
+  }
+}
+
+std::vector<int64_t> first_rows(std::vector<int64_t> places, const RunColumns& columns,
+                                const std::vector<float>& key) {
+  const size_t count = std::min(kShown, places.size());
+  std::partial_sort(places.begin(), places.begin() + static_cast<int64_t>(count), places.end(),
+                    [&](int64_t a, int64_t b) {
+                      const float x = key[static_cast<size_t>(a)], y = key[static_cast<size_t>(b)];
+                      return x != y ? x < y : a < b;
+                    });
+  places.resize(count);
+  for (int64_t& place : places) place = columns.rows[static_cast<size_t>(place)];
+  return places;
+}
+
+// Mean and spread of each column over the rows that were split.
+struct ColumnSpread {
+  std::vector<double> mean, deviation;
+};
+
+ColumnSpread column_spread(FloatView points, std::span<const int32_t> rows) {
+  ColumnSpread spread;
+  const auto d = static_cast<size_t>(points.cols());
+  spread.mean.assign(d, 0);
+  spread.deviation.assign(d, 0);
+  const double n = static_cast<double>(rows.size());
+  for (const int32_t row : rows)
+    for (size_t j = 0; j < d; ++j) spread.mean[j] += points(row, static_cast<int64_t>(j)) / n;
+  for (const int32_t row : rows)
+    for (size_t j = 0; j < d; ++j) {
+      const double off = points(row, static_cast<int64_t>(j)) - spread.mean[j];
+      spread.deviation[j] += off * off / n;
+    }
+  for (double& value : spread.deviation) value = std::sqrt(value);
+  return spread;
+}
+
+// "mostly sand (71 %, against 35 % of the set)"
+std::string class_words(const PartInfo& part, const Collection& collection,
+                        const std::vector<int64_t>& class_totals, double total) {
+  if (part.classes.empty() || part.members.empty()) return {};
+  const auto& [name, count] = part.classes[0];
+  const auto& names = collection.data().labels.names;
+  const auto index =
+      static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  const double here = static_cast<double>(count) / static_cast<double>(part.members.size());
+  const double everywhere = static_cast<double>(class_totals[index]) / total;
+  if (here < kClearShare * everywhere) return {};
+  return fmt::format("{} {} ({:.0f} %, against {:.0f} % of the set)",
+                     here >= 0.5 ? "mostly" : "more", name, 100 * here, 100 * everywhere);
+}
+
+// "high in columns 12, 40; low in column 3"
+std::string column_words(std::span<const float> mean, const ColumnSpread& spread) {
+  std::vector<std::pair<double, int64_t>> effects;
+  for (size_t j = 0; j < mean.size(); ++j)
+    if (spread.deviation[j] > 0)
+      effects.emplace_back((mean[j] - spread.mean[j]) / spread.deviation[j],
+                           static_cast<int64_t>(j));
+  std::string text;
+  for (const bool is_high : {true, false}) {
+    std::sort(effects.begin(), effects.end(), [&](const auto& a, const auto& b) {
+      return is_high ? a.first > b.first : a.first < b.first;
+    });
+    std::vector<int64_t> columns;
+    for (size_t i = 0; i < effects.size() && columns.size() < kNamedColumns; ++i)
+      if ((is_high ? effects[i].first : -effects[i].first) >= kClearEffect)
+        columns.push_back(effects[i].second);
+    if (columns.empty()) continue;
+    text += fmt::format("{}{} in column{} {}", text.empty() ? "" : "; ", is_high ? "high" : "low",
+                        columns.size() > 1 ? "s" : "", fmt::join(columns, ", "));
+  }
+  return text;
+}
+
+std::string as_sentence(const std::string& a, const std::string& b) {
+  std::string text = a.empty() || b.empty() ? a + b : a + "; " + b;
+  if (text.empty()) return "Nothing stands out: its rows are spread as those of the set.";
+  if (text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text + ".";
+}
+
+}  // namespace
+
+std::vector<float> mean_margins(FloatView points, std::span<const int32_t> rows,
+                                std::span<const int32_t> labels, int num_parts) {
+  std::vector<float> margins(rows.size());
+  const Matrix<float> means = part_means(points, rows, labels, num_parts);
+  for_each_distance(points, rows, means, [&](size_t i, const std::vector<double>& distances) {
+    if (labels[i] < 0) return;
+    double other = INFINITY;
+    for (size_t k = 0; k < distances.size(); ++k)
+      if (static_cast<int>(k) != labels[i]) other = std::min(other, distances[k]);
+    const double own = std::sqrt(distances[static_cast<size_t>(labels[i])]);
+    margins[i] = static_cast<float>(std::isfinite(other) ? std::sqrt(other) - own : -own);
+  });
+  return margins;
+}
+
+std::vector<PartInfo> describe_parts(const RunColumns& columns, const Collection& collection) {
+  const FloatView points = collection.data().points.view();
+  const Matrix<float> means = part_means(points, columns.rows, columns.labels, columns.num_parts);
+  std::vector<float> own(columns.rows.size());
+  for_each_distance(points, columns.rows, means, [&](size_t i, const std::vector<double>& all) {
+    if (columns.labels[i] >= 0)
+      own[i] = static_cast<float>(all[static_cast<size_t>(columns.labels[i])]);
+  });
+  const ColumnSpread spread = column_spread(points, columns.rows);
+  std::vector<PartInfo> parts(static_cast<size_t>(columns.num_parts));
+  for (size_t i = 0; i < columns.labels.size(); ++i)
+    if (columns.labels[i] >= 0)
+      parts[static_cast<size_t>(columns.labels[i])].members.push_back(static_cast<int64_t>(i));
+  const auto& names = collection.data().labels.names;
+  std::vector<int64_t> totals(names.size());
+  for (const int32_t row : columns.rows)
+    if (collection.class_of(row) >= 0) ++totals[static_cast<size_t>(collection.class_of(row))];
+  for (size_t k = 0; k < parts.size(); ++k) {
+    PartInfo& part = parts[k];
+    part.index = static_cast<int>(k);
+    std::vector<int64_t> counts(names.size());
+    for (const int64_t i : part.members) {
+      part.mean_margin +=
+          columns.margins[static_cast<size_t>(i)] / static_cast<double>(part.members.size());
+      const int index = collection.class_of(columns.rows[static_cast<size_t>(i)]);
+      if (index >= 0) ++counts[static_cast<size_t>(index)];
+    }
+    part.typical = first_rows(part.members, columns, own);
+    part.border = first_rows(part.members, columns, columns.margins);
+    for (size_t c = 0; c < counts.size(); ++c)
+      if (counts[c] > 0) part.classes.emplace_back(names[c], counts[c]);
+    std::stable_sort(part.classes.begin(), part.classes.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    part.apart =
+        as_sentence(class_words(part, collection, totals, static_cast<double>(columns.rows.size())),
+                    collection.is_of_pictures()
+                        ? std::string()
+                        : column_words(means.view().row_span(static_cast<int64_t>(k)), spread));
+  }
+  return parts;
+}
+
+std::string part_name(const std::vector<std::string>& part_names, int index) {
+  const auto place = static_cast<size_t>(index);
+  if (place < part_names.size() && !part_names[place].empty()) return part_names[place];
+  return fmt::format("Part {}", index + 1);
+}
+
+Json parts_to_json(const std::vector<PartInfo>& parts, const std::vector<std::string>& part_names) {
+  Json list = Json::array();
+  for (const PartInfo& part : parts) {
+    Json classes = Json::array();
+    for (const auto& [name, count] : part.classes) classes.push_back({name, count});
+    list.push_back({{"index", part.index},
+                    {"name", part_name(part_names, part.index)},
+                    {"size", part.members.size()},
+                    {"mean_margin", part.mean_margin},
+                    {"typical", part.typical},
+                    {"border", part.border},
+                    {"apart", part.apart},
+                    {"classes", std::move(classes)}});
+  }
+  return list;
+}
+
+}  // namespace milieu::serve

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page asks for (RunRequest, docs/explorer_api.md), checked and turned into a command line
+// of this very program.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "milieu/base/fields.h"
+#include "serve/collection.h"
+
+namespace milieu::serve {
+
+using Json = nlohmann::ordered_json;
+
+// Option fields with the object that they refer to.
+struct OptionFields {
+  std::shared_ptr<void> owner;
+  std::vector<Field> fields;
+};
+
+// A clustering command, as the page offers it.
+struct MethodInfo {
+  std::string name;
+  std::string title;
+  std::string summary;
+  bool takes_context = false;
+  bool takes_constraints = false;
+  // "pictures", "classes", "everything" (the set must be the whole collection).
+  std::vector<std::string> needs;
+  std::function<OptionFields()> make_fields;  // fresh ones, with the defaults
+};
+
+// Method as JSON, without the options that the explorer sets itself.
+Json method_to_json(const MethodInfo& method);
+
+// A run, ready to be started.
+struct RunPlan {
+  std::string method;
+  std::string name;
+  bool ranks_contexts = false;
+  std::vector<int64_t> rows;          // of the collection, ascending
+  std::vector<int64_t> context_rows;  // ascending; empty: none
+  // After the program's name: "dcp", "INPUT", "--select", "6,0", ...; "{}" in front of a name
+  // stands for the folder of the run.
+  std::vector<std::string> arguments;
+  std::vector<std::pair<std::string, std::string>>
+      files;     // written into that folder: name, content
+  Json request;  // as it came, tidied
+};
+
+// Throws InvalidArgument with a sentence for the user, or RequestError.
+RunPlan plan_run(const Json& request, const Collection& collection,
+                 const std::vector<MethodInfo>& methods,
+                 const std::vector<std::string>& input_arguments);
+
+// The rows of a RowSet ({"classes": [...], "rows": [...], "rest": true}); `rest` means all rows but
+// `others`.
+std::vector<int64_t> resolve_rows(const Json& set, const Collection& collection,
+                                  const std::vector<int64_t>& others, const std::string& what);
+
+}  // namespace milieu::serve

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/thumbnails.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+// jpeglib.h needs size_t and FILE to be known.
+#include <cstddef>
+#include <cstdio>
+
+#include <jpeglib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "milieu/base/error.h"
+#include "milieu/data/atomic_file.h"
+#include "milieu/feature/decode.h"
+
+namespace milieu::serve {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kQuality = 82;
+constexpr int64_t kMaxPixels = 100'000'000;
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  return std::move(text).str();
+}
+
+}  // namespace
+
+std::string encode_jpeg(const RasterImage& image, int quality) {
+  jpeg_compress_struct writer;
+  jpeg_error_mgr errors;
+  writer.err = jpeg_std_error(&errors);  // exits on errors, which memory output cannot have
+  jpeg_create_compress(&writer);
+  unsigned char* bytes = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&writer, &bytes, &size);
+  writer.image_width = static_cast<JDIMENSION>(image.width);
+  writer.image_height = static_cast<JDIMENSION>(image.height);
+  writer.input_components = image.channels;
+  writer.in_color_space = image.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_set_defaults(&writer);
+  jpeg_set_quality(&writer, quality, TRUE);
+  jpeg_start_compress(&writer, TRUE);
+  while (writer.next_scanline < writer.image_height) {
+    JSAMPROW row = const_cast<uint8_t*>(image.at(0, static_cast<int>(writer.next_scanline)));
+    jpeg_write_scanlines(&writer, &row, 1);
+  }
+  jpeg_finish_compress(&writer);
+  std::string out(reinterpret_cast<const char*>(bytes), size);
+  jpeg_destroy_compress(&writer);
+  std::free(bytes);
+  return out;
+}
+
+Thumbnails::Thumbnails(const Collection& collection) : collection_(collection) {
+  if (collection.image_width() == 0) return;
+  std::vector<int64_t> rows;  // a few tell the range of all
+  const int64_t step = std::max<int64_t>(1, collection.size() / 500);
+  for (int64_t row = 0; row < collection.size(); row += step) rows.push_back(row);
+  range_ = find_gray_range(
+      {collection.data().points.view(), collection.image_width(), collection.image_height()}, rows);
+}
+
+// A row of numbers as a grey image, dark to light over the range that the values have.
+RasterImage Thumbnails::draw_row(int64_t row) const {
+  const ImageRows images{collection_.data().points.view(), collection_.image_width(),
+                         collection_.image_height()};
+  RasterImage out(images.width, images.height, 1);
+  for (size_t i = 0; i < out.pixels.size(); ++i) {
+    const float value = images.images(row, static_cast<int64_t>(i));
+    const float share = (value - range_.black) / (range_.white - range_.black);
+    out.pixels[i] = std::isfinite(share)
+                        ? static_cast<uint8_t>(std::lround(255 * std::clamp(share, 0.F, 1.F)))
+                        : 0;
+  }
+  return out;
+}
+
+RasterImage Thumbnails::draw(int64_t row, int side) const {
+  if (!collection_.has_pictures()) throw InvalidArgument("the rows have no pictures");
+  if (!collection_.is_of_pictures()) return draw_row(row);
+  const std::string name = collection_.row_name(row);
+  const Image image =
+      limit_side(decode_image(read_below(collection_.root(), name), name, kMaxPixels), side);
+  RasterImage out(image.width, image.height, 3);
+  out.pixels = image.rgb;
+  return out;
+}
+
+// Empty when there is nothing to keep, or no file any more.
+std::string Thumbnails::kept_path(int64_t row, int side) const {
+  if (!collection_.is_of_pictures() || collection_.cache_folder().empty()) return {};
+  const std::string name = collection_.row_name(row);
+  struct stat info = {};
+  if (::stat((collection_.root() + "/" + name).c_str(), &info) != 0) return {};
+  uint64_t hash = 14695981039346656037U;
+  const std::string key =
+      fmt::format("{}\n{}\n{}.{}\n", name, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+  for (const unsigned char c : key) hash = (hash ^ c) * 1099511628211U;
+  return fmt::format("{}/thumbs/{}/{:02x}/{:014x}.jpg", collection_.cache_folder(), side,
+                     hash >> 56, hash & 0xFFFFFFFFFFFFFFU);
+}
+
+Thumbnail Thumbnails::make(int64_t row, int side) const {
+  if (!collection_.is_of_pictures()) return {"image/png", encode_png(draw(row, side))};
+  const std::string path = kept_path(row, side);
+  if (!path.empty())
+    if (std::string kept = read_file(path); !kept.empty()) return {"image/jpeg", std::move(kept)};
+  Thumbnail made{"image/jpeg", encode_jpeg(draw(row, side), kQuality)};
+  if (path.empty()) return made;
+  try {
+    fs::create_directories(fs::path(path).parent_path());
+    write_file_atomically(path, made.bytes);
+  } catch (const std::exception&) {
+    // a full disk costs time, not pictures
+  }
+  return made;
+}
+
+}  // namespace milieu::serve

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small pictures of rows, made on demand and kept on disk. A kept one belongs to a file of one
+// name, size and time of change: a picture that changes gets a new one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "milieu/render/contact_sheet.h"
+#include "milieu/render/png.h"
+#include "serve/collection.h"
+
+namespace milieu::serve {
+
+inline constexpr int kMinThumbSide = 32;
+inline constexpr int kMaxThumbSide = 512;
+
+struct Thumbnail {
+  std::string type;  // "image/jpeg", "image/png"
+  std::string bytes;
+};
+
+// The bytes of a JPEG file, from RGB or grey.
+std::string encode_jpeg(const RasterImage& image, int quality);
+
+class Thumbnails {
+ public:
+  explicit Thumbnails(const Collection& collection);
+
+  // Longer side at most `side`; never enlarged. Throws IoError or DataError when the picture cannot
+  // be read (gone, damaged, outside of the folder), InvalidArgument when rows have no pictures.
+  Thumbnail make(int64_t row, int side) const;
+  // The picture itself, for sheets.
+  RasterImage draw(int64_t row, int side) const;
+
+ private:
+  std::string kept_path(int64_t row, int side) const;
+  RasterImage draw_row(int64_t row) const;
+
+  const Collection& collection_;
+  GrayRange range_;  // of rows that are images
+};
+
+}  // namespace milieu::serve
