@@ -26,6 +26,7 @@ build: setup ## build the release program: build/release/bin/milieu
 
 demo: build ## cluster the built-in data with every method and leave a report
 	@$(MILIEU) demo --out $(DEMO_DIR)
+	@echo "(milieu is $(MILIEU) until it is installed by make install)"
 
 test: ## build everything and run all tests but the slow ones
 	@scripts/setup test

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "explorer_report.h"
 #include "method.h"
 #include "milieu/base/error.h"
 #include "milieu/data/mapped_file.h"
@@ -295,11 +296,25 @@ std::string ClusterCommand::render(const MethodResult& result, const Dataset& da
   report.cards = result.cards;
   report.truth = truth_.indices;
   report.class_names = truth_.names;
-  if (result.units) return render_report(report);
-  report.image_width = image_size_.width;
-  report.image_height = image_size_.height;
-  if (!loaded_.root.empty()) report.make_picture = picture_maker(loaded_);
-  return render_report(report);
+  ExplorerReport explorer{.data = &units,
+                          .labels = result.labels,
+                          .truth = &truth_,
+                          .model = result.model ? &*result.model : nullptr,
+                          .root = {},
+                          .feature = {},
+                          .image_size = {},
+                          .method = name_,
+                          .command = report.command,
+                          .summary_json = summary_to_json(result.summary, metrics, result.metrics)};
+  if (!result.units) {
+    report.image_width = image_size_.width;
+    report.image_height = image_size_.height;
+    if (!loaded_.root.empty()) report.make_picture = picture_maker(loaded_);
+    explorer.root = loaded_.root;
+    explorer.feature = loaded_.feature;
+    explorer.image_size = image_size_;
+  }
+  return with_explorer(render_report(report), explorer);
 }
 
 void ClusterCommand::print_result(Console& console, const MethodResult& result, const Dataset& data,

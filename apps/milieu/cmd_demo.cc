@@ -73,6 +73,10 @@ void print_demo(const DemoOptions& options, const std::vector<DemoFamily>& famil
                             console.paint(Style::Bold, options.out + "/report.html")));
   for (const NextCommand& next : next_commands(options.out))
     console.print(fmt::format("\n{}\n  {}\n", next.meaning, next.command));
+#ifdef MILIEU_HAS_EXPLORER
+  console.print(fmt::format("\nSee the shapes fall apart in a browser; Ctrl-C ends it:\n  {}\n",
+                            explore_command_text(options.out)));
+#endif
 }
 
 int run_demo(const DemoOptions& options, Session& session) {

@@ -79,6 +79,12 @@ std::vector<NextCommand> next_commands(const std::string& out) {
   };
 }
 
+std::string explore_command_text(const std::string& out) {
+  return fmt::format("milieu explore {} --labels {} --image-size {}x{}",
+                     shell_quoted(out + "/shapes.npy"), shell_quoted(out + "/labels.csv"),
+                     kBuiltinImageSide, kBuiltinImageSide);
+}
+
 std::string demo_readme(const std::vector<DemoFamily>& families, const std::string& out) {
   std::string text =
       "\nThe next `milieu demo` replaces this folder: keep your own files elsewhere.\n\n"

@@ -25,6 +25,9 @@ struct NextCommand {
 // Commands that work on the demo's folder, ready to be copied.
 std::vector<NextCommand> next_commands(const std::string& out);
 
+// The command that opens the explorer on the demo's shapes.
+std::string explore_command_text(const std::string& out);
+
 // The README.txt of the demo's folder: what its files are.
 std::string demo_readme(const std::vector<DemoFamily>& families, const std::string& out);
 

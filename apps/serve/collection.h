@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <future>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,6 +25,8 @@ struct CollectionOptions {
 class Collection {
  public:
   explicit Collection(CollectionOptions options);
+  Collection(const Collection&) = delete;  // the map is made from this very object
+  Collection& operator=(const Collection&) = delete;
 
   const Dataset& data() const { return options_.data; }
   int64_t size() const { return data().points.rows(); }
