@@ -9,8 +9,10 @@
 #include "dlgmm_pictures.h"
 #include "method.h"
 #include "milieu/base/error.h"
+#include "milieu/data/npy.h"
 #include "milieu/dlgmm/dlgmm.h"
 #include "patch_images.h"
+#include "patch_pictures.h"
 #include "rows.h"
 
 namespace milieu::cli {
@@ -34,6 +36,15 @@ void visit_fields(DlgmmFiles& o, Visitor&& v) {
     "file with x and y of each patch: bands without a grid");
   v("checkpoint", o.checkpoint, anything(),
     "file that is written after every pass; a run that was killed goes on from it");
+}
+
+std::string npy_content(FloatView matrix) {
+  const int64_t shape[] = {matrix.rows(), matrix.cols()};
+  std::string content = npy_float_header(shape);
+  for (int64_t i = 0; i < matrix.rows(); ++i)
+    content.append(reinterpret_cast<const char*>(matrix.row(i)),
+                   static_cast<size_t>(matrix.cols()) * sizeof(float));
+  return content;
 }
 
 class DlgmmMethod : public MethodWith<DlgmmOptions, DlgmmFiles> {
@@ -83,6 +94,8 @@ class DlgmmMethod : public MethodWith<DlgmmOptions, DlgmmFiles> {
     if (!monitor.should_stop() && !files_.checkpoint.empty()) fs::remove(files_.checkpoint);
     std::vector<ResultFile> files;
     if (!monitor.should_stop()) files = draw_dlgmm(images_, fitted, options_.num_threads);
+    if (!images_.projection.empty())
+      files.push_back({kProjectionName, npy_content(images_.projection.view())});
     Matrix<float> alpha(fitted.prediction.alpha.rows(), fitted.prediction.alpha.cols());
     for (int64_t i = 0; i < alpha.size(); ++i)
       alpha.data()[i] = static_cast<float>(fitted.prediction.alpha.data()[i]);

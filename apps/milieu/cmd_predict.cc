@@ -10,10 +10,12 @@
 #include <optional>
 
 #include "commands.h"
+#include "image_predict.h"
 #include "milieu/base/error.h"
 #include "milieu/base/summary.h"
 #include "milieu/data/dataset.h"
 #include "milieu/data/npy.h"
+#include "milieu/dlgmm/dlgmm.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/store/json.h"
 #include "milieu/store/predictors.h"
@@ -32,6 +34,7 @@ struct PredictOptions {
   std::string input;
   LoadOptions load;
   PictureOptions pictures;
+  ImagePredictOptions images;
   std::string truth;
   std::string out;
   int num_threads = 0;
@@ -44,10 +47,18 @@ void visit_fields(PredictOptions& o, Visitor&& v) {
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 
-// Refused before the work begins; "" is stdout.
-void check_out_name(const std::string& out) {
-  if (!out.empty() && !out.ends_with(".csv") && !out.ends_with(".npy"))
-    throw UsageError(fmt::format("--out is {}, must end in .csv or .npy", out));
+// Refused before the work begins; "" means none.
+void check_name(const char* flag, const std::string& name, const std::string& one,
+                const std::string& other) {
+  if (name.empty() || name.ends_with(one) || name.ends_with(other)) return;
+  throw UsageError(fmt::format("{} is {}, must end in {}", flag, name,
+                               one == other ? one : one + " or " + other));
+}
+
+void check_out_names(const PredictOptions& options) {
+  check_name("--out", options.out, ".csv", ".npy");
+  check_name("--probabilities", options.images.probabilities, ".npy", ".npy");
+  check_name("--word-map", options.images.word_map, ".npy", ".png");
 }
 
 // A .csv has the columns of a run folder's labels.csv.
@@ -91,42 +102,77 @@ RunSummary summarize(const std::string& kind, const Dataset& data, const std::ve
   return summary;
 }
 
-int run_predict(const PredictOptions& options, Session& session) {
-  Console& console = session.console;
-  console.set_quiet(options.quiet);
-  check_out_name(options.out);
-  const std::string path = resolve_model_path(options.model);
-  const ModelFile model = read_model_file(path);
+// Labels of what INPUT holds: rows, or images where the model is of images.
+struct Predicted {
+  Dataset data;
+  std::vector<int> labels;
+  std::vector<std::string> notes;
+};
+
+Predicted predict_rows(const ModelFile& model, const std::string& path,
+                       const PredictOptions& options, const LoadOptions& load,
+                       ProgressMonitor& monitor, Session& session) {
+  if (options.images.is_given())
+    throw UsageError(fmt::format(
+        "--offsets, --grid, --positions, --probabilities and --word-map are for models of images "
+        "(dlgmm), {} holds a model of kind {}",
+        path, model.kind));
+  PictureInput input = load_input_like_training(options.input, options.model, options.pictures,
+                                                load, monitor, session);
+  monitor.clear();
+  Predicted out;
+  out.labels = predict_with(model, input.data.points.view(), options.num_threads, path);
+  out.data = std::move(input.data);
+  return out;
+}
+
+Predicted predict_any(const ModelFile& model, const std::string& path,
+                      const PredictOptions& options, Session& session) {
   LoadOptions load = options.load;
   load.num_threads = options.num_threads;
-  ProgressMonitor monitor(console, session.interrupt.token(), "predict");
-  const PictureInput input = load_input_like_training(options.input, options.model,
-                                                      options.pictures, load, monitor, session);
+  ProgressMonitor monitor(session.console, session.interrupt.token(), "predict");
+  if (model.kind != DlgmmModel::kKind)
+    return predict_rows(model, path, options, load, monitor, session);
+  ImagePrediction found =
+      predict_images(model, options.model, options.input, options.images, load, monitor);
   monitor.clear();
-  const Dataset& data = input.data;
-  const Labels truth =
-      options.truth.empty() ? data.labels : RowFiles(options.input, data).labels(options.truth);
-  const std::vector<int> labels =
-      predict_with(model, data.points.view(), options.num_threads, path);
-  std::optional<Metrics> metrics;
-  if (!truth.empty()) metrics = compute_metrics(labels, truth.indices);
+  return {std::move(found.data), std::move(found.labels), std::move(found.notes)};
+}
 
-  if (!options.out.empty()) {
-    const Interrupt::Keeping keeping(session.interrupt);  // a file half written helps nobody
-    write_labels(options.out, labels, data);
-  }
+void print_prediction(const PredictOptions& options, const std::string& kind,
+                      const Predicted& predicted, const Metrics* metrics, Console& console) {
+  const Dataset& data = predicted.data;
   if (options.json) {
-    console.print(prediction_json(options, summarize(model.kind, data, labels),
-                                  metrics ? &*metrics : nullptr));
+    console.print(prediction_json(options, summarize(kind, data, predicted.labels), metrics));
   } else if (options.out.empty()) {
-    print_labels(console, labels);
+    print_labels(console, predicted.labels);
     if (metrics) console.note(metrics_line(*metrics));
   } else if (!options.quiet) {
     console.print(dataset_text(data) + "\n");
     if (metrics) console.print(metrics_line(*metrics) + "\n");
     console.print(fmt::format("wrote {}: {} labels by {}\n", options.out,
-                              count_text(data.points.rows()), model.kind));
+                              count_text(data.points.rows()), kind));
+    for (const std::string& note : predicted.notes) console.print(note + "\n");
   }
+}
+
+int run_predict(const PredictOptions& options, Session& session) {
+  Console& console = session.console;
+  console.set_quiet(options.quiet);
+  check_out_names(options);
+  const std::string path = resolve_model_path(options.model);
+  const ModelFile model = read_model_file(path);
+  const Predicted predicted = predict_any(model, path, options, session);
+  const Dataset& data = predicted.data;
+  const Labels truth =
+      options.truth.empty() ? data.labels : RowFiles(options.input, data).labels(options.truth);
+  std::optional<Metrics> metrics;
+  if (!truth.empty()) metrics = compute_metrics(predicted.labels, truth.indices);
+  if (!options.out.empty()) {
+    const Interrupt::Keeping keeping(session.interrupt);  // a file half written helps nobody
+    write_labels(options.out, predicted.labels, data);
+  }
+  print_prediction(options, model.kind, predicted, metrics ? &*metrics : nullptr, console);
   return session.interrupt.was_requested() ? kInterrupted : kDone;
 }
 
@@ -149,8 +195,19 @@ Run declare_predict(Flags& flags) {
              "features of the pictures, where the run folder does not tell", "Input");
   flags.text("--codebook", options->pictures.codebook, "FILE",
              "words of training, where they are not in the run folder", "Input");
+  flags.text("--offsets", options->images.files.offsets, "FILE",
+             "dlgmm: INPUT holds patches, this file where those of each image begin", "Input");
+  flags.text("--grid", options->images.files.grid, "FILE",
+             "dlgmm: rows and columns of the patch grid of each image", "Input");
+  flags.text("--positions", options->images.files.positions, "FILE", "dlgmm: x and y of each patch",
+             "Input");
   flags.text("--out", options->out, "FILE",
              "write the labels to this .csv or .npy instead of stdout", "Output");
+  flags.text("--probabilities", options->images.probabilities, "FILE",
+             "dlgmm: write the probability of each cluster to this .npy, a row an image", "Output");
+  flags.text("--word-map", options->images.word_map, "FILE",
+             "dlgmm: write the word of every patch to this .npy, or draw it to this .png",
+             "Output");
   flags.boolean("--json", options->json,
                 "print a summary as JSON and nothing else (labels go to --out only)", "Output");
   flags.boolean("-q,--quiet", options->quiet, "no text, only labels and errors", "Output");
@@ -166,7 +223,9 @@ constexpr std::string_view kExample =
     "  milieu predict run new_digits.npy --out new_labels.csv\n"
     "    gives each row of new_digits.npy its cluster under the model in run/.\n"
     "  milieu predict run new_digits.npy | sort | uniq -c\n"
-    "    counts them.\n";
+    "    counts them.\n"
+    "  milieu predict run new_photos --out new.csv --probabilities p.npy --word-map words.png\n"
+    "    where run/ is of milieu dlgmm: cluster, probabilities and words of new pictures.\n";
 
 }  // namespace
 

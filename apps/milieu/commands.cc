@@ -10,12 +10,12 @@ namespace milieu::cli {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
-      cac_command(),        kmeans_command(),    kmodes_command(),        gmm_command(),
-      ncut_command(),       meanshift_command(), agglomerative_command(), dcp_command(),
-      topics_command(),     dlgmm_command(),     exemplar_command(),      kmedoids_command(),
-      icc_command(),        features_command(),  predict_command(),       score_command(),
-      info_command(),       explore_command(),   demo_command(),          reproduce_command(),
-      completion_command(),
+      cac_command(),      kmeans_command(),    kmodes_command(),        gmm_command(),
+      ncut_command(),     meanshift_command(), agglomerative_command(), dcp_command(),
+      topics_command(),   bags_command(),      multinomials_command(),  jsom_command(),
+      dlgmm_command(),    exemplar_command(),  kmedoids_command(),      icc_command(),
+      features_command(), predict_command(),   score_command(),         info_command(),
+      explore_command(),  demo_command(),      reproduce_command(),     completion_command(),
   };
   return table;
 }

@@ -183,11 +183,16 @@ Image draw_map(const PatchImages& images, int64_t d, const std::vector<int>& wor
   return map;
 }
 
-RasterImage draw_maps(const PatchImages& images, const std::vector<std::vector<int64_t>>& clusters,
-                      const std::vector<int>& words) {
+// The surest image of each cluster.
+std::vector<int64_t> first_images(const std::vector<std::vector<int64_t>>& clusters) {
   std::vector<int64_t> shown;
   for (const auto& cluster : clusters)
     if (!cluster.empty()) shown.push_back(cluster.front());
+  return shown;
+}
+
+RasterImage draw_maps(const PatchImages& images, const std::vector<int64_t>& shown,
+                      const std::vector<int>& words) {
   const int lines = (static_cast<int>(shown.size()) + kMapsAcross - 1) / kMapsAcross;
   constexpr int kWide = 2 * kThumb + 3 * kGap;
   RasterImage sheet = white_sheet(kMapsAcross * kWide, lines * (kThumb + kGap));
@@ -214,8 +219,16 @@ std::vector<ResultFile> draw_dlgmm(const PatchImages& images, const DlgmmResult&
   files.push_back({"words.png", encode_png(draw_words(images, result.model, words))});
   files.push_back({"clusters.png", encode_png(draw_clusters(images, clusters))});
   if (images.grid.rows() > 0)
-    files.push_back({"word_maps.png", encode_png(draw_maps(images, clusters, words))});
+    files.push_back(
+        {"word_maps.png", encode_png(draw_maps(images, first_images(clusters), words))});
   return files;
+}
+
+std::string draw_word_maps(const PatchImages& images, const std::vector<int>& words) {
+  std::vector<int64_t> shown;
+  for (int64_t d = 0; d < images.num_images() && shown.size() < kMaxClusters; ++d)
+    if (images.offsets[d + 1] > images.offsets[d]) shown.push_back(d);
+  return encode_png(draw_maps(images, shown, words));
 }
 
 }  // namespace milieu::cli

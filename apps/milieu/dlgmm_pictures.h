@@ -16,4 +16,7 @@ namespace milieu::cli {
 std::vector<ResultFile> draw_dlgmm(const PatchImages& images, const DlgmmResult& result,
                                    int num_threads);
 
+// The first images beside their words in colours, as PNG. `images` must have pictures and a grid.
+std::string draw_word_maps(const PatchImages& images, const std::vector<int>& words);
+
 }  // namespace milieu::cli

@@ -141,10 +141,11 @@ void PatchImages::set_bands(int num_bands) {
 }
 
 PatchImages load_patch_images(const std::string& path, const PatchFiles& files,
-                              const PatchOptions& options, const LoadOptions& load, uint64_t seed) {
+                              const PatchOptions& options, const LoadOptions& load, uint64_t seed,
+                              const Matrix<float>& projection) {
   std::error_code ignored;
   PatchImages images = fs::is_directory(path, ignored)
-                           ? patches_of_pictures(path, options, load.num_threads, seed)
+                           ? patches_of_pictures(path, options, load.num_threads, seed, projection)
                            : from_file(path, files, load);
   join_labels(images, load);
   return images;

@@ -35,6 +35,7 @@ void visit_fields(PatchOptions& o, Visitor&& v) {
 
 struct PatchImages {
   Points patches;                  // mapped where the file allows it
+  Matrix<float> projection;        // of pictures' descriptors: mean, then components; or empty
   std::vector<int64_t> offsets;    // images + 1
   Matrix<int32_t> grid;            // images x 2, or empty
   Points positions;                // patches x 2 or more: x, y, ...; or empty
@@ -53,9 +54,11 @@ struct PatchImages {
   void set_bands(int num_bands);
 };
 
-// Throws IoError, DataError or InvalidArgument with the file named.
+// Throws IoError, DataError or InvalidArgument with the file named. `projection`: that of training,
+// for new pictures; empty: learned from these.
 PatchImages load_patch_images(const std::string& path, const PatchFiles& files,
-                              const PatchOptions& options, const LoadOptions& load, uint64_t seed);
+                              const PatchOptions& options, const LoadOptions& load, uint64_t seed,
+                              const Matrix<float>& projection = {});
 
 // One row an image: how many patches it has. What the shared runner counts and names.
 Dataset image_dataset(const PatchImages& images);

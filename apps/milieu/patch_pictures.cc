@@ -58,36 +58,92 @@ Pca fit_patch_pca(FloatView patches, int num_components, uint64_t seed) {
       drawn, std::min<int>(num_components, static_cast<int>(std::min(drawn.rows(), drawn.cols()))));
 }
 
-// The patches on their principal components, kept in a file that is mapped: memory does not grow
-// with the number of patches.
-Points project_patches(const Points& patches, const std::string& folder, int num_components,
-                       uint64_t seed) {
-  const FloatView view = patches.view();
-  if (num_components == 0 || num_components >= view.cols() || view.rows() == 0) return patches;
-  const auto time = fs::last_write_time(folder + "/features.json").time_since_epoch().count();
-  const std::string path = fmt::format(
-      "{}/pca-{:016x}.npy", cache_folder(),
-      hash_of(fmt::format("{} {} {} {} {}", folder, time, view.rows(), num_components, seed)));
-  if (!fs::exists(path)) {
-    constexpr int64_t kRows = 65536;
-    const Pca pca = fit_patch_pca(view, num_components, seed);
-    AtomicFile file(path);
-    const int64_t shape[] = {view.rows(), pca.components.rows()};
-    file.write(npy_float_header(shape));
-    for (int64_t begin = 0; begin < view.rows(); begin += kRows) {
-      const Matrix<float> rows =
-          project(pca, view.rows_between(begin, std::min(begin + kRows, view.rows())));
-      file.write(rows.data(), static_cast<size_t>(rows.size()) * sizeof(float));
-    }
-    file.commit();
+// Mean and components in one matrix of floats: what a run folder keeps for new pictures.
+Matrix<float> to_projection(const Pca& pca) {
+  Matrix<float> projection(1 + pca.components.rows(), pca.components.cols());
+  for (int64_t r = 0; r < projection.cols(); ++r) {
+    projection(0, r) = static_cast<float>(pca.mean[r]);
+    for (int64_t k = 0; k < pca.components.rows(); ++k)
+      projection(k + 1, r) = static_cast<float>(pca.components(k, r));
   }
-  return to_points(open_npy(path));
+  return projection;
+}
+
+Pca from_projection(const Matrix<float>& projection) {
+  Pca pca;
+  pca.mean.assign(projection.row(0), projection.row(0) + projection.cols());
+  pca.components = Matrix<double>(projection.rows() - 1, projection.cols());
+  std::copy_n(projection.row(1), pca.components.size(), pca.components.data());
+  return pca;
+}
+
+void write_projected(const std::string& path, FloatView patches, const Matrix<float>& projection) {
+  constexpr int64_t kRows = 65536;
+  const Pca pca = from_projection(projection);
+  AtomicFile file(path);
+  const int64_t shape[] = {patches.rows(), pca.components.rows()};
+  file.write(npy_float_header(shape));
+  for (int64_t begin = 0; begin < patches.rows(); begin += kRows) {
+    const Matrix<float> rows =
+        project(pca, patches.rows_between(begin, std::min(begin + kRows, patches.rows())));
+    file.write(rows.data(), static_cast<size_t>(rows.size()) * sizeof(float));
+  }
+  file.commit();
+}
+
+void check_projection(const Matrix<float>& projection, FloatView patches,
+                      const std::string& folder) {
+  if (projection.cols() != patches.cols() || projection.rows() < 2)
+    throw DataError(
+        fmt::format("the projection of training is {} x {}, but descriptors of {} have {} numbers: "
+                    "they must be the same feature",
+                    projection.rows(), projection.cols(), folder, patches.cols()));
+}
+
+// The patches on the components of `projection`, or on their own principal components, kept in a
+// file that is mapped: memory does not grow with the number of patches.
+void project_patches(const Points& patches, const std::string& folder, int num_components,
+                     uint64_t seed, const Matrix<float>& given, PatchImages& images) {
+  const FloatView view = patches.view();
+  images.patches = patches;
+  if (given.empty() && (num_components == 0 || num_components >= view.cols() || view.rows() == 0))
+    return;
+  if (!given.empty()) check_projection(given, view, folder);
+  const std::string bytes(reinterpret_cast<const char*>(given.data()),
+                          static_cast<size_t>(given.size()) * sizeof(float));
+  const auto time = fs::last_write_time(folder + "/features.json").time_since_epoch().count();
+  const std::string base =
+      fmt::format("{}/pca-{:016x}", cache_folder(),
+                  hash_of(fmt::format("2 {} {} {} {} {} ", folder, time, view.rows(),
+                                      given.empty() ? num_components : 0, seed) +
+                          bytes));
+  const std::string path = base + ".npy", projection_path = base + ".projection.npy";
+  if (!fs::exists(path)) {
+    images.projection =
+        given.empty() ? to_projection(fit_patch_pca(view, num_components, seed)) : given;
+    write_npy(projection_path, images.projection.view());
+    write_projected(path, view, images.projection);
+  }
+  images.projection = Matrix<float>(to_points(open_npy(projection_path)).view());
+  images.patches = to_points(open_npy(path));
 }
 
 }  // namespace
 
+Matrix<float> unproject(const Matrix<float>& projection, DoubleView words) {
+  const Pca pca = from_projection(projection);
+  Matrix<float> descriptors(words.rows(), projection.cols());
+  for (int64_t v = 0; v < words.rows(); ++v)
+    for (int64_t r = 0; r < projection.cols(); ++r) {
+      double value = pca.mean[r];
+      for (int64_t k = 0; k < words.cols(); ++k) value += words(v, k) * pca.components(k, r);
+      descriptors(v, r) = static_cast<float>(value);
+    }
+  return descriptors;
+}
+
 PatchImages patches_of_pictures(const std::string& path, const PatchOptions& options,
-                                int num_threads, uint64_t seed) {
+                                int num_threads, uint64_t seed, const Matrix<float>& projection) {
   const std::string place =
       is_feature_folder(path) ? path : extract_patches(path, options.step, num_threads);
   const FeatureFolder folder = open_feature_folder(place);
@@ -96,7 +152,7 @@ PatchImages patches_of_pictures(const std::string& path, const PatchOptions& opt
     if (entry.has_patches) id = entry.id;
   const PatchSet set = folder.patches(id);
   PatchImages images;
-  images.patches = project_patches(set.descriptors, place, options.num_components, seed);
+  project_patches(set.descriptors, place, options.num_components, seed, projection, images);
   images.offsets = set.offsets;
   images.positions = set.frames;
   const bool has_grid = std::ranges::all_of(
@@ -114,7 +170,7 @@ PatchImages patches_of_pictures(const std::string& path, const PatchOptions& opt
   }
   images.names = folder.images;
   images.labels = folder.labels;
-  images.root = folder.source;
+  images.root = folder.found_source();
   images.source = path;
   images.watched = {place + "/features.json"};
   return images;

@@ -10,9 +10,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "image_predict.h"
 #include "milieu/base/error.h"
 #include "milieu/data/image_folder.h"
 #include "milieu/data/mapped_file.h"
+#include "milieu/dlgmm/dlgmm.h"
 #include "milieu/store/model_file.h"
 #include "milieu/store/run_folder.h"
 
@@ -34,6 +36,7 @@ int parse_max_side(const std::string& text) {
 
 Matrix<float> codebook_of_model(const std::string& path) {
   const ModelFile model = read_model_file(path);
+  if (model.kind == DlgmmModel::kKind) return codebook_of_images(model, path);
   std::vector<std::string> names;
   for (const char* name : {"codebook", "words", "centers", "means"})
     for (const auto& [key, array] : model.arrays) {

@@ -8,7 +8,8 @@ import unittest
 
 import numpy as np
 
-from support import METRIC_KEYS, SUMMARY_KEYS, CliTest
+from pictures import make_folder
+from support import METRIC_KEYS, SUMMARY_KEYS, CliTest, environment
 
 
 def draw_images(num_images=60, side=5, seed=1):
@@ -129,6 +130,95 @@ class DlgmmTest(CliTest):
         self.save("y59.npy", self.labels_true[:-1].astype(np.int64))
         self.assertIn("y59.npy has 59 rows, there are 60 images: they must match",
                       refused(1, *self.arguments, "--labels", "y59.npy"))
+
+    def test_new_images_get_cluster_probabilities_and_words(self):
+        flags = ["--offsets", "offsets.npy", "--grid", "grid.npy"]
+        self.succeed("dlgmm", "P.npy", *flags, "--words", "6", "--clusters", "3", "--bands", "2",
+                     "--gamma", "0.2", "--out", "run")
+        text = self.succeed("predict", "run", "P.npy", *flags, "--out", "again.csv",
+                            "--probabilities", "p.npy", "--word-map", "w.npy").out
+        self.assertIn("wrote p.npy: probabilities of 3 clusters", text)
+        self.assertEqual((self.folder / "again.csv").read_bytes(),
+                         (self.folder / "run/labels.csv").read_bytes())
+        shares = np.load(self.folder / "p.npy")
+        np.testing.assert_allclose(shares.sum(1), 1)
+        np.testing.assert_array_equal(shares.argmax(1), self.labels("run"))
+        words = np.load(self.folder / "w.npy")
+        self.assertEqual(words.shape, (1500,))
+        # Well separated words: patches of one word are near each other.
+        for word in np.unique(words):
+            self.assertLess(self.patches[words == word].std(0).max(), 2)
+        # Other images, without the first 30.
+        self.save("P2.npy", self.patches[750:])
+        self.save("o2.npy", self.offsets[30:] - 750)
+        self.save("g2.npy", self.grid[30:])
+        new = self.succeed("predict", "run", "P2.npy", "--offsets", "o2.npy", "--grid",
+                           "g2.npy").out.split()
+        np.testing.assert_array_equal(np.array(new, int), self.labels("run")[30:])
+
+    def test_prediction_names_what_is_wrong(self):
+        self.succeed("dlgmm", *self.arguments, "--grid", "grid.npy", "--bands", "2", "--out", "run")
+
+        def refused(code, *arguments):
+            return self.fail_with(code, "predict", "run", *arguments)
+
+        self.assertIn("--offsets FILE must say", refused(2, "P.npy"))
+        self.assertIn("num_bands is 2, but where the patches lie is not known",
+                      refused(2, "P.npy", "--offsets", "offsets.npy"))
+        self.save("thin.npy", self.patches[:, :3])
+        self.assertIn("patches have 3 columns, the model was fitted on 4",
+                      refused(2, "thin.npy", "--offsets", "offsets.npy", "--grid", "grid.npy"))
+        self.assertIn("--word-map is words.csv, must end in .npy or .png",
+                      refused(2, "P.npy", "--word-map", "words.csv"))
+        self.assertIn("has no pictures with a grid of patches to draw on",
+                      refused(2, "P.npy", "--offsets", "offsets.npy", "--grid", "grid.npy",
+                              "--word-map", "words.png"))
+        self.succeed("kmeans", "P.npy", "-k", "2", "--out", "other", "--quiet")
+        self.assertIn("are for models of images",
+                      self.fail_with(2, "predict", "other", "P.npy", "--offsets", "offsets.npy"))
+
+
+class PicturesTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        make_folder(self.folder / "photos", per_class=5, size=64)
+        self.env = environment(MILIEU_CACHE=str(self.folder / "cache"))
+        self.succeed("dlgmm", "photos", "--words", "8", "--clusters", "3", "--pca", "16", "--out",
+                     "run")
+
+    def run_milieu(self, *arguments, **more):
+        return super().run_milieu(*arguments, **{"env": self.env, **more})
+
+    def test_new_pictures_are_described_as_in_training(self):
+        self.assertEqual(np.load(self.folder / "run/projection.npy").shape, (17, 128))
+        text = self.succeed("predict", "run", "photos", "--out", "again.csv", "--word-map",
+                            "maps.png").out
+        self.assertIn("accuracy", text)
+        self.assertEqual((self.folder / "again.csv").read_bytes(),
+                         (self.folder / "run/labels.csv").read_bytes())
+        self.assertEqual((self.folder / "maps.png").read_bytes()[:4], b"\x89PNG")
+        make_folder(self.folder / "new", per_class=2, size=64)
+        self.assertEqual(len(self.succeed("predict", "run", "new").out.split()),
+                         len(list((self.folder / "new").rglob("*.png"))))
+
+    def test_model_without_its_projection_is_refused(self):
+        (self.folder / "run/model.safetensors").rename(self.folder / "alone.safetensors")
+        self.assertIn("projection.npy is not beside alone.safetensors",
+                      self.fail_with(2, "predict", "alone.safetensors", "photos"))
+
+    def test_learned_words_are_a_codebook_of_features(self):
+        self.succeed("features", "photos", "--feature", "dense-sift:step=8", "--codebook", "run",
+                     "--patches", "--out", "f")
+        codebook = np.load(self.folder / "f/dense-sift.codebook.npy")
+        self.assertEqual(codebook.shape[1], 128)
+        # The words of the projected patches are those of the whole descriptors.
+        projection = np.load(self.folder / "run/projection.npy").astype(float)
+        descriptors = np.load(self.folder / "f/dense-sift.descriptors.npy").astype(float)
+        small = (descriptors - projection[0]) @ projection[1:].T
+        words = (codebook - projection[0]) @ projection[1:].T
+        distance = lambda a, b: ((a[:, None] - b[None]) ** 2).sum(2)
+        np.testing.assert_array_equal(distance(descriptors, codebook).argmin(1),
+                                      distance(small, words).argmin(1))
 
 
 if __name__ == "__main__":

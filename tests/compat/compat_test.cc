@@ -73,6 +73,15 @@ TEST(Compat, DcpV1) {
               ElementsAre(0, 1, 0, 1));
 }
 
+TEST(Compat, MethodsOfCountsV1) {
+  for (const char* name : {"bags_v1", "multinomials_v1", "jsom_v1", "topics_v1"})
+    EXPECT_THAT(predict_from(name, compat::count_points()), ElementsAre(0, 1, 0)) << name;
+}
+
+TEST(Compat, DlgmmV1) {
+  EXPECT_THAT(predict_from("dlgmm_v1", plane_points()), ElementsAre(0, 1, 0, 1));
+}
+
 TEST(Compat, NcutV1) {
   const auto model = load_model<NcutModel>(path_of("ncut_v1"));
   EXPECT_EQ(model.embedding, compat::ncut_v1().embedding);
@@ -117,6 +126,11 @@ TEST(Compat, SameVersionIsWrittenTheSame) {
   expect_written_the_same("learned_distance_v1", compat::learned_distance_v1());
   expect_written_the_same("meanshift_v1", compat::meanshift_v1());
   expect_written_the_same("ncut_v1", compat::ncut_v1());
+  expect_written_the_same("bags_v1", compat::bags_v1());
+  expect_written_the_same("dlgmm_v1", compat::dlgmm_v1());
+  expect_written_the_same("jsom_v1", compat::jsom_v1());
+  expect_written_the_same("multinomials_v1", compat::multinomials_v1());
+  expect_written_the_same("topics_v1", compat::topics_v1());
 }
 
 TEST(Compat, EveryKindThatPredictsHasAFile) {

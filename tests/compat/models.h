@@ -9,12 +9,17 @@
 
 #include "milieu/cac/cac.h"
 #include "milieu/classic/agglomerative.h"
+#include "milieu/classic/bags.h"
 #include "milieu/classic/gmm.h"
+#include "milieu/classic/jsom.h"
 #include "milieu/classic/kmeans.h"
 #include "milieu/classic/kmodes.h"
 #include "milieu/classic/mean_shift.h"
+#include "milieu/classic/multinomials.h"
 #include "milieu/classic/ncut.h"
+#include "milieu/classic/topics.h"
 #include "milieu/dcp/dcp.h"
+#include "milieu/dlgmm/dlgmm.h"
 #include "milieu/exemplar/exemplar.h"
 #include "milieu/exemplar/kmedoids.h"
 #include "milieu/exemplar/learned_distance.h"
@@ -48,6 +53,39 @@ inline CacModel cac_v1() {
   m.compositions = matrix<float>(2, 2, {1, 0, 0, 1});
   m.lambda = 1.5;
   m.num_neighbors = 1;
+  return m;
+}
+
+// Counts of two words: rows that prefer the first, the second, the first.
+inline Matrix<float> count_points() { return matrix<float>(3, 2, {8, 1, 2, 9, 5, 4}); }
+
+inline BagsModel bags_v1() {
+  BagsModel m;
+  m.weighting = BagWeighting::TfIdf;
+  m.idf = {0.5, 0.5};
+  m.centers = matrix<float>(2, 2, {1, 0, 0, 1});
+  return m;
+}
+
+inline MultinomialsModel multinomials_v1() {
+  return {{0.5, 0.5}, matrix<double>(2, 2, {0.75, 0.25, 0.25, 0.75})};
+}
+
+// Two topics of one word each, two clusters of one topic each.
+inline JsomModel jsom_v1() {
+  return {{0.5, 0.5}, matrix<double>(2, 2, {4, 1, 1, 4}), matrix<double>(2, 2, {90, 10, 10, 90})};
+}
+
+inline TopicsModel topics_v1() { return {0.125, matrix<double>(2, 2, {90, 10, 10, 90})}; }
+
+// Two words at (0, 0) and (10, 0), one favoured by each cluster.
+inline DlgmmModel dlgmm_v1() {
+  DlgmmModel m;
+  m.weights = {0.5, 0.5};
+  m.means = matrix<double>(2, 2, {2, -2, -2, 2});
+  m.covariances = matrix<double>(2, 2, {0.5, 0.5, 0.5, 0.5});
+  m.words = matrix<double>(2, 2, {0, 0, 10, 0});
+  m.word_variances = matrix<double>(1, 1, {4});
   return m;
 }
 

@@ -18,19 +18,24 @@ void write(const std::string& folder, const char* name, const Model& model) {
 void write_all(const std::string& folder) {
   using namespace milieu::compat;
   write(folder, "agglomerative_v1", agglomerative_v1());
+  write(folder, "bags_v1", bags_v1());
   write(folder, "cac_v1", cac_v1());
   write(folder, "dcp_v1", dcp_v1());
+  write(folder, "dlgmm_v1", dlgmm_v1());
   write(folder, "exemplar_v1", exemplar_v1());
   write(folder, "gmm_diagonal_v1", gmm_diagonal_v1());
   write(folder, "gmm_full_v1", gmm_full_v1());
   write(folder, "icc_v1", icc_v1());
   write(folder, "icc_classifier_v1", icc_classifier_v1());
+  write(folder, "jsom_v1", jsom_v1());
   write(folder, "kmeans_v1", kmeans_v1());
   write(folder, "kmedoids_v1", kmedoids_v1());
   write(folder, "kmodes_v1", kmodes_v1());
   write(folder, "learned_distance_v1", learned_distance_v1());
   write(folder, "meanshift_v1", meanshift_v1());
+  write(folder, "multinomials_v1", multinomials_v1());
   write(folder, "ncut_v1", ncut_v1());
+  write(folder, "topics_v1", topics_v1());
 }
 
 }  // namespace

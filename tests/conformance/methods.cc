@@ -163,13 +163,16 @@ ConformanceMethod exemplar() {
   return m;
 }
 
-// Every sample is an image of one patch that counts eightfold; as many words as clusters.
+// Every sample is an image of one patch; as many words as clusters. Under mean field the patch
+// counts eightfold: one count weighs less than the prior mean from which prediction starts, and the
+// first cluster confirms itself. Where words are well apart the bound rises ever more slowly (means
+// of log frequencies grow without limit), so that convergence takes more than the default passes.
 ConformanceMethod dlgmm(std::string name, DlgmmPosterior posterior) {
   DlgmmOptions defaults;
   defaults.posterior = posterior;
-  defaults.kappa = 8;
+  if (posterior == DlgmmPosterior::MeanField) defaults.kappa = 8;
   defaults.num_restarts = 1;
-  defaults.rel_tolerance = 1e-3;
+  defaults.max_iterations = 1000;
   ConformanceMethod m = conformance_method(
       std::move(name), defaults, [](FloatView points, DlgmmOptions options, Monitor& monitor) {
         if (options.num_words > 0) options.num_words = std::max(options.num_clusters, 1);

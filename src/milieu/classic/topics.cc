@@ -23,28 +23,12 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
+#include "milieu/classic/counts_internal.h"
 #include "milieu/classic/topics_steps.h"
-#include "milieu/neighbors/check_points.h"
 
 namespace milieu {
 
 namespace {
-
-void check_counts(FloatView counts, bool is_whole) {
-  check_points(counts, "counts");
-  for (int64_t d = 0; d < counts.rows(); ++d)
-    for (int64_t v = 0; v < counts.cols(); ++v) {
-      const float n = counts(d, v);
-      if (n < 0)
-        throw DataError(
-            fmt::format("counts has {} at row {}, column {}, must be at least 0", n, d, v));
-      if (is_whole && (n != std::floor(n) || n > 1e9f))
-        throw DataError(fmt::format(
-            "counts has {} at row {}, column {}: Gibbs sampling needs whole counts; take "
-            "inference variational",
-            n, d, v));
-    }
-}
 
 struct TopicsRun {
   TopicsModel model;
@@ -120,15 +104,6 @@ TopicsRun run_gibbs(FloatView counts, const TopicsOptions& options, int restart,
   return run;
 }
 
-std::vector<int> strongest(DoubleView shares) {
-  std::vector<int> labels(shares.rows());
-  for (int64_t d = 0; d < shares.rows(); ++d) {
-    const std::span<const double> row = shares.row_span(d);
-    labels[d] = static_cast<int>(std::max_element(row.begin(), row.end()) - row.begin());
-  }
-  return labels;
-}
-
 std::string stop_message(const TopicsRun& run, const TopicsOptions& options) {
   if (run.termination == Termination::Converged)
     return "the bound rises by less than rel_tolerance";
@@ -166,10 +141,7 @@ TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, 
   validate_options(options);
   const bool is_gibbs = options.inference == TopicsInference::Gibbs;
   check_counts(input.counts, is_gibbs);
-  require(options.num_clusters <= input.counts.rows(), [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples: take at most {}",
-                       options.num_clusters, input.counts.rows(), input.counts.rows());
-  });
+  check_num_clusters(options.num_clusters, input.counts);
   TopicsResult result;
   TopicsRun best;
   for (int restart = 0; restart < options.num_restarts; ++restart) {
@@ -183,7 +155,7 @@ TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, 
   }
   if (monitor.should_stop()) best.termination = termination_from(monitor.stop_reason());
   result.proportions = infer_topics(best.model, input.counts, options.num_threads);
-  result.labels = strongest(result.proportions);
+  result.labels = strongest_columns(result.proportions);
   if (best.trace.empty()) best.objective = 0;
   describe(input.counts, options, best, result.labels, result.summary);
   result.model = std::move(best.model);
@@ -193,10 +165,7 @@ TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, 
 
 Matrix<double> infer_topics(const TopicsModel& model, FloatView counts, int num_threads) {
   check_counts(counts, false);
-  require(counts.cols() == model.words.cols(), [&] {
-    return fmt::format("counts have {} columns, the model was fitted on {}", counts.cols(),
-                       model.words.cols());
-  });
+  check_num_words(counts, model.words.cols());
   for (int64_t i = 0; i < model.words.size(); ++i)
     if (!(model.words.data()[i] > 0) || !(model.topic_prior > 0))
       throw DataError("topics model: words and topic_prior must be above 0");
@@ -211,7 +180,7 @@ Matrix<double> infer_topics(const TopicsModel& model, FloatView counts, int num_
 }
 
 std::vector<int> predict(const TopicsModel& model, FloatView counts, int num_threads) {
-  return strongest(infer_topics(model, counts, num_threads));
+  return strongest_columns(infer_topics(model, counts, num_threads));
 }
 
 }  // namespace milieu

@@ -9,12 +9,17 @@
 
 #include "milieu/base/error.h"
 #include "milieu/cac/cac.h"
+#include "milieu/classic/bags.h"
 #include "milieu/classic/gmm.h"
+#include "milieu/classic/jsom.h"
 #include "milieu/classic/kmeans.h"
 #include "milieu/classic/kmodes.h"
 #include "milieu/classic/mean_shift.h"
+#include "milieu/classic/multinomials.h"
+#include "milieu/classic/topics.h"
 #include "milieu/data/printable.h"
 #include "milieu/dcp/dcp.h"
+#include "milieu/dlgmm/dlgmm.h"
 #include "milieu/exemplar/exemplar.h"
 #include "milieu/exemplar/kmedoids.h"
 #include "milieu/exemplar/learned_distance.h"
@@ -54,17 +59,22 @@ std::vector<int> predict_learned(const ModelFile& file, FloatView points, int nu
 // A kind that predicts has one line here.
 const std::vector<internal::Predictor>& predictors() {
   static const std::vector<internal::Predictor> table = {
+      internal::predictor<&BagsModel::centers>(),
       internal::predictor<&CacModel::prototypes>(),
       {DcpModel::kKind, predict_dcp},
+      internal::predictor<&DlgmmModel::words>(),
       internal::predictor<&ExemplarModel::exemplars>(),
       internal::predictor<&GmmModel::means>(),
       internal::predictor<&IccModel::axes>(),
       internal::predictor<&IccClassifierModel::axes>(),
+      internal::predictor<&JsomModel::words>(),
       internal::predictor<&KMeansModel::centers>(),
       internal::predictor<&KMedoidsModel::medoids>(),
       internal::predictor<&KModesModel::modes>(),
       {LearnedDistance::kKind, predict_learned},
       internal::predictor<&MeanShiftModel::modes>(),
+      internal::predictor<&MultinomialsModel::words>(),
+      internal::predictor<&TopicsModel::words>(),
   };
   return table;
 }

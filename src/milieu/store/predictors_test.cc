@@ -48,8 +48,9 @@ ModelFile line_model() {
 
 TEST(Predictors, KnowTheKindsThatPredict) {
   EXPECT_THAT(predicting_kinds(),
-              ElementsAre("cac", "dcp", "exemplar", "gmm", "icc", "icc_classifier", "kmeans",
-                          "kmedoids", "kmodes", "learned_distance", "meanshift"));
+              ElementsAre("bags", "cac", "dcp", "dlgmm", "exemplar", "gmm", "icc", "icc_classifier",
+                          "jsom", "kmeans", "kmedoids", "kmodes", "learned_distance", "meanshift",
+                          "multinomials", "topics"));
 }
 
 TEST(Predictors, KMeansGivesTheNearestCentre) {
@@ -108,8 +109,8 @@ TEST(Predictors, OtherWidthIsRefusedWithBothNumbers) {
 TEST(Predictors, KindWithoutPredictionIsRefused) {
   EXPECT_EQ(refusal<InvalidArgument>(to_model_file(AgglomerativeModel()), Matrix<float>(1, 1)),
             "m.safetensors holds a model of kind agglomerative, which does not predict for new "
-            "samples; these do: cac, dcp, exemplar, gmm, icc, icc_classifier, kmeans, kmedoids, "
-            "kmodes, learned_distance, meanshift");
+            "samples; these do: bags, cac, dcp, dlgmm, exemplar, gmm, icc, icc_classifier, jsom, "
+            "kmeans, kmedoids, kmodes, learned_distance, meanshift, multinomials, topics");
 }
 
 TEST(Predictors, NewerVersionIsRefused) {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "milieu/base/error.h"
+#include "milieu/classic/counts_internal.h"
+#include "milieu/neighbors/check_points.h"
+
+namespace milieu {
+
+void check_counts(FloatView counts, bool is_whole) {
+  check_points(counts, "counts");
+  for (int64_t d = 0; d < counts.rows(); ++d)
+    for (int64_t v = 0; v < counts.cols(); ++v) {
+      const float n = counts(d, v);
+      if (n < 0)
+        throw DataError(
+            fmt::format("counts has {} at row {}, column {}, must be at least 0", n, d, v));
+      if (is_whole && (n != std::floor(n) || n > 1e9f))
+        throw DataError(fmt::format(
+            "counts has {} at row {}, column {}: Gibbs sampling needs whole counts; take "
+            "inference variational",
+            n, d, v));
+    }
+}
+
+void check_num_clusters(int num_clusters, FloatView counts) {
+  require(num_clusters <= counts.rows(), [&] {
+    return fmt::format("num_clusters is {}, there are only {} samples: take at most {}",
+                       num_clusters, counts.rows(), counts.rows());
+  });
+}
+
+void check_num_words(FloatView counts, int64_t num_words) {
+  require(counts.cols() == num_words, [&] {
+    return fmt::format("counts have {} columns, the model was fitted on {}", counts.cols(),
+                       num_words);
+  });
+}
+
+std::vector<int> strongest_columns(DoubleView shares) {
+  std::vector<int> labels(shares.rows());
+  for (int64_t d = 0; d < shares.rows(); ++d) {
+    const std::span<const double> row = shares.row_span(d);
+    labels[d] = static_cast<int>(std::max_element(row.begin(), row.end()) - row.begin());
+  }
+  return labels;
+}
+
+Matrix<float> root_frequencies(FloatView counts) {
+  Matrix<float> roots(counts.rows(), counts.cols());
+  for (int64_t d = 0; d < counts.rows(); ++d) {
+    double total = 0;
+    for (const float n : counts.row_span(d)) total += static_cast<double>(n);
+    if (total <= 0) continue;
+    for (int64_t v = 0; v < counts.cols(); ++v)
+      roots(d, v) = static_cast<float>(std::sqrt(static_cast<double>(counts(d, v)) / total));
+  }
+  return roots;
+}
+
+}  // namespace milieu

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSOM: topics whose prior belongs to the cluster of the row.
+//
+// Problem   maximise a variational lower bound of log p(counts | pi, alpha, eta) over the
+//           parameters, q(cluster) q(theta) q(topics) of the rows and q(beta) of the topics.
+// Given     counts n_dv >= 0 of V words in n rows, the numbers of clusters J and topics K.
+// Find      pi_j, alpha_j (topics of cluster j), lambda_k (words of topic k); label of a row: its
+//           most probable cluster.
+// Symbols   see jsom_steps.h.
+// Conventions
+//   start   topics from random words, a few rounds with one prior for all clusters, then clusters
+//           by k-means of the square roots of the topic shares.
+//   empty   a cluster of weight below 1e-3 keeps its prior.
+//   labels  are inferred from the model alone, so that prediction repeats them; ties go to the
+//           lowest index.
+// See       [Zhu10], [Xie15], docs/algorithms/jsom.md.
+#include "milieu/classic/jsom.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "milieu/base/error.h"
+#include "milieu/base/random.h"
+#include "milieu/classic/counts_internal.h"
+#include "milieu/classic/jsom_steps.h"
+#include "milieu/classic/kmeans.h"
+#include "milieu/classic/topics_steps.h"
+
+namespace milieu {
+
+namespace {
+
+constexpr int kWarmRounds = 20;
+constexpr double kFirstPrior = 0.1;
+constexpr double kLightCluster = 1e-3;
+
+struct JsomState {
+  JsomModel model;
+  Matrix<double> gamma, zeta;
+};
+
+// Rows where they begin when nothing but the model is known.
+void reset_rows(const JsomModel& model, FloatView counts, Matrix<double>& gamma,
+                Matrix<double>& zeta) {
+  const auto num_topics = static_cast<double>(gamma.cols());
+  for (int64_t d = 0; d < counts.rows(); ++d) {
+    double total = 0;
+    for (const float n : counts.row_span(d)) total += static_cast<double>(n);
+    std::copy(model.weights.begin(), model.weights.end(), zeta.row(d));
+    for (int64_t k = 0; k < gamma.cols(); ++k) {
+      double prior = 0;
+      for (int64_t j = 0; j < zeta.cols(); ++j) prior += model.weights[j] * model.priors(j, k);
+      gamma(d, k) = prior + total / num_topics;
+    }
+  }
+}
+
+void update_topics(const JsomStats& stats, double eta, JsomModel& model) {
+  for (int64_t i = 0; i < model.words.size(); ++i)
+    model.words.data()[i] = eta + stats.words.data()[i];
+}
+
+void update_priors(const JsomStats& stats, JsomModel& model) {
+  double rows = 0;
+  for (const double mass : stats.mass) rows += mass;
+  for (int64_t j = 0; j < model.priors.rows(); ++j) {
+    model.weights[j] = stats.mass[j] / rows;
+    if (stats.mass[j] >= kLightCluster)
+      fit_dirichlet(stats.mass[j], stats.logs.row_span(j), model.priors.row_span(j));
+  }
+}
+
+JsomState first_state(FloatView counts, const JsomOptions& options, Random& random) {
+  JsomState state;
+  JsomModel& model = state.model;
+  double total = 0;
+  for (int64_t d = 0; d < counts.rows(); ++d)
+    for (const float n : counts.row_span(d)) total += static_cast<double>(n);
+  model.weights.assign(options.num_clusters, 1.0 / options.num_clusters);
+  model.priors = Matrix<double>(options.num_clusters, options.num_topics);
+  std::fill_n(model.priors.data(), model.priors.size(), kFirstPrior);
+  model.words = Matrix<double>(options.num_topics, counts.cols());
+  const double scale = std::max(1.0, total / static_cast<double>(model.words.size()));
+  for (int64_t i = 0; i < model.words.size(); ++i)
+    model.words.data()[i] = options.word_prior + scale * (0.5 + random.uniform());
+  state.gamma = Matrix<double>(counts.rows(), options.num_topics);
+  state.zeta = Matrix<double>(counts.rows(), options.num_clusters);
+  reset_rows(model, counts, state.gamma, state.zeta);
+  return state;
+}
+
+// Clusters by k-means of what the topics say about the rows.
+void start_clusters(const JsomOptions& options, uint64_t seed, Monitor& monitor, JsomState& state) {
+  Matrix<float> shares(state.gamma.rows(), state.gamma.cols());
+  for (int64_t i = 0; i < shares.size(); ++i)
+    shares.data()[i] = static_cast<float>(state.gamma.data()[i]);
+  const Matrix<float> roots = root_frequencies(shares);
+  KMeansOptions kmeans;
+  kmeans.num_clusters = options.num_clusters;
+  kmeans.num_restarts = 5;
+  kmeans.seed = seed;
+  kmeans.num_threads = options.num_threads;
+  Monitor stop_only(monitor);
+  const std::vector<int> labels = fit_kmeans({roots.view(), {}, {}}, kmeans, stop_only).labels;
+  std::fill_n(state.zeta.data(), state.zeta.size(), 0.0);
+  for (int64_t d = 0; d < state.zeta.rows(); ++d) state.zeta(d, std::max(labels[d], 0)) = 1;
+  JsomStats stats(options.num_clusters, options.num_topics, 1);
+  for (int64_t d = 0; d < state.zeta.rows(); ++d) {
+    double sum = 0;
+    for (const double g : state.gamma.row_span(d)) sum += g;
+    const int64_t j = std::max(labels[d], 0);
+    stats.mass[j] += 1;
+    for (int64_t k = 0; k < state.gamma.cols(); ++k)
+      stats.logs(j, k) += digamma(state.gamma(d, k)) - digamma(sum);
+  }
+  update_priors(stats, state.model);
+}
+
+struct JsomRun {
+  JsomModel model;
+  std::vector<double> trace;
+  double objective = -INFINITY;
+  Termination termination = Termination::IterationLimit;
+};
+
+JsomRun run_jsom(FloatView counts, const JsomOptions& options, int restart, const Stopwatch& watch,
+                 Monitor& monitor) {
+  Random random = Random(options.seed).child(restart);
+  JsomState state = first_state(counts, options, random);
+  JsomRun run;
+  for (int round = -kWarmRounds; round <= options.max_iterations; ++round) {
+    if (round == 0) {
+      start_clusters(options, random.next_bits() >> 2, monitor, state);
+      continue;
+    }
+    const std::optional<JsomStats> stats =
+        update_rows(state.model, counts, state.gamma, state.zeta, options.num_threads, monitor);
+    if (!stats) {
+      run.termination = termination_from(monitor.stop_reason());
+      break;
+    }
+    if (round > 0) {
+      const double bound = stats->bound + topic_bound(state.model.words, options.word_prior);
+      const double change = run.trace.empty() ? 0 : bound - run.objective;
+      run.objective = bound;
+      run.trace.push_back(bound);
+      monitor.on_iteration({restart, options.num_restarts, round, options.max_iterations, bound,
+                            change, watch.seconds()});
+      if (run.trace.size() > 1 && options.rel_tolerance > 0 &&
+          change <= options.rel_tolerance * std::abs(bound)) {
+        run.termination = Termination::Converged;
+        break;
+      }
+      update_priors(*stats, state.model);
+    }
+    update_topics(*stats, options.word_prior, state.model);
+  }
+  run.model = std::move(state.model);
+  return run;
+}
+
+void describe(FloatView counts, const JsomOptions& options, const JsomRun& run,
+              const std::vector<int>& labels, RunSummary& summary) {
+  summary.method = JsomModel::kKind;
+  summary.version = version();
+  summary.seed = options.seed;
+  summary.termination = run.termination;
+  summary.message = run.termination == Termination::Converged
+                        ? "the bound rises by less than rel_tolerance"
+                    : run.termination == Termination::IterationLimit
+                        ? fmt::format(
+                              "max_iterations = {} was reached before rel_tolerance: raise "
+                              "either",
+                              options.max_iterations)
+                        : "stopped early: the model is the best one that was complete";
+  summary.objective = run.trace.empty() ? 0 : run.objective;
+  summary.trace = run.trace;
+  summary.iterations = static_cast<int>(run.trace.size());
+  summary.n = counts.rows();
+  summary.d = counts.cols();
+  set_sizes(summary, labels, options.num_clusters);
+  if (summary.clusters < options.num_clusters)
+    summary.warnings.push_back(
+        fmt::format("{} of {} clusters are empty: take a smaller num_clusters",
+                    options.num_clusters - summary.clusters, options.num_clusters));
+}
+
+void check_model(const JsomModel& model) {
+  bool is_valid = model.weights.size() == static_cast<size_t>(model.priors.rows()) &&
+                  model.priors.cols() == model.words.rows() && !model.words.empty();
+  for (const double weight : model.weights) is_valid = is_valid && weight >= 0;
+  for (const Matrix<double>* m : {&model.priors, &model.words})
+    for (int64_t i = 0; i < m->size(); ++i)
+      is_valid = is_valid && m->data()[i] > 0 && std::isfinite(m->data()[i]);
+  if (!is_valid)
+    throw DataError("jsom model: weights, priors and words must fit together and be above 0");
+}
+
+}  // namespace
+
+JsomResult fit_jsom(const JsomInput& input, const JsomOptions& options, Monitor& monitor) {
+  const Stopwatch watch;
+  validate_options(options);
+  check_counts(input.counts);
+  check_num_clusters(options.num_clusters, input.counts);
+  JsomResult result;
+  JsomRun best;
+  for (int restart = 0; restart < options.num_restarts; ++restart) {
+    if (restart > 0 && monitor.should_stop()) break;
+    JsomRun run = run_jsom(input.counts, options, restart, watch, monitor);
+    result.summary.num_restarts = restart + 1;
+    if (restart > 0 && run.objective <= best.objective) continue;
+    best = std::move(run);
+    result.summary.restart = restart;
+  }
+  if (monitor.should_stop()) best.termination = termination_from(monitor.stop_reason());
+  result.probabilities = cluster_probabilities(best.model, input.counts, options.num_threads);
+  result.labels = strongest_columns(result.probabilities);
+  describe(input.counts, options, best, result.labels, result.summary);
+  result.model = std::move(best.model);
+  result.summary.seconds = watch.seconds();
+  return result;
+}
+
+Matrix<double> cluster_probabilities(const JsomModel& model, FloatView counts, int num_threads) {
+  check_counts(counts);
+  check_model(model);
+  check_num_words(counts, model.words.cols());
+  return infer_clusters(model, counts, num_threads);
+}
+
+std::vector<int> predict(const JsomModel& model, FloatView counts, int num_threads) {
+  return strongest_columns(cluster_probabilities(model, counts, num_threads));
+}
+
+}  // namespace milieu

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mixture of multinomials: rows of counts, each drawn from one of k distributions over words, by EM
+// [Nigam00]. A baseline of dlgmm: what JSOM is without its topics.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "milieu/base/fields.h"
+#include "milieu/base/monitor.h"
+#include "milieu/base/summary.h"
+#include "milieu/linalg/matrix.h"
+
+namespace milieu {
+
+struct MultinomialsOptions {
+  int num_clusters = 8;
+  double smoothing = 0.1;  // added to the count of each word in each cluster (a Dirichlet prior)
+  int num_restarts = 5;    // independent starts; the highest objective is kept
+  int max_iterations = 300;
+  double rel_tolerance = 1e-7;  // stop when the objective rises by less than this share
+  uint64_t seed = 1;
+  int num_threads = 0;  // 0: all cores; the result does not depend on it
+};
+
+template <class Visitor>
+void visit_fields(MultinomialsOptions& o, Visitor&& v) {
+  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many clusters");
+  v("smoothing", o.smoothing, above(0),
+    "added to the count of every word in every cluster; larger draws clusters to equal "
+    "frequencies");
+  v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
+    "independent starts; the best is kept");
+  v("max_iterations", o.max_iterations, at_least(1), "limit of rounds for one start");
+  v("rel_tolerance", o.rel_tolerance, at_least(0),
+    "stop when the objective rises by less than this share; 0 runs max_iterations");
+  v("seed", o.seed, at_least(0), "start of all random numbers");
+  v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
+}
+
+struct MultinomialsInput {
+  FloatView counts;  // n x V, >= 0
+};
+
+struct MultinomialsModel {
+  static constexpr std::string_view kKind = "multinomials";
+  static constexpr int kFormatVersion = 1;
+  std::vector<double> weights;  // k, sum 1
+  Matrix<double> words;         // k x V: frequencies of words, rows sum to 1, all above 0
+};
+
+template <class Visitor>
+void visit_arrays(MultinomialsModel& m, Visitor&& v) {
+  v("weights", m.weights);
+  v("words", m.words);
+}
+
+struct MultinomialsResult {
+  std::vector<int> labels;       // n, in [0, k): the most probable; equal to predict(model, counts)
+  Matrix<double> probabilities;  // n x k
+  MultinomialsModel model;
+  // objective, maximised: log likelihood without the multinomial coefficients, plus
+  // smoothing * sum of the log frequencies.
+  RunSummary summary;
+};
+
+// Throws InvalidArgument for options out of range and empty counts; DataError for counts that are
+// negative or not finite. A stopped fit returns the best complete state.
+MultinomialsResult fit_multinomials(const MultinomialsInput& input,
+                                    const MultinomialsOptions& options,
+                                    Monitor& monitor = silent_monitor());
+
+// n x k: probabilities of the clusters of each row; rows sum to 1.
+Matrix<double> cluster_probabilities(const MultinomialsModel& model, FloatView counts,
+                                     int num_threads = 0);
+// The most probable cluster of each row; ties go to the lowest index.
+std::vector<int> predict(const MultinomialsModel& model, FloatView counts, int num_threads = 0);
+
+}  // namespace milieu
