@@ -25,6 +25,7 @@ struct ReproduceOptions {
   std::string resume;    // file that keeps finished pieces; empty: none
   int num_runs = 0;      // repetitions with other random numbers; 0: each experiment's own number
   int num_restarts = 0;  // of each run; 0: each experiment's own number
+  bool full = false;     // every size that the paper has, where the default takes some of them
   uint64_t seed = 1;
   int num_threads = 0;
 };
@@ -35,6 +36,8 @@ void visit_fields(ReproduceOptions& o, Visitor&& v) {
     "repetitions with other random numbers; 0 means each experiment's own number");
   v("num_restarts", o.num_restarts, at_least(0).alias("restarts"),
     "restarts of each run; 0 means each experiment's own number");
+  v("full", o.full, anything(),
+    "dlgmm: all ten sizes of the codebook instead of 100, 300 and 1000");
   v("seed", o.seed, at_least(0), "start of all random numbers");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "milieu/dlgmm/dlgmm_kernels.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 #include "milieu/linalg/log_sum_exp.h"
 
@@ -11,26 +12,19 @@ namespace milieu {
 
 namespace {
 
-// Softmax of scores + extra (dense, by word) into phi and log_phi of patch i; returns the largest
-// move of a phi.
-double set_shares(PatchShares& s, int64_t i, const double* extra, double gamma) {
+// Softmax of scores + gamma extra (dense, by word) into phi and log_phi of patch i; returns the
+// largest move of a phi.
+double set_shares(PatchShares& s, int64_t i, const std::vector<double>& extra, double gamma) {
   const int64_t begin = s.first[i];
-  const int64_t end = s.first[i + 1];
-  double largest = -INFINITY;
-  for (int64_t a = begin; a < end; ++a) {
-    s.log_phi[a] = s.scores[a] + (extra ? gamma * extra[s.words[a]] : 0.0);
-    largest = std::max(largest, s.log_phi[a]);
-  }
-  double sum = 0;
-  for (int64_t a = begin; a < end; ++a) sum += std::exp(s.log_phi[a] - largest);
-  const double log_sum = largest + std::log(sum);
+  const int64_t count = s.first[i + 1] - begin;
+  double* log_phi = s.log_phi.data() + begin;
+  double* phi = s.phi.data() + begin;
+  s.old_phi.assign(phi, phi + count);
+  for (int64_t a = 0; a < count; ++a)
+    log_phi[a] = s.scores[begin + a] + gamma * extra[s.words[begin + a]];
+  MILIEU_SELECT_ISA(dlgmm_softmax)(log_phi, count, phi, log_phi);
   double moved = 0;
-  for (int64_t a = begin; a < end; ++a) {
-    s.log_phi[a] -= log_sum;
-    const double phi = std::exp(s.log_phi[a]);
-    moved = std::max(moved, std::abs(phi - s.phi[a]));
-    s.phi[a] = phi;
-  }
+  for (int64_t a = 0; a < count; ++a) moved = std::max(moved, std::abs(phi[a] - s.old_phi[a]));
   return moved;
 }
 
@@ -65,7 +59,7 @@ double sweep_color(PatchShares& s, int64_t begin, int64_t rows, int64_t cols, in
     for (int64_t col = (row + color) % 2; col < cols; col += 2) {
       const Neighbors near = neighbors_of(begin, rows, cols, row, col);
       for (int k = 0; k < near.count; ++k) scatter(s, near.cells[k], 1, dense);
-      moved = std::max(moved, set_shares(s, begin + row * cols + col, dense.data(), gamma));
+      moved = std::max(moved, set_shares(s, begin + row * cols + col, dense, gamma));
       for (int k = 0; k < near.count; ++k) clear(s, near.cells[k], dense);
     }
   return moved;
@@ -77,12 +71,18 @@ void PatchShares::clear() {
   first.assign(1, 0);
   words.clear();
   scores.clear();
+  distances.clear();
 }
 
 void update_shares(PatchShares& shares, int64_t begin, int64_t end) {
   shares.phi.resize(shares.words.size());
   shares.log_phi.resize(shares.words.size());
-  for (int64_t i = begin; i < end; ++i) set_shares(shares, i, nullptr, 0);
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t at = shares.first[i];
+    MILIEU_SELECT_ISA(dlgmm_softmax)
+    (shares.scores.data() + at, shares.first[i + 1] - at, shares.phi.data() + at,
+     shares.log_phi.data() + at);
+  }
 }
 
 int sweep_coherence(PatchShares& shares, int64_t begin, int64_t rows, int64_t cols, double gamma,

@@ -15,7 +15,7 @@ namespace milieu {
 
 namespace {
 
-constexpr int64_t kChunk = 256;  // patches of one product
+constexpr int64_t kWindow = 512;  // patches of one product
 constexpr double kFloatUnit = 6e-8;
 
 // Copies patches [begin, end) about the centre, with the squares that free variances need. Returns
@@ -84,7 +84,8 @@ void finish_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
     const int64_t count = shares.first[i + 1] - first;
     stats.add(table.images.patches.row(table.begin(d) + i), scorer.words,
               {shares.words.data() + first, static_cast<size_t>(count)},
-              {shares.phi.data() + first, static_cast<size_t>(count)});
+              {shares.phi.data() + first, static_cast<size_t>(count)},
+              {shares.distances.data() + first, static_cast<size_t>(count)});
     const int64_t band = table.band(d, i) * num_words;
     for (int64_t a = first; a < first + count; ++a) {
       counts[band + shares.words[a]] += shares.phi[a];
@@ -94,52 +95,78 @@ void finish_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
   stats.entropy += entropy;
 }
 
+// Products of patches from `begin` on with all words, as far as the scratch may reach.
+void fill_window(const ImageTable& table, int64_t begin, int64_t end, const WordScorer& scorer,
+                 PassScratch& scratch) {
+  const auto num_words = static_cast<int64_t>(scorer.constants.size());
+  if (scratch.chunk.cols() != scorer.factors.cols() || scratch.products.cols() != num_words) {
+    scratch.chunk = Matrix<float>(kWindow, scorer.factors.cols());
+    scratch.products = Matrix<float>(kWindow, num_words);
+  }
+  scratch.window_begin = begin;
+  scratch.window_end = std::min(begin + kWindow, std::max(end, scratch.reach));
+  const int64_t count = scratch.window_end - begin;
+  scratch.window_norm =
+      fill_chunk(table.images.patches, begin, scratch.window_end, scorer, scratch.chunk);
+  gemm_nt(1, scratch.chunk.view().rows_between(0, count), scorer.factors, 0,
+          scratch.products.view().rows_between(0, count));
+}
+
+// The words of patch i that may have a share, into scratch.candidates; returns how many.
+int64_t select_words(const WordScorer& scorer, int64_t i, int band, double cut, double largest_bias,
+                     PassScratch& scratch) {
+  const auto num_words = static_cast<int64_t>(scorer.constants.size());
+  if (!std::isfinite(cut)) {
+    for (int64_t v = 0; v < num_words; ++v) scratch.candidates[v] = static_cast<int>(v);
+    return num_words;
+  }
+  const double error = kFloatUnit * (static_cast<double>(scorer.factors.cols()) *
+                                         scratch.window_norm * scorer.largest_factor +
+                                     2 * largest_bias);
+  return MILIEU_SELECT_ISA(dlgmm_select)(
+      scratch.products.row(i - scratch.window_begin), scratch.bias.row(band), num_words,
+      static_cast<float>(cut + 2 * error), scratch.candidates.data());
+}
+
+// Scores in double of the candidates of patch i, behind those of the patches before it.
+void append_patch(const ImageTable& table, int64_t i, const WordScorer& scorer,
+                  std::span<const double> alpha, int64_t count, PassScratch& scratch) {
+  PatchShares& shares = scratch.shares;
+  const size_t at = shares.words.size();
+  shares.words.insert(shares.words.end(), scratch.candidates.begin(),
+                      scratch.candidates.begin() + count);
+  shares.scores.resize(at + count);
+  shares.distances.resize(at + count);
+  const std::span<const int> words(shares.words.data() + at, count);
+  const std::span<double> scores(shares.scores.data() + at, count);
+  word_scores(scorer, table.images.patches.row(i), words,
+              {shares.distances.data() + at, static_cast<size_t>(count)}, scores);
+  for (int64_t a = 0; a < count; ++a) scores[a] += alpha[words[a]];
+  shares.first.push_back(static_cast<int64_t>(shares.words.size()));
+}
+
 }  // namespace
 
 double score_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
                    std::span<const double> alpha, const PassOptions& options,
                    PassScratch& scratch) {
   const auto num_words = static_cast<int64_t>(scorer.constants.size());
-  if (scratch.chunk.cols() != scorer.factors.cols())
-    scratch.chunk = Matrix<float>(kChunk, scorer.factors.cols());
-  if (scratch.scores.cols() != num_words) scratch.scores = Matrix<float>(kChunk, num_words);
+  scratch.candidates.resize(num_words);
   const double largest_bias = fill_bias(scorer, alpha, table.num_bands, scratch.bias);
   // A word this far below the best has at most word_loss / V of the patch; neighbours can lift it
   // by 4 gamma.
   const double cut =
-      std::log(static_cast<double>(num_words) / std::max(options.word_loss, 1e-300)) +
-      4 * options.gamma;
-  PatchShares& shares = scratch.shares;
-  const FloatView patches = table.images.patches;
-  for (int64_t begin = table.begin(d); begin < table.end(d); begin += kChunk) {
-    const int64_t end = std::min(begin + kChunk, table.end(d));
-    const double norm = fill_chunk(patches, begin, end, scorer, scratch.chunk);
-    gemm_nt(1, scratch.chunk.view().rows_between(0, end - begin), scorer.factors, 0,
-            scratch.scores.view().rows_between(0, end - begin));
-    const double error =
-        kFloatUnit * (static_cast<double>(scorer.factors.cols()) * norm * scorer.largest_factor +
-                      2 * largest_bias);
-    const double chunk_cut = options.word_loss > 0 ? cut + 2 * error : INFINITY;
-    for (int64_t i = begin; i < end; ++i) {
-      const int band = table.band(d, i - table.begin(d));
-      const size_t at = shares.words.size();
-      shares.words.resize(at + num_words);
-      int64_t count = num_words;
-      if (std::isfinite(chunk_cut)) {
-        count = MILIEU_SELECT_ISA(dlgmm_select)(
-            scratch.scores.row(i - begin), scratch.bias.row(band), num_words,
-            static_cast<float>(chunk_cut), shares.words.data() + at);
-      } else {
-        for (int64_t v = 0; v < num_words; ++v) shares.words[at + v] = static_cast<int>(v);
-      }
-      shares.words.resize(at + count);
-      for (size_t a = at; a < shares.words.size(); ++a)
-        shares.scores.push_back(alpha[band * num_words + shares.words[a]] +
-                                word_score(scorer, patches.row(i), shares.words[a]));
-      shares.first.push_back(static_cast<int64_t>(shares.words.size()));
-    }
+      options.word_loss > 0
+          ? std::log(static_cast<double>(num_words) / options.word_loss) + 4 * options.gamma
+          : INFINITY;
+  for (int64_t i = table.begin(d); i < table.end(d); ++i) {
+    if (i < scratch.window_begin || i >= scratch.window_end)
+      fill_window(table, i, table.end(d), scorer, scratch);
+    const int band = table.band(d, i - table.begin(d));
+    const int64_t count = select_words(scorer, i, band, cut, largest_bias, scratch);
+    append_patch(table, i, scorer, alpha.subspan(band * num_words, num_words), count, scratch);
   }
-  return options.word_loss > 0 ? options.word_loss : 0.0;
+  return options.word_loss;
 }
 
 std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmModel& model,
@@ -154,6 +181,7 @@ std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmMode
       WordStats(num_words, model.words.cols(), model.word_variances.cols() > 1),
       [&](const Block& block, WordStats& part) {
         PassScratch scratch;
+        scratch.reach = table.begin(table.block_begin[block.index + 1]);
         for (int64_t d = table.block_begin[block.index]; d < table.block_begin[block.index + 1];
              ++d) {
           if (monitor.should_stop()) return;

@@ -5,6 +5,10 @@
 // degree 13, whose remainder is below 1e-17.
 #include "milieu/dlgmm/dlgmm_kernels.h"
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 namespace milieu::MILIEU_ISA {
 namespace {
 
@@ -49,6 +53,27 @@ inline double exp_of(double x) {
 inline double total_of(const double* lanes) {
   return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
          ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+}
+
+// Bit l is set when scores[l] + bias[l] >= least, l < kFloatLanes.
+inline uint32_t bits_at_least(const float* scores, const float* bias, float least) {
+#if defined(__AVX512F__)
+  const __m512 sums = _mm512_add_ps(_mm512_loadu_ps(scores), _mm512_loadu_ps(bias));
+  return _mm512_cmp_ps_mask(sums, _mm512_set1_ps(least), _CMP_GE_OQ);
+#elif defined(__AVX2__)
+  uint32_t bits = 0;
+  for (int half = 0; half < 2; ++half) {
+    const __m256 sums =
+        _mm256_add_ps(_mm256_loadu_ps(scores + 8 * half), _mm256_loadu_ps(bias + 8 * half));
+    const __m256 found = _mm256_cmp_ps(sums, _mm256_set1_ps(least), _CMP_GE_OQ);
+    bits |= static_cast<uint32_t>(_mm256_movemask_ps(found)) << (8 * half);
+  }
+  return bits;
+#else
+  uint32_t bits = 0;
+  for (int l = 0; l < kFloatLanes; ++l) bits |= (scores[l] + bias[l] >= least ? 1u : 0u) << l;
+  return bits;
+#endif
 }
 
 inline double larger(double a, double b) { return a > b ? a : b; }
@@ -99,31 +124,31 @@ int64_t dlgmm_select(const float* scores, const float* bias, int64_t count, floa
   for (int l = 1; l < kFloatLanes; ++l) largest = lanes[l] > largest ? lanes[l] : largest;
   const float least = largest - cut;
   int64_t found = 0;
-  for (v = 0; v + kFloatLanes <= count; v += kFloatLanes) {
-    int is_any = 0;
-    for (int l = 0; l < kFloatLanes; ++l) is_any |= scores[v + l] + bias[v + l] >= least ? 1 : 0;
-    if (!is_any) continue;
-    for (int l = 0; l < kFloatLanes; ++l)
-      if (scores[v + l] + bias[v + l] >= least) words[found++] = static_cast<int>(v + l);
-  }
+  for (v = 0; v + kFloatLanes <= count; v += kFloatLanes)
+    for (uint32_t bits = bits_at_least(scores + v, bias + v, least); bits != 0; bits &= bits - 1)
+      words[found++] = static_cast<int>(v) + __builtin_ctz(bits);
   for (; v < count; ++v)
     if (scores[v] + bias[v] >= least) words[found++] = static_cast<int>(v);
   return found;
 }
 
-double dlgmm_distance(const float* x, const double* w, int64_t count) {
-  double lanes[kLanes] = {};
-  int64_t r = 0;
-  for (; r + kLanes <= count; r += kLanes)
-    for (int l = 0; l < kLanes; ++l) {
-      const double difference = static_cast<double>(x[r + l]) - w[r + l];
+void dlgmm_distances(const float* x, const double* words, int64_t dim, const int* ids,
+                     int64_t count, double* out) {
+  for (int64_t a = 0; a < count; ++a) {
+    const double* w = words + ids[a] * dim;
+    double lanes[kLanes] = {};
+    int64_t r = 0;
+    for (; r + kLanes <= dim; r += kLanes)
+      for (int l = 0; l < kLanes; ++l) {
+        const double difference = static_cast<double>(x[r + l]) - w[r + l];
+        lanes[l] += difference * difference;
+      }
+    for (int l = 0; r < dim; ++r, ++l) {
+      const double difference = static_cast<double>(x[r]) - w[r];
       lanes[l] += difference * difference;
     }
-  for (int l = 0; r < count; ++r, ++l) {
-    const double difference = static_cast<double>(x[r]) - w[r];
-    lanes[l] += difference * difference;
+    out[a] = total_of(lanes);
   }
-  return total_of(lanes);
 }
 
 double dlgmm_weighted_distance(const float* x, const double* w, const double* s, int64_t count) {
@@ -141,8 +166,36 @@ double dlgmm_weighted_distance(const float* x, const double* w, const double* s,
   return total_of(lanes);
 }
 
-void dlgmm_add(double share, const float* x, const double* w, int64_t count, double* first) {
-  for (int64_t r = 0; r < count; ++r) first[r] += share * (static_cast<double>(x[r]) - w[r]);
+void dlgmm_add(const float* x, const double* words, int64_t dim, const int* ids,
+               const double* shares, int64_t count, double* first) {
+  for (int64_t a = 0; a < count; ++a) {
+    const double* w = words + ids[a] * dim;
+    double* to = first + ids[a] * dim;
+    const double share = shares[a];
+    for (int64_t r = 0; r < dim; ++r) to[r] += share * (static_cast<double>(x[r]) - w[r]);
+  }
+}
+
+void dlgmm_softmax(const double* scores, int64_t count, double* phi, double* log_phi) {
+  double largest = scores[0];
+  for (int64_t a = 1; a < count; ++a) largest = larger(largest, scores[a]);
+  double lanes[kLanes] = {};
+  int64_t a = 0;
+  for (; a + kLanes <= count; a += kLanes) {
+    for (int l = 0; l < kLanes; ++l) phi[a + l] = exp_of(scores[a + l] - largest);
+    for (int l = 0; l < kLanes; ++l) lanes[l] += phi[a + l];
+  }
+  for (int l = 0; a < count; ++a, ++l) {
+    phi[a] = exp_of(scores[a] - largest);
+    lanes[l] += phi[a];
+  }
+  const double sum = total_of(lanes);
+  const double scale = 1.0 / sum;
+  const double log_sum = largest + __builtin_log(sum);
+  for (a = 0; a < count; ++a) {
+    phi[a] *= scale;
+    log_phi[a] = scores[a] - log_sum;
+  }
 }
 
 void dlgmm_add_squares(double share, const float* x, const double* w, int64_t count,

@@ -10,9 +10,13 @@
 // dlgmm_select: words whose scores[v] + bias[v] is at least the largest one minus `cut`, ascending,
 // into `words`; returns how many.
 //
-// dlgmm_distance: sum_r (x_r - w_r)^2. dlgmm_weighted_distance: the same with factors s_r.
+// dlgmm_distances: for the rows ids[a] of `words` (each `dim` long) out[a] = sum_r (x_r - w_r)^2.
+// dlgmm_weighted_distance: of one word, with factors s_r.
 //
-// dlgmm_add: first += share (x - w). dlgmm_add_squares: second += share (x - w)^2.
+// dlgmm_add: rows ids[a] of `first` += shares[a] (x - w). dlgmm_add_squares: second += share
+// (x - w)^2 for one word.
+//
+// dlgmm_softmax: log_phi = scores - log sum exp scores, phi = exp of it.
 //
 // The theta-step works on V coordinates (docs/algorithms/dlgmm.md, "The theta-step"):
 // dlgmm_exponents: exponents[v] = exp(a + t / 2 - shift), with shift the largest a + t / 2, which
@@ -23,9 +27,12 @@
 MILIEU_DECLARE_ISA(
     int64_t dlgmm_select(const float* scores, const float* bias, int64_t count, float cut,
                          int* words);
-    double dlgmm_distance(const float* x, const double* w, int64_t count);
+    void dlgmm_distances(const float* x, const double* words, int64_t dim, const int* ids,
+                         int64_t count, double* out);
     double dlgmm_weighted_distance(const float* x, const double* w, const double* s, int64_t count);
-    void dlgmm_add(double share, const float* x, const double* w, int64_t count, double* first);
+    void dlgmm_add(const float* x, const double* words, int64_t dim, const int* ids,
+                   const double* shares, int64_t count, double* first);
+    void dlgmm_softmax(const double* scores, int64_t count, double* phi, double* log_phi);
     void dlgmm_add_squares(double share, const float* x, const double* w, int64_t count,
                            double* second);
     double dlgmm_exponents(const double* a, const double* t, int64_t count, double* exponents,

@@ -67,6 +67,10 @@ WordScorer make_word_scorer(const DlgmmModel& model);
 // beta log N(o | omega_v, delta2_v), in double.
 double word_score(const WordScorer& scorer, const float* patch, int64_t word);
 
+// The same for several words; `distances` gets |o - omega_v|^2 (spherical) or nothing useful.
+void word_scores(const WordScorer& scorer, const float* patch, std::span<const int> words,
+                 std::span<double> distances, std::span<double> scores);
+
 // What one pass says about the words. Moments are about the words of the pass.
 struct WordStats {
   std::vector<double> mass;  // V: sum phi
@@ -79,9 +83,10 @@ struct WordStats {
   int64_t num_scored = 0;  // pairs of patch and word that were not skipped
 
   WordStats(int64_t num_words, int64_t dim, bool is_diagonal);
-  // The shares `phi` of `words` in one patch.
+  // The shares `phi` of `words` in one patch, whose squared distances to spherical words are known
+  // or (empty) computed here.
   void add(const float* patch, DoubleView omega, std::span<const int> words,
-           std::span<const double> phi);
+           std::span<const double> phi, std::span<const double> distances = {});
   void merge(const WordStats& other);
 };
 
@@ -96,9 +101,11 @@ void update_words(const WordStats& stats, double floor, DlgmmModel& model);
 struct PatchShares {
   std::vector<int64_t> first;  // patches + 1
   std::vector<int> words;
-  std::vector<double> scores;  // alpha_v + beta log N
-  std::vector<double> phi;     // shares; each patch sums to 1
+  std::vector<double> scores;     // alpha_v + beta log N
+  std::vector<double> distances;  // |o - omega_v|^2 of spherical words; else empty
+  std::vector<double> phi;        // shares; each patch sums to 1
   std::vector<double> log_phi;
+  std::vector<double> old_phi;  // scratch
   void clear();
   int64_t num_patches() const { return static_cast<int64_t>(first.size()) - 1; }
 };
@@ -144,14 +151,19 @@ std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmMode
                                         DoubleView alpha, const PassOptions& options,
                                         Monitor& monitor);
 
-// What a block needs: scores of a chunk of patches and the candidate words.
+// What a block needs: products of a window of patches with all words, and the candidate words.
 struct PassScratch {
-  Matrix<float> chunk, scores, bias;
+  Matrix<float> chunk, products, bias;
+  int64_t window_begin = 0, window_end = 0;  // patches whose products are there
+  double window_norm = 0;                    // largest norm of their rows
+  int64_t reach = 0;                         // products may be made up to this patch
+  std::vector<int> candidates;
   PatchShares shares;
   CoherenceScratch coherence;
 };
 // Candidate words and scores of image d, appended to scratch.shares; returns the bound of the share
-// of the skipped words in each patch.
+// of the skipped words in each patch. Products depend on the scorer only: a scratch serves one
+// scorer, and scoring an image again with another alpha does not repeat them.
 double score_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
                    std::span<const double> alpha, const PassOptions& options, PassScratch& scratch);
 

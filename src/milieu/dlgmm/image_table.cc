@@ -9,7 +9,7 @@ namespace milieu {
 
 namespace {
 
-constexpr int64_t kPatchesPerBlock = 1024;
+constexpr int64_t kPatchesPerBlock = 4096;
 
 void check_offsets(const DlgmmImages& images) {
   const std::span<const int64_t> offsets = images.offsets;

@@ -116,33 +116,54 @@ WordScorer make_word_scorer(const DlgmmModel& model) {
   return s;
 }
 
-double word_score(const WordScorer& s, const float* patch, int64_t word) {
-  const double* omega = s.words.row(word);
+void word_scores(const WordScorer& s, const float* patch, std::span<const int> words,
+                 std::span<double> distances, std::span<double> scores) {
   const int64_t dim = s.words.cols();
-  const double distance =
-      s.is_diagonal
-          ? MILIEU_SELECT_ISA(dlgmm_weighted_distance)(patch, omega, s.inverse.row(word), dim)
-          : MILIEU_SELECT_ISA(dlgmm_distance)(patch, omega, dim) * s.inverse(word, 0);
-  return s.constants[word] - 0.5 * s.beta * distance;
+  const auto count = static_cast<int64_t>(words.size());
+  if (s.is_diagonal) {
+    for (int64_t a = 0; a < count; ++a)
+      scores[a] = s.constants[words[a]] -
+                  0.5 * s.beta *
+                      MILIEU_SELECT_ISA(dlgmm_weighted_distance)(patch, s.words.row(words[a]),
+                                                                 s.inverse.row(words[a]), dim);
+    return;
+  }
+  MILIEU_SELECT_ISA(dlgmm_distances)
+  (patch, s.words.data(), dim, words.data(), count, distances.data());
+  for (int64_t a = 0; a < count; ++a)
+    scores[a] = s.constants[words[a]] - 0.5 * s.beta * (distances[a] * s.inverse(words[a], 0));
+}
+
+double word_score(const WordScorer& s, const float* patch, int64_t word) {
+  const int id = static_cast<int>(word);
+  double distance = 0, score = 0;
+  word_scores(s, patch, {&id, 1}, {&distance, 1}, {&score, 1});
+  return score;
 }
 
 WordStats::WordStats(int64_t num_words, int64_t dim, bool is_diagonal)
     : mass(num_words, 0.0), first(num_words, dim), second(num_words, is_diagonal ? dim : 1) {}
 
 void WordStats::add(const float* patch, DoubleView omega, std::span<const int> words,
-                    std::span<const double> phi) {
+                    std::span<const double> phi, std::span<const double> distances) {
   const int64_t dim = omega.cols();
-  for (size_t a = 0; a < words.size(); ++a) {
-    const int v = words[a];
-    mass[v] += phi[a];
-    MILIEU_SELECT_ISA(dlgmm_add)(phi[a], patch, omega.row(v), dim, first.row(v));
-    if (second.cols() == 1)
-      second(v, 0) += phi[a] * MILIEU_SELECT_ISA(dlgmm_distance)(patch, omega.row(v), dim);
-    else
-      MILIEU_SELECT_ISA(dlgmm_add_squares)(phi[a], patch, omega.row(v), dim, second.row(v));
+  const auto count = static_cast<int64_t>(words.size());
+  MILIEU_SELECT_ISA(dlgmm_add)
+  (patch, omega.data(), dim, words.data(), phi.data(), count, first.data());
+  for (int64_t a = 0; a < count; ++a) mass[words[a]] += phi[a];
+  if (second.cols() > 1) {
+    for (int64_t a = 0; a < count; ++a) MILIEU_SELECT_ISA(dlgmm_add_squares)
+    (phi[a], patch, omega.row(words[a]), dim, second.row(words[a]));
+  } else {
+    for (int64_t a = 0; a < count; ++a) {
+      double distance = 0;
+      if (distances.empty()) MILIEU_SELECT_ISA(dlgmm_distances)
+      (patch, omega.data(), dim, &words[a], 1, &distance);
+      second(words[a], 0) += phi[a] * (distances.empty() ? distance : distances[a]);
+    }
   }
   ++num_patches;
-  num_scored += static_cast<int64_t>(words.size());
+  num_scored += count;
 }
 
 void WordStats::merge(const WordStats& other) {
