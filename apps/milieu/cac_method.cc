@@ -13,6 +13,7 @@
 #include "milieu/base/error.h"
 #include "milieu/data/groups.h"
 #include "milieu/feature/decode.h"
+#include "milieu/feature/feature_store.h"
 #include "milieu/metrics/metrics.h"
 
 namespace milieu::cli {
@@ -76,6 +77,7 @@ std::vector<Preset> CacMethod::presets() {
     options_.continuation = false;
     options_.reseed = false;
     options_.num_neighbors = 10;
+    options_.view_neighbors = 0;
   };
   return {{"paper",
            [this, apply_common] {
@@ -97,6 +99,7 @@ std::vector<Preset> CacMethod::presets() {
 std::optional<Dataset> CacMethod::load_own_input(const std::string& path,
                                                  const LoadOptions& options) {
   if (!files_.view.empty()) return join_views(lines_of(files_.view), options);
+<<<<<<< HEAD
   if (!std::filesystem::is_directory(path) || std::filesystem::exists(path + "/features.json"))
     return std::nullopt;
   if (!options.select.empty() || !options.rows.empty())
@@ -108,6 +111,23 @@ std::optional<Dataset> CacMethod::load_own_input(const std::string& path,
   pictures_ = std::move(set.paths);
   folder_ = path;
   return std::move(set.data);
+=======
+  if (!std::filesystem::is_directory(path)) return std::nullopt;
+  std::optional<KeypointSet> set;
+  if (is_feature_folder(path))
+    set = keypoints_of_features(path);
+  else
+    set = load_keypoints(path, options.num_threads);
+  if (!set) return std::nullopt;
+  if (!options.select.empty())
+    throw UsageError("--select is for rows; of a folder of pictures all keypoints are taken");
+  positions_ = Points(std::move(set->positions));
+  images_ = std::move(set->images);
+  pictures_ = std::move(set->paths);
+  folder_ = set->root;
+  max_side_ = set->max_side;
+  return std::move(set->data);
+>>>>>>> 74dbb40 (icc: choose axes, groups in cross-validation, refined sub-classes, how sure their number is; reproduce icc where and talkers. cac: neighbours in all views as context, cac predict, keypoints of features, curves)
 }
 
 // One picture each: the words at the end, then phrases at the stages of [Yuan08, Fig. 2].
@@ -123,8 +143,10 @@ void CacMethod::add_overlays(const CacResult& result, MethodResult& out) const {
     if (rows.empty()) continue;
     std::string name = pictures_[p];
     std::replace(name.begin(), name.end(), '/', '_');
+    DecodeOptions decode;
+    decode.max_side = max_side_;
     out.files.push_back(
-        {"overlay_" + name + ".png", draw_stages(load_image(folder_ + "/" + pictures_[p]),
+        {"overlay_" + name + ".png", draw_stages(load_image(folder_ + "/" + pictures_[p], decode),
                                                  positions_.gather(places).view(), rows, result)});
   }
 }
@@ -262,6 +284,7 @@ MethodResult CacMethod::fit(const Dataset& data, Monitor& monitor) {
   MethodResult out;
   out.model = to_model_file(result.model);
   out.summary = result.summary;
+  out.text = stability_text(result.summary);
   add_metrics(result, out);
   if (!result.phrases.empty()) out.files = cac_tables(result, data, errors);
   if (files_.overlay && !result.snapshots.empty()) add_overlays(result, out);

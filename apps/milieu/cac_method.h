@@ -48,6 +48,7 @@ class CacMethod : public MethodWith<CacOptions, CacFiles> {
  public:
   std::vector<Preset> presets() override;
   bool takes_input() const override { return files_.view.empty(); }
+  bool takes_features() const override { return files_.view.empty(); }
   std::optional<Dataset> load_own_input(const std::string& path,
                                         const LoadOptions& options) override;
   void load_files(RowFiles& rows) override;
@@ -69,6 +70,7 @@ class CacMethod : public MethodWith<CacOptions, CacFiles> {
   Points positions_;
   std::vector<int> images_;
   std::string folder_;                 // of the pictures that INPUT was; empty: a file
+  int max_side_ = 0;                   // to which they were scaled down; 0: not
   std::vector<std::string> pictures_;  // in it
   std::vector<int> initial_words_;
   std::vector<int> initial_phrases_;
@@ -76,8 +78,12 @@ class CacMethod : public MethodWith<CacOptions, CacFiles> {
   std::vector<int> phrase_truth_;  // of the labels; empty: unknown
 };
 
-// The tables of a run folder: words.csv, phrases.txt, steps.csv. `errors` have one entry a step, or
-// none.
+// The curves of `auto` choices: value against agreement of the starts. Empty without a choice.
+std::string stability_csv(const RunSummary& summary);
+std::string stability_text(const RunSummary& summary);  // with bars, for people
+
+// The tables of a run folder: words.csv, phrases.txt, steps.csv, with a choice stability.csv.
+// `errors` have one entry a step, or none.
 struct CacErrors {
   std::vector<double> phrases, words;
 };

@@ -2,11 +2,13 @@
 #include "cac_pictures.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/data/image_folder.h"
 #include "milieu/feature/decode.h"
+#include "milieu/feature/feature_store.h"
 #include "milieu/render/overlay.h"
 
 namespace milieu::cli {
@@ -23,6 +25,39 @@ std::vector<int> pick(const std::vector<int>& labels, const std::vector<int>& ro
   std::vector<int> picked;
   for (const int row : rows) picked.push_back(labels[row]);
   return picked;
+}
+
+// One row a keypoint, picture after picture.
+KeypointSet join_pictures(const std::vector<FloatView>& descriptors,
+                          const std::vector<FloatView>& frames,
+                          const std::vector<std::string>& paths, const Labels& labels,
+                          const std::string& source) {
+  KeypointSet set;
+  set.paths = paths;
+  int64_t n = 0, d = 0;
+  for (const FloatView& local : descriptors) {
+    n += local.rows();
+    if (local.rows() > 0) d = local.cols();
+  }
+  if (n == 0) throw DataError(fmt::format("{} has no picture with a keypoint", source));
+  Matrix<float> points(n, d);
+  set.positions = Matrix<float>(n, 2);
+  set.data.labels.names = labels.names;
+  int64_t row = 0;
+  for (size_t picture = 0; picture < paths.size(); ++picture)
+    for (int64_t i = 0; i < descriptors[picture].rows(); ++i, ++row) {
+      std::copy_n(descriptors[picture].row(i), d, points.row(row));
+      std::copy_n(frames[picture].row(i), 2, set.positions.row(row));
+      set.images.push_back(static_cast<int>(picture));
+      set.data.sample_names.push_back(fmt::format("{}:{:.1f},{:.1f}", paths[picture],
+                                                  set.positions(row, 0), set.positions(row, 1)));
+      if (!labels.empty()) set.data.labels.indices.push_back(labels.indices[picture]);
+    }
+  set.data.points = Points(std::move(points));
+  set.data.sample_shape = {d};
+  set.data.source = source;
+  set.data.total_rows = n;
+  return set;
 }
 
 }  // namespace
@@ -44,32 +79,35 @@ KeypointSet load_keypoints(const std::string& folder, int num_threads) {
     found[block.begin] =
         sparse_sift(load_image(folder + "/" + pictures.paths[block.begin]), texton_keypoints());
   });
-  KeypointSet set;
-  set.paths = pictures.paths;
-  int64_t n = 0, d = 0;
+  std::vector<FloatView> descriptors, frames;
   for (const LocalDescriptors& local : found) {
-    n += local.descriptors.rows();
-    d = std::max(d, local.descriptors.cols());
+    descriptors.push_back(local.descriptors);
+    frames.push_back(local.frames);
   }
-  if (n == 0) throw DataError(fmt::format("{} has no picture with a keypoint", folder));
-  Matrix<float> points(n, d);
-  set.positions = Matrix<float>(n, 2);
-  set.data.labels.names = pictures.labels.names;
-  int64_t row = 0;
-  for (size_t picture = 0; picture < found.size(); ++picture)
-    for (int64_t i = 0; i < found[picture].descriptors.rows(); ++i, ++row) {
-      std::copy_n(found[picture].descriptors.row(i), d, points.row(row));
-      std::copy_n(found[picture].frames.row(i), 2, set.positions.row(row));
-      set.images.push_back(static_cast<int>(picture));
-      set.data.sample_names.push_back(fmt::format("{}:{:.1f},{:.1f}", pictures.paths[picture],
-                                                  set.positions(row, 0), set.positions(row, 1)));
-      if (!pictures.labels.empty())
-        set.data.labels.indices.push_back(pictures.labels.indices[picture]);
-    }
-  set.data.points = Points(std::move(points));
-  set.data.sample_shape = {d};
-  set.data.source = folder;
-  set.data.total_rows = n;
+  KeypointSet set = join_pictures(descriptors, frames, pictures.paths, pictures.labels, folder);
+  set.root = folder;
+  return set;
+}
+
+std::optional<KeypointSet> keypoints_of_features(const std::string& path) {
+  const FeatureFolder folder = open_feature_folder(path);
+  std::vector<std::string> ids;
+  for (const FeatureFolder::Entry& entry : folder.features)
+    if (entry.has_patches) ids.push_back(entry.id);
+  if (ids.empty()) return std::nullopt;
+  require(ids.size() == 1, [&] {
+    return fmt::format("{} has local descriptors of {}: make a folder with those of one feature",
+                       path, fmt::join(ids, ", "));
+  });
+  const PatchSet patches = folder.patches(ids[0]);
+  std::vector<FloatView> descriptors, frames;
+  for (int64_t i = 0; i < patches.num_images(); ++i) {
+    descriptors.push_back(patches.descriptors_of(i));
+    frames.push_back(patches.frames_of(i));
+  }
+  KeypointSet set = join_pictures(descriptors, frames, folder.images, folder.labels, path);
+  set.root = folder.found_source();
+  set.max_side = folder.max_side;
   return set;
 }
 

@@ -3,11 +3,13 @@
 // result as [Yuan08, Fig. 2].
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "method.h"
 #include "milieu/cac/cac.h"
+#include "milieu/feature/decode.h"
 #include "milieu/feature/image.h"
 #include "milieu/feature/sparse_sift.h"
 
@@ -18,12 +20,18 @@ SparseSiftOptions texton_keypoints();
 
 // The keypoints of all pictures of a folder. A picture without any is left out.
 struct KeypointSet {
-  Dataset data;             // descriptors; names are PATH:X,Y, classes those of the pictures
-  Matrix<float> positions;  // one row a keypoint
-  std::vector<int> images;  // the picture of each keypoint, an index into paths
-  std::vector<std::string> paths;
+  Dataset data;                    // descriptors; names are PATH:X,Y, classes those of the pictures
+  Matrix<float> positions;         // one row a keypoint
+  std::vector<int> images;         // the picture of each keypoint, an index into paths
+  std::vector<std::string> paths;  // below root
+  std::string root;                // the folder of pictures
+  int max_side = DecodeOptions{}.max_side;  // how pictures were scaled down; 0: not at all
 };
 KeypointSet load_keypoints(const std::string& folder, int num_threads);
+
+// The local descriptors that a folder of features has kept (`milieu features --patches`); nothing
+// when it has none. Throws InvalidArgument when it has those of several features.
+std::optional<KeypointSet> keypoints_of_features(const std::string& folder);
 
 // From top to bottom: words at the end, phrases at the start, after the first round and at the end.
 // `rows` are the samples in this picture, `positions` theirs in the same order.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
+#include <variant>
 
 #include "cac_method.h"
 
@@ -40,15 +42,58 @@ std::string steps_csv(const CacResult& result, const CacErrors& errors) {
   return text;
 }
 
+const std::vector<double>* find_list(const RunSummary& summary, const std::string& name) {
+  for (const auto& [key, value] : summary.extra)
+    if (key == name) return std::get_if<std::vector<double>>(&value);
+  return nullptr;
+}
+
+// Calls visit(what, values, stability) for each curve that the summary has.
+template <class Visit>
+void visit_curves(const RunSummary& summary, Visit&& visit) {
+  for (const char* what : {"phrases", "words", "tau"}) {
+    const auto* values = find_list(summary, fmt::format("{}_tried", what));
+    const auto* stability = find_list(summary, fmt::format("{}_stability", what));
+    if (values && stability && values->size() == stability->size())
+      visit(what, *values, *stability);
+  }
+}
+
 }  // namespace
+
+std::string stability_csv(const RunSummary& summary) {
+  std::string text;
+  visit_curves(summary, [&](const char* what, const auto& values, const auto& stability) {
+    if (text.empty()) text = "option,value,stability\n";
+    for (size_t i = 0; i < values.size(); ++i)
+      text += fmt::format("{},{},{}\n", what, values[i], stability[i]);
+  });
+  return text;
+}
+
+std::string stability_text(const RunSummary& summary) {
+  constexpr double kWidth = 40;
+  std::string text;
+  visit_curves(summary, [&](const char* what, const auto& values, const auto& stability) {
+    text += fmt::format("{:<8} agreement of the starts\n", what);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto length = static_cast<size_t>(kWidth * std::clamp(stability[i], 0.0, 1.0));
+      text += fmt::format("{:>8} {:>6.3f} {}\n", values[i], stability[i], std::string(length, '#'));
+    }
+  });
+  return text;
+}
 
 std::vector<ResultFile> cac_tables(const CacResult& result, const Dataset& data,
                                    const CacErrors& errors) {
   std::string phrases;
   for (const std::string& line : describe_phrases(result.model)) phrases += line + "\n";
-  return {{"words.csv", words_csv(result, data)},
-          {"phrases.txt", phrases},
-          {"steps.csv", steps_csv(result, errors)}};
+  std::vector<ResultFile> files = {{"words.csv", words_csv(result, data)},
+                                   {"phrases.txt", phrases},
+                                   {"steps.csv", steps_csv(result, errors)}};
+  const std::string curves = stability_csv(result.summary);
+  if (!curves.empty()) files.push_back({"stability.csv", curves});
+  return files;
 }
 
 }  // namespace milieu::cli

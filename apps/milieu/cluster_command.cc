@@ -237,7 +237,8 @@ void ClusterCommand::load(ProgressMonitor& monitor, Session& session) {
   options.select = input_.select;
   if (!input_.rows.empty()) options.rows = load_row_numbers(input_.rows);
   options.num_threads = num_threads();
-  if (auto own = method_->load_own_input(input_.path, options)) {
+  const bool is_own = input_.feature.empty() || !method_->takes_features();
+  if (auto own = is_own ? method_->load_own_input(input_.path, options) : std::nullopt) {
     loaded_.data = std::move(*own);
   } else {
     loaded_ = load_rows(options, monitor, session);

@@ -22,7 +22,8 @@ Command cac_command() {
   return {.name = "cac",
           .summary = "context-aware clustering: words of samples, phrases of groups",
           .example = kExample,
-          .make_method = std::make_unique<CacMethod>};
+          .make_method = std::make_unique<CacMethod>,
+          .subcommands = {cac_predict_command()}};
 }
 
 }  // namespace milieu::cli

@@ -27,7 +27,7 @@ void visit_fields(IccFiles& o, Visitor&& v) {
   v("axes", o.axes, anything(),
     "file with the rows of a linear projection, in place of --projection");
   v("groups", o.groups, anything(),
-    "file with the group of every row: --cv and --holdout test groups together");
+    "file with the group of every row: --cv, --holdout and --auto test groups together");
 }
 
 class IccMethod : public MethodWith<IccRunOptions, IccFiles> {

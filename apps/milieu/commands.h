@@ -67,6 +67,7 @@ std::string call_of(const Command& command);
 
 // The rows of the table, each from its own file.
 Command cac_command();
+Command cac_predict_command();
 Command kmeans_command();
 Command kmodes_command();
 Command gmm_command();

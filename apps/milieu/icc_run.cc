@@ -145,7 +145,7 @@ MethodResult run_icc(const IccRunInput& input, const IccRunOptions& options, Mon
   std::vector<std::pair<std::string, SummaryValue>> choice;
   if (options.classifier.automatic) {
     const IccClassifierChoice best =
-        choose_icc_options({data.points, data.classes}, options.classifier, monitor);
+        choose_icc_options({data.points, data.classes, data.groups}, options.classifier, monitor);
     chosen.classifier = best.options;
     choice = {{"chosen", best.text}, {"cross_validated_accuracy", best.accuracy}};
   }

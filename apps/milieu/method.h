@@ -62,6 +62,8 @@ class Method {
   }
   // The run folder whose features, words and columns INPUT must have; "": none.
   virtual std::string model_of_input() const { return ""; }
+  // True when --feature goes before that: pictures then become rows as for other methods.
+  virtual bool takes_features() const { return false; }
   // Reads the files beside it.
   virtual void load_files(RowFiles& rows) { (void)rows; }
   // The true classes of what will be labelled; `path` is --truth or empty.

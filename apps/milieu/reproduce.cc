@@ -93,6 +93,8 @@ const std::vector<Reproduction>& reproductions() {
       {"icc", "gas", "gases for the paper's colas", reproduce_icc_gas},
       {"icc", "grid", "accuracy and sub-classes against the size of the grid", reproduce_icc_grid},
       {"icc", "time", "seconds against the number of samples", reproduce_icc_time},
+      {"icc", "where", "ICC beside mixtures on gases and digits (long)", reproduce_icc_where},
+      {"icc", "talkers", "the same on vowels of talkers held out (long)", reproduce_icc_talkers},
       {"dlgmm", "scenes", "Tables 1 and 3 on 15-Scenes (hours)", reproduce_dlgmm_scenes},
       {"dlgmm", "caltech", "Tables 2 and 4 on a subset of Caltech-101 (hours)",
        reproduce_dlgmm_caltech},

@@ -156,6 +156,7 @@ CacOptions published_cac_options(const ReproduceRun& run) {
   options.phrase_start = CacPhraseStart::KModes;
   options.continuation = false;
   options.reseed = false;
+  options.view_neighbors = 0;
   options.seed = run.options().seed;
   options.num_threads = run.options().num_threads;
   return options;

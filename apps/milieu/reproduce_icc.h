@@ -12,5 +12,7 @@ void reproduce_icc_vowels(ReproduceRun& run);
 void reproduce_icc_gas(ReproduceRun& run);
 void reproduce_icc_grid(ReproduceRun& run);
 void reproduce_icc_time(ReproduceRun& run);
+void reproduce_icc_where(ReproduceRun& run);
+void reproduce_icc_talkers(ReproduceRun& run);
 
 }  // namespace milieu::cli

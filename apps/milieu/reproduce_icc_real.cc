@@ -3,52 +3,13 @@
 // Figure 6), gases for the colas (Table 2).
 #include <fmt/format.h>
 
-#include <cmath>
-
-#include "milieu/data/dataset.h"
-#include "milieu/data/npy.h"
 #include "milieu/icc/icc_compare.h"
 #include "reproduce_icc.h"
+#include "reproduce_icc_data.h"
 
 namespace milieu::cli {
 
 namespace {
-
-struct RealSet {
-  Matrix<float> points;
-  std::vector<int> classes;
-  std::vector<int> groups;
-};
-
-// Rows of a set that `keep` says, given columns (empty: all).
-template <class Keep>
-RealSet load_set(const ReproduceRun& run, const std::string& points_name,
-                 const std::string& labels_name, const std::string& groups_name,
-                 const std::vector<int>& columns, Keep&& keep) {
-  const Dataset data = load_dataset(run.data_file(points_name));
-  const std::vector<int64_t> labels = to_integers(open_npy(run.data_file(labels_name)));
-  std::vector<int64_t> groups(labels.size(), 0);
-  if (!groups_name.empty()) groups = to_integers(open_npy(run.data_file(groups_name)));
-  std::vector<int64_t> rows;
-  for (int64_t i = 0; i < data.points.rows(); ++i)
-    if (keep(data.points.view(), i)) rows.push_back(i);
-  const int64_t d = columns.empty() ? data.points.cols() : static_cast<int64_t>(columns.size());
-  RealSet set{Matrix<float>(static_cast<int64_t>(rows.size()), d), {}, {}};
-  for (size_t r = 0; r < rows.size(); ++r) {
-    for (int64_t j = 0; j < d; ++j)
-      set.points(static_cast<int64_t>(r), j) =
-          data.points.view()(rows[r], columns.empty() ? j : columns[j]);
-    set.classes.push_back(static_cast<int>(labels[rows[r]]));
-    set.groups.push_back(static_cast<int>(groups[rows[r]]));
-  }
-  return set;
-}
-
-bool is_complete(FloatView points, int64_t row) {
-  for (const float value : points.row_span(row))
-    if (value == 0) return false;
-  return true;
-}
 
 void add_rows(ResultTable& table, const std::string& name, const IccComparison& comparison,
               const char* const* published) {
@@ -77,27 +38,23 @@ IccCompareOptions base_options(const ReproduceRun& run, int trials) {
 }  // namespace
 
 void reproduce_icc_vowels(ReproduceRun& run) {
-  const auto all = [](FloatView, int64_t) { return true; };
   ResultTable table{"icc_vowels",
                     "Vowels, 90 % train, 10 % test, bandwidth by cross-validation; paper: North "
                     "Texas vowels [Yu13, Table 3]",
                     kColumns,
                     {},
-                    {"EM starts from k-means, its number by cross-validation"}};
+                    {"EM starts from k-means, its number by cross-validation; both refined where "
+                     "that helps there"}};
   constexpr const char* kPublished[] = {"41.7", "75.9", "79.2", "79.2"};
-  const RealSet sets[] = {load_set(run, "peterson_barney/X.npy", "peterson_barney/labels.npy",
-                                   "peterson_barney/talker.npy", {1, 2}, all),
-                          load_set(run, "vowel_deterding/X.npy", "vowel_deterding/labels.npy",
-                                   "vowel_deterding/speaker.npy", {}, all),
-                          load_set(run, "hillenbrand/X8.npy", "hillenbrand/labels.npy",
-                                   "hillenbrand/talker.npy", {}, is_complete)};
+  const RealSet sets[] = {load_peterson_barney(run, {1, 2}), load_deterding(run),
+                          load_hillenbrand(run)};
   constexpr const char* kNames[] = {"Peterson-Barney F1, F2", "Deterding", "Hillenbrand, 8"};
   for (int s = 0; s < 3 && !run.is_stopped(); ++s) {
     for (const bool is_grouped : {false, true}) {
       run.say(fmt::format("{}{}", kNames[s], is_grouped ? ", talkers together" : ""));
       IccCompareInput input{sets[s].points, sets[s].classes, {}};
       if (is_grouped) input.groups = sets[s].groups;
-      const IccComparison comparison = compare_icc(input, base_options(run, 10), run.monitor());
+      const IccComparison comparison = compare_icc(input, base_options(run, 20), run.monitor());
       if (run.is_stopped()) return;
       add_rows(table, std::string(kNames[s]) + (is_grouped ? ", talkers together" : ""), comparison,
                is_grouped ? nullptr : kPublished);
@@ -106,13 +63,9 @@ void reproduce_icc_vowels(ReproduceRun& run) {
   run.show(table);
 }
 
-// Sizes differ by four powers of ten, so logarithms; batch 1 alone, as small as the paper's set.
+// Batch 1 alone, as small as the paper's set.
 void reproduce_icc_gas(ReproduceRun& run) {
-  const std::vector<int64_t> batch = to_integers(open_npy(run.data_file("gas_drift/batch.npy")));
-  RealSet set = load_set(run, "gas_drift/X.npy", "gas_drift/labels.npy", "", {},
-                         [&](FloatView, int64_t i) { return batch[i] == 1; });
-  for (float& value : std::span(set.points.data(), set.points.size()))
-    value = std::copysign(std::log1p(std::abs(value)), value);
+  const RealSet set = load_gases(run, 1);
   ResultTable table{"icc_gas",
                     "Gases, batch 1, 150 train, 25 test; paper: colas [Yu13, Table 2]",
                     kColumns,
@@ -139,8 +92,7 @@ void reproduce_icc_gas(ReproduceRun& run) {
 }
 
 void reproduce_icc_grid(ReproduceRun& run) {
-  const RealSet set =
-      load_set(run, "hillenbrand/X8.npy", "hillenbrand/labels.npy", "", {}, is_complete);
+  const RealSet set = load_hillenbrand(run);
   ResultTable table{"icc_grid",
                     "Hillenbrand vowels, s 15, z 60 cells on growing grids, [Yu13, Figure 6]",
                     {"grid", "weight", "paper %", "paper sub-cl.", "here %", "sub-cl.", "seconds"},

@@ -163,6 +163,12 @@ class CacTest(CliTest):
                                "--phrases", "2", "--restarts", "2", "--json").json()
         self.assertIn(summary["num_words"], summary["words_tried"])
         self.assertEqual(len(summary["words_tried"]), len(summary["words_stability"]))
+        outcome = self.fit("--positions", "P.npy", "--phrases", "auto", "--restarts", "2", "--out",
+                           "run")
+        self.assertRegex(outcome.out, r"(?m)^ +2 +[01]\.\d+ #")
+        lines = (self.folder / "run/stability.csv").read_text().splitlines()
+        self.assertEqual(lines[0], "option,value,stability")
+        self.assertTrue(lines[1].startswith("phrases,2,"))
 
     def test_preset_paper_sets_the_published_values(self):
         self.succeed("cac", "X.npy", "--positions", "P.npy", "--preset", "paper", "--out", "run")
@@ -244,6 +250,16 @@ class CacTest(CliTest):
         for name in ("a", "b"):
             content = (self.folder / f"run/overlay_{name}.ppm.png").read_bytes()
             self.assertTrue(content.startswith(b"\x89PNG"))
+        rows = self.succeed("cac", "pictures", "--feature", "tiny", "--words", "2", "--json").json()
+        self.assertEqual(rows["n"], 2)
+        self.succeed("features", "pictures", "--feature", "sparse-sift:max_scale=2:words=4",
+                     "--patches", "--out", "local")
+        kept = self.succeed("cac", "local", "--words", "4", "--phrases", "2", "--overlay", "--json",
+                            "--out", "of_features").json()
+        self.assertEqual(kept["n"], len(np.load(self.folder / "local/sparse-sift.frames.npy")))
+        self.assertTrue((self.folder / "of_features/overlay_a.ppm.png").exists())
+        new = self.succeed("cac", "predict", "of_features", "local", "--json").json()
+        self.assertEqual(new["primitives"], kept["n"])
         self.assertIn("--overlay is given without pictures",
                       self.fail_with(2, "cac", "X.npy", "--overlay"))
         self.assertIn("places of its own",
@@ -254,6 +270,53 @@ class CacTest(CliTest):
         out = self.succeed("predict", "run", "X.npy").out.split()
         self.assertEqual(len(out), 300)
         self.assertLessEqual(set(out), set("0123"))
+
+    def test_prediction_of_new_groups_finds_words_and_phrases(self):
+        self.fit("--positions", "P.npy", "--out", "run")
+        points, positions, words, side = textures(seed=7)
+        self.save("new.npy", points)
+        self.save("places.npy", positions)
+        self.save("new_side.npy", side)
+        summary = self.succeed("cac", "predict", "run", "new.npy", "--positions", "places.npy",
+                               "--truth", "new_side.npy", "--out", "phrases.npy", "--words-out",
+                               "words_out.csv", "--json").json()
+        self.assertEqual((summary["primitives"], summary["groups"]), (300, 300))
+        self.assertLess(summary["metrics"]["error"], 0.1)
+        self.assertEqual(np.load(self.folder / "phrases.npy").shape, (300,))
+        self.assertEqual(len((self.folder / "words_out.csv").read_text().splitlines()), 301)
+        training = self.succeed("cac", "predict", "run", "X.npy", "--positions", "P.npy").out
+        same = np.array(training.split(), dtype=int) == self.labels("run")
+        self.assertGreater(same.mean(), 0.95)
+        self.write("g.txt", "left: 0 1 2\nright: 3 4\n")
+        groups = self.succeed("cac", "predict", "run", "new.npy", "--groups", "g.txt")
+        self.assertEqual(len(groups.out.split()), 2)
+
+    def test_prediction_of_new_groups_in_views(self):
+        a, classes = blobs(seed=1)
+        self.save("a.npy", a)
+        self.save("b.npy", a[:, :2] * 3)
+        self.succeed("cac", "--view", "a.npy", "--view", "b.npy", "--words", "3", "--phrases", "3",
+                     "--out", "run")
+        out = self.succeed("cac", "predict", "run", "--view", "a.npy", "--view", "b.npy").out
+        np.testing.assert_array_equal(np.array(out.split(), dtype=int), self.labels("run"))
+
+    def test_prediction_of_new_groups_names_what_is_wrong(self):
+        self.fit("--positions", "P.npy", "--out", "run")
+        self.succeed("kmeans", "X.npy", "-k", "2", "--out", "plain")
+        self.save("short.npy", self.positions[:7])
+        predict = ["cac", "predict", "run"]
+        for arguments, code, words in (
+                ([], 2, "INPUT is missing"),
+                (["X.npy", "--view", "X.npy"], 2, "both given"),
+                (["X.npy"], 2, "new groups need groups, positions or several views"),
+                (["X.npy", "--positions", "short.npy"], 1, "short.npy has 7 rows, X.npy has 300"),
+                (["X.npy", "--positions", "P.npy", "--truth", "short.npy"], 1, "short.npy"),
+                (["X.npy", "--images", "side.npy"], 2, "--images is given without --positions"),
+                (["P.npy", "--positions", "P.npy", "--out", "x.txt"], 2, "must end in .csv or .npy"),
+                (["--view", "X.npy", "--view", "P.npy"], 2, "there are 2 views, the model has 1")):
+            self.assertIn(words, self.fail_with(code, *predict, *arguments), arguments)
+        self.assertIn("kmeans", self.fail_with(1, "cac", "predict", "plain", "X.npy",
+                                               "--positions", "P.npy"))
 
 
 if __name__ == "__main__":

@@ -58,6 +58,7 @@ class IccTest(MethodCases, CliTest):
         for name in ("survival", "noise", "persistence"):
             self.assertEqual(len(summary[name]), summary["clusters"], name)
         self.assertEqual(summary["resamples"], 10)
+        self.assertLessEqual(summary["fewest_subclasses"][0], summary["most_subclasses"][0])
 
     def test_comparison_table(self):
         self.save_crossing()
@@ -79,6 +80,10 @@ class IccTest(MethodCases, CliTest):
         summary = self.succeed("icc", "P.npy", "--labels", "c.npy", "--auto", "--json").json()
         self.assertIn("chosen", summary)
         self.assertGreater(summary["cross_validated_accuracy"], 0.5)
+        searched = self.succeed("icc", "P.npy", "--labels", "c.npy", "--auto", "--search-axes",
+                                "--json").json()
+        self.assertGreaterEqual(searched["cross_validated_accuracy"],
+                                summary["cross_validated_accuracy"])
 
     def test_projections_from_files(self):
         points, _ = self.save_crossing()
@@ -114,6 +119,7 @@ class IccTest(MethodCases, CliTest):
                 (["--bandwidth", "0"], 2, "bandwidth is '0', must be above 0"),
                 (["--bandwidth", "wide"], 2, "bandwidth is 'wide'"),
                 (["--dims", "4"], 2, "num_dims is 4"),
+                (["--components", "1,9"], 2, "components is '1,9', but there are 2 axes"),
                 (["--cv", "5"], 2, "give --labels"),
                 (["--auto"], 2, "give --labels"),
                 (["--projection", "lda"], 2, "lda, which needs two classes"),

@@ -38,6 +38,9 @@ struct CacOptions {
   double lambda = -1;      // weight of the context in J; 0: k-means; -1: from tau
   int num_neighbors = 10;  // K: spatial neighbours of a group
   double epsilon = 0;      // above 0: neighbours within this distance instead of K
+  // With several views and neither groups nor positions: a further group for each sample, of it and
+  // its so many nearest in all views together. 0: none; -1: 10, and none above 50,000 samples.
+  int view_neighbors = -1;
   CacScaling scaling = CacScaling::UnitVariance;
   CacTransactions transactions = CacTransactions::Counts;
   CacStart start = CacStart::Auto;
@@ -67,6 +70,9 @@ void visit_fields(CacOptions& o, Visitor&& v) {
     "a group is a sample and this many spatial neighbours");
   v("epsilon", o.epsilon, at_least(0),
     "above 0: a group is a sample and all neighbours within this distance");
+  v("view_neighbors", o.view_neighbors, at_least(0).or_word("auto", -1),
+    "with several views and no other context: groups of each sample and its so many nearest in all "
+    "views together; auto: 10, none above 50,000 samples");
   v("scaling", o.scaling,
     one_of<CacScaling>({{"unit-variance", CacScaling::UnitVariance}, {"raw", CacScaling::Raw}}),
     "of each view's squared distances");
@@ -106,7 +112,9 @@ struct CacInput {
   FloatView positions;                    // n x 2 (any width), or empty
   std::span<const int> images;            // n: the image of each sample; empty: all in one
   std::span<const int> initial_words;     // a word of its view for each primitive, or empty
-  std::span<const int> initial_phrases;   // a phrase for each group, or empty
+  // A phrase for each group, or empty. Where the only groups are samples and their neighbours in
+  // the views, one for each sample will do.
+  std::span<const int> initial_phrases;
 };
 
 // What predicts for new samples and groups.
@@ -120,7 +128,7 @@ struct CacModel {
   Matrix<float> compositions;   // phrases x words, 0 or 1; no rows: fitted without context
   double lambda = 0;
   std::string transactions = "counts";
-  int num_neighbors = 0;  // of spatial groups; 0: groups were given
+  int num_neighbors = 0;  // of spatial groups; below 0: so many in all views together
   double epsilon = 0;
   int include_self = 1;
 

@@ -183,6 +183,7 @@ TEST(CacGolden, TwoViewsOfNinetySamples) {
   input.initial_phrases = start.phrases;
   CacOptions options = raw_options(3, 3);
   options.tau = 1;
+  options.view_neighbors = 0;  // as in the paper
   const CacResult result = fit_cac(input, options);
   ASSERT_GE(result.steps.size(), 6u);
   const CacStep& first = result.steps[0];

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "milieu/base/error.h"
@@ -47,7 +48,8 @@ CacOptions options_of(const CacModel& model, int num_threads) {
   CacOptions options;
   options.num_words = 1;
   options.num_phrases = 1;
-  options.num_neighbors = model.num_neighbors;
+  options.num_neighbors = std::max(1, std::abs(model.num_neighbors));
+  options.view_neighbors = 0;
   options.epsilon = model.epsilon;
   options.include_self = model.include_self != 0;
   options.transactions =
@@ -97,7 +99,15 @@ CacPrediction predict_groups(const CacModel& model, const CacInput& input, int n
   check_model(model);
   require(model.compositions.rows() > 0,
           "the model was fitted without context: it has no phrases for new groups");
-  const internal::CacProblem problem = problem_of(model, input, num_threads);
+  ContextGroups near;
+  CacInput with_groups = input;
+  const bool has_context = input.groups || input.positions.rows() > 0;
+  if (model.num_neighbors < 0 && !has_context && input.views.size() == model.scales.size() &&
+      input.views[0].rows() > 0) {
+    near = neighbors_in_views(input.views, model.scales, -model.num_neighbors, num_threads);
+    with_groups.groups = &near;
+  }
+  const internal::CacProblem problem = problem_of(model, with_groups, num_threads);
   internal::CacState state;
   for (size_t v = 0; v < problem.views.size(); ++v) {
     KMeansModel words = words_of_view(model, static_cast<int>(v));

@@ -13,6 +13,9 @@
 namespace milieu {
 namespace {
 
+constexpr int kOwnViewNeighbors = 10;
+constexpr int64_t kMaxSearchedSamples = 50'000;  // all pairs are looked at
+
 void check_views(const CacInput& input) {
   require(!input.views.empty(), "there are no samples: give at least one view");
   const int64_t n = input.views[0].rows();
@@ -66,7 +69,10 @@ void check_initial_labels(const CacInput& input, const CacOptions& options, int6
   const int64_t n = input.views[0].rows();
   check(input.initial_words, n * static_cast<int64_t>(input.views.size()), options.num_words,
         "initial_words", "primitives");
-  check(input.initial_phrases, num_groups, options.num_phrases, "initial_phrases", "groups");
+  const bool is_one_a_sample = internal::count_view_neighbors(input, options) > 0 &&
+                               static_cast<int64_t>(input.initial_phrases.size()) == n;
+  check(input.initial_phrases, is_one_a_sample ? n : num_groups, options.num_phrases,
+        "initial_phrases", "groups");
   require(input.initial_phrases.empty() || !input.initial_words.empty(),
           "initial_phrases are given without initial_words: give the words too");
   const bool has_start = !input.initial_words.empty();
@@ -101,6 +107,12 @@ double member_total_of(const ContextGroups& groups) {
 
 }  // namespace
 
+int internal::count_view_neighbors(const CacInput& input, const CacOptions& options) {
+  if (input.views.size() < 2 || input.groups || input.positions.rows() > 0) return 0;
+  if (options.view_neighbors >= 0) return options.view_neighbors;
+  return input.views[0].rows() <= kMaxSearchedSamples ? kOwnViewNeighbors : 0;
+}
+
 ContextGroups make_context(const CacInput& input, const CacOptions& options, Monitor& monitor) {
   check_views(input);
   check_context(input);
@@ -115,6 +127,10 @@ ContextGroups make_context(const CacInput& input, const CacOptions& options, Mon
     groups = spatial_groups(input.positions, input.images, neighborhood, monitor);
   } else if (input.groups) {
     groups = *input.groups;
+  } else if (const int count = internal::count_view_neighbors(input, options); count > 0) {
+    std::vector<double> scales;
+    for (const FloatView& points : input.views) scales.push_back(make_view(points, options).scale);
+    groups = neighbors_in_views(input.views, scales, count, options.num_threads, monitor);
   }
   if (input.views.size() == 1) return groups;
   return view_groups(input.views[0].rows(), static_cast<int>(input.views.size()), groups);
@@ -150,6 +166,7 @@ CacProblem make_cac_problem(const CacInput& input, const CacOptions& options, Mo
   validate_options(options);
   CacProblem problem;
   problem.groups = make_context(input, options, monitor);
+  problem.view_neighbors = count_view_neighbors(input, options);
   check_initial_labels(input, options, problem.groups.num_groups());
   problem.groups_of = transpose(problem.groups);
   problem.member_total = member_total_of(problem.groups);

@@ -33,6 +33,7 @@ struct CacProblem {
   int num_words = 0;        // of all views, M
   int num_phrases = 0;      // M~; 0: no context
   int64_t num_primitives = 0;
+  int view_neighbors = 0;   // of groups in all views together; 0: none
   double member_total = 0;  // sum over groups of weight * |t|
   bool is_binary = false;
   bool reseeds = true;
@@ -50,6 +51,9 @@ struct CacState {
   std::vector<int> words;                 // one a primitive
   std::vector<int> phrases;               // one a group
 };
+
+// Neighbours in all views together that the groups of samples have; 0: there are no such groups.
+int count_view_neighbors(const CacInput& input, const CacOptions& options);
 
 // Checks input and options, makes the groups. Throws as fit_cac says.
 CacProblem make_cac_problem(const CacInput& input, const CacOptions& options, Monitor& monitor);

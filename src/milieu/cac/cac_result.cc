@@ -32,7 +32,8 @@ CacModel make_model(const CacProblem& problem, const CacOptions& options, const 
     model.compositions.data()[i] = state.compositions[i];
   model.lambda = lambda;
   model.transactions = problem.is_binary ? "binary" : "counts";
-  model.num_neighbors = options.num_neighbors;
+  model.num_neighbors =
+      problem.view_neighbors > 0 ? -problem.view_neighbors : options.num_neighbors;
   model.epsilon = options.epsilon;
   model.include_self = options.include_self;
   return model;

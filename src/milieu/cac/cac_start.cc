@@ -165,6 +165,9 @@ std::optional<CacState> start_from_labels(const CacProblem& problem, const CacOp
   }
   state.phrases.assign(phrases.begin(), phrases.end());
   if (phrases.empty()) state.phrases.assign(static_cast<size_t>(problem.groups.num_groups()), 0);
+  // One a sample: the groups of neighbours start with that of their own sample.
+  for (size_t g = phrases.size(); g < static_cast<size_t>(problem.groups.num_groups()); ++g)
+    if (!phrases.empty()) state.phrases.push_back(phrases[g - phrases.size()]);
   state = settle_start(problem, std::move(state));
   if (problem.has_context() && phrases.empty() &&
       !cluster_groups(problem, options.phrase_start, Random(options.seed), monitor, state))

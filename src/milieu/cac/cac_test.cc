@@ -280,6 +280,70 @@ TEST(Cac, ViewsMayHaveExtraGroups) {
   EXPECT_EQ(result.summary.d, 5);
 }
 
+// A small dense cluster beside a large wide one, in both views: k-means gives the small one some of
+// the other's samples, whose neighbours know better.
+struct UnequalPair {
+  Matrix<float> a{300, 2}, b{300, 2};
+  std::vector<int> truth;
+  explicit UnequalPair(uint64_t seed) {
+    Random random(seed);
+    for (int i = 0; i < 300; ++i) {
+      const bool is_small = i % 6 == 0;
+      const double spread = is_small ? 0.5 : 2.2;
+      truth.push_back(is_small);
+      a(i, 0) = static_cast<float>(6 * is_small + spread * random.normal());
+      a(i, 1) = static_cast<float>(spread * random.normal());
+      b(i, 0) = static_cast<float>(spread * random.normal());
+      b(i, 1) = static_cast<float>(6 * is_small + spread * random.normal());
+    }
+  }
+  CacInput input() const {
+    CacInput input;
+    input.views = {a, b};
+    return input;
+  }
+};
+
+TEST(Cac, NeighborsInTheViewsAreContext) {
+  CacOptions options;
+  options.num_words = 2;
+  options.num_phrases = 2;
+  double error_without = 0, error_with = 0;
+  for (const uint64_t seed : {1, 2, 3, 4}) {
+    const UnequalPair pair(seed);
+    options.view_neighbors = 0;
+    const CacResult without = fit_cac(pair.input(), options);
+    EXPECT_EQ(without.phrases.size(), 300u);
+    EXPECT_EQ(without.model.num_neighbors, options.num_neighbors);
+    options.view_neighbors = -1;
+    const CacResult with = fit_cac(pair.input(), options);
+    EXPECT_EQ(with.phrases.size(), 600u);  // a group of its own and one with its neighbours
+    EXPECT_EQ(with.labels.size(), 300u);
+    EXPECT_EQ(with.model.num_neighbors, -10);
+    error_without += compute_metrics(without.labels, pair.truth).error / 4;
+    error_with += compute_metrics(with.labels, pair.truth).error / 4;
+    const CacPrediction again = predict_groups(with.model, pair.input());
+    EXPECT_LT(compute_metrics(again.labels, with.labels).error, 0.02);
+  }
+  EXPECT_LT(error_with, error_without / 2);
+}
+
+TEST(Cac, OneInitialPhraseASampleIsEnough) {
+  const UnequalPair pair(1);
+  CacInput started = pair.input();
+  std::vector<int> words;
+  for (int p = 0; p < 600; ++p) words.push_back(pair.truth[p % 300]);
+  started.initial_words = words;
+  started.initial_phrases = pair.truth;
+  CacOptions options;
+  options.num_words = 2;
+  options.num_phrases = 2;
+  EXPECT_EQ(fit_cac(started, options).phrases.size(), 600u);
+  started.initial_phrases = started.initial_phrases.first(299);
+  EXPECT_THAT(message_of([&] { fit_cac(started, options); }),
+              ::testing::HasSubstr("initial_phrases has 299 entries"));
+}
+
 TEST(Cac, ScalingMakesTheUnitOfAViewIrrelevant) {
   const LabelledPoints a =
       make_blobs({.n = 150, .d = 2, .num_clusters = 3, .separation = 3, .seed = 5});

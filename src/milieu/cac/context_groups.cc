@@ -185,6 +185,25 @@ ContextGroups spatial_groups(FloatView positions, std::span<const int> images,
   return groups;
 }
 
+ContextGroups neighbors_in_views(std::span<const FloatView> views, std::span<const double> scales,
+                                 int num_neighbors, int num_threads, Monitor& monitor) {
+  int64_t width = 0;
+  for (const FloatView& view : views) width += view.cols();
+  Matrix<float> joined(views[0].rows(), width);
+  int64_t column = 0;
+  for (size_t v = 0; v < views.size(); ++v) {
+    const double factor = std::sqrt(scales[v]);
+    for (int64_t i = 0; i < joined.rows(); ++i)
+      for (int64_t t = 0; t < views[v].cols(); ++t)
+        joined(i, column + t) = static_cast<float>(factor * views[v](i, t));
+    column += views[v].cols();
+  }
+  NeighborhoodOptions options;
+  options.num_neighbors = num_neighbors;
+  options.num_threads = num_threads;
+  return spatial_groups(joined, {}, options, monitor);
+}
+
 ContextGroups view_groups(int64_t num_samples, int num_views, const ContextGroups& extra) {
   require(num_samples * num_views <= std::numeric_limits<int>::max(), [&] {
     return fmt::format("{} samples in {} views are too many: at most {} in all", num_samples,

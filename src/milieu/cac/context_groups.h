@@ -53,6 +53,12 @@ ContextGroups spatial_groups(FloatView positions, std::span<const int> images,
                              const NeighborhoodOptions& options,
                              Monitor& monitor = silent_monitor());
 
+// One group for each sample: the sample and its `num_neighbors` nearest where all views stand side
+// by side, the squared distances of view v times scales[v].
+ContextGroups neighbors_in_views(std::span<const FloatView> views, std::span<const double> scales,
+                                 int num_neighbors, int num_threads,
+                                 Monitor& monitor = silent_monitor());
+
 // The groups of several views [Yuan08, Sec. 3.3]. Sample i of view v becomes primitive
 // v * num_samples + i; group i holds the primitives of sample i. Groups of `extra` (over samples)
 // follow, each holding all primitives of its members.

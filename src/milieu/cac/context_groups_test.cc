@@ -135,6 +135,23 @@ TEST(ViewGroups, HoldEachSamplesPrimitivesAndThenTheExtraGroups) {
   validate_groups(groups);
 }
 
+TEST(ViewGroups, NeighborsAreThoseOfTheScaledViewsSideBySide) {
+  Matrix<float> a(30, 2), b(30, 1), joined(30, 3);
+  Random random(2);
+  for (int i = 0; i < 30; ++i) {
+    for (int t = 0; t < 2; ++t) joined(i, t) = a(i, t) = static_cast<float>(random.normal());
+    b(i, 0) = static_cast<float>(random.normal());
+    joined(i, 2) = 3 * b(i, 0);
+  }
+  const std::vector<FloatView> views = {a, b};
+  const std::vector<double> scales = {1, 9};
+  const ContextGroups near = neighbors_in_views(views, scales, 4, 1);
+  NeighborhoodOptions options;
+  options.num_neighbors = 4;
+  EXPECT_EQ(near.members, spatial_groups(joined, {}, options).members);
+  EXPECT_EQ(near.members.size(), 150u);
+}
+
 TEST(ContextGroups, TransposeTwiceIsTheSameMatrix) {
   ContextGroups groups = three_groups();
   groups.weights = {2, 1, 1, 3};

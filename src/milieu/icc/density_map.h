@@ -26,9 +26,9 @@ std::vector<double> smooth_counts(std::span<const double> counts, const Grid& gr
 // to 1 each, however many samples they have.
 enum class IccWeight { Count, Density };
 
-// object - context [Yu13, Eq. 4] from smoothed counts of the object and of everything; `n_object`
-// and `n_context` are their samples. Rounding noise (below 1e-12 of the largest density) is set to
-// 0, so that flat parts are flat.
+// object - context [Yu13, Eq. 3] [Yu13, Eq. 4] from smoothed counts of the object and of
+// everything; `n_object` and `n_context` are their samples. Rounding noise (below 1e-12 of the
+// largest density) is set to 0, so that flat parts are flat.
 std::vector<double> difference_of_density(std::span<const double> object,
                                           std::span<const double> everything, double n_object,
                                           double n_context, IccWeight weight);

@@ -80,15 +80,17 @@ void check_input(const IccInput& input, const IccOptions& options) {
                        input.points.cols());
   });
   const int64_t given = std::max(input.axes.rows(), input.coordinates.cols());
-  const int64_t dims = given > 0 ? given : options.num_dims;
+  const int64_t dims =
+      given > 0 ? given : static_cast<int64_t>(parse_components(options).places.size());
   const bool is_on_grid = options.climb != IccClimb::Free;
-  require(!is_on_grid || dims <= kMaxGridDims ||
-              (given == 0 && options.projection == IccProjection::None),
-          [&] {
-            return fmt::format(
-                "num_dims is {}, must be at most {} on a grid: climb free takes any number", dims,
-                kMaxGridDims);
-          });
+  require(
+      !is_on_grid || dims <= kMaxGridDims ||
+          (given == 0 && options.projection == IccProjection::None && options.components.empty()),
+      [&] {
+        return fmt::format(
+            "num_dims is {}, must be at most {} on a grid: climb free takes any number", dims,
+            kMaxGridDims);
+      });
 }
 
 // The free climb works in units of the kernel: the projection is scaled to them.
@@ -171,8 +173,8 @@ IccResult fit_icc(const IccInput& input, const IccOptions& options, Monitor& mon
     result.labels = predict(result.model, points, input.classes, options.num_threads);
   }
   if (!input.classes.empty() && options.projection == IccProjection::Lda &&
-      result.model.axes.rows() < options.num_dims && input.axes.empty() &&
-      input.coordinates.empty())
+      options.components.empty() && result.model.axes.rows() < options.num_dims &&
+      input.axes.empty() && input.coordinates.empty())
     result.summary.warnings.push_back(
         fmt::format("{} classes have {} discriminant axes, fewer than num_dims {}", num_classes,
                     result.model.axes.rows(), options.num_dims));
@@ -189,22 +191,22 @@ IccResult fit_icc_stream(const IccSource& source, const IccOptions& options, Mon
   require(options.climb != IccClimb::Free && options.projection != IccProjection::Lda,
           "samples that are streamed cannot be projected by lda or climb free: take pca or none, "
           "and a grid");
-  const int dims = options.projection == IccProjection::None
-                       ? static_cast<int>(source.num_columns)
-                       : static_cast<int>(std::min<int64_t>(options.num_dims, source.num_columns));
+  const bool is_none = options.projection == IccProjection::None;
+  const int64_t dims = is_none && options.components.empty()
+                           ? source.num_columns
+                           : static_cast<int64_t>(parse_components(options).places.size());
   require(dims <= kMaxGridDims, [&] {
     return fmt::format("num_dims is {}, must be at most {} on a grid", dims, kMaxGridDims);
   });
   Projection projection;
-  if (options.projection == IccProjection::None) {
-    projection = {Matrix<double>(dims, dims), std::vector<double>(dims, 0.0)};
-    for (int a = 0; a < dims; ++a) projection.axes(a, a) = 1;
+  if (is_none) {
+    projection = choose_axes(identity_projection(static_cast<int>(source.num_columns)), options);
   } else {
     Moments moments(source.num_columns);
     source.read(
         [&](FloatView points, std::span<const int>) { moments.add(points, options.num_threads); });
     require(moments.count() > 0, "fit_icc_stream: there are no points");
-    projection = moments.principal_axes(dims, options.standardize);
+    projection = moments.principal_axes(options);
   }
   GridFit fit(std::move(projection), options, source.num_classes);
   fit.read_range(source.read);

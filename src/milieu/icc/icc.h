@@ -38,6 +38,8 @@ struct IccOptions {
   std::string grid = "100";  // cells an axis, "600x200" for unlike axes; only sets the resolution
   IccProjection projection = IccProjection::Pca;
   int num_dims = 2;          // of the projection; up to 3 on a grid, any number with climb free
+  std::string components;    // which principal or discriminant axes, counted from 1: "1,3"; empty:
+                             // the first num_dims
   bool standardize = false;  // divide every feature by its standard deviation first
   IccWeight weight = IccWeight::Count;  // see density_map.h
   IccClimb climb = IccClimb::Basin;
@@ -62,6 +64,8 @@ void visit_fields(IccOptions& o, Visitor&& v) {
     "space of the densities: principal axes, discriminant axes, or the columns as they are");
   v("num_dims", o.num_dims, at_least(1).alias("dims"),
     "dimensions of that space; at most 3 on a grid");
+  v("components", o.components, anything(),
+    "which principal or discriminant axes, such as 1,3; empty: the first ones");
   v("standardize", o.standardize, anything(), "divide features by their standard deviation first");
   v("weight", o.weight,
     one_of<IccWeight>({{"count", IccWeight::Count}, {"density", IccWeight::Density}}),

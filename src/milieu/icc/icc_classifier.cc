@@ -169,8 +169,10 @@ IccClassifierModel fit_on_subclasses(const IccClassifierInput& input, const Subc
 
 }  // namespace internal
 
-Subclasses find_subclasses(const IccClassifierInput& input, const IccClassifierOptions& options,
-                           Monitor& monitor) {
+namespace {
+
+Subclasses split_classes(const IccClassifierInput& input, const IccClassifierOptions& options,
+                         Monitor& monitor) {
   const std::vector<int64_t> counts = count_classes(input.classes, input.points.rows());
   if (options.split == IccSplit::None)
     return whole_classes(input.classes, static_cast<int>(counts.size()));
@@ -189,6 +191,51 @@ Subclasses find_subclasses(const IccClassifierInput& input, const IccClassifierO
   std::vector<int64_t> wanted(counts.size(), em_count);
   if (!takes_count) wanted.assign(result.model.subclasses.begin(), result.model.subclasses.end());
   return split_by_em(input, options, coordinates, wanted);
+}
+
+// Sub-classes without samples are dropped and the others numbered anew.
+void drop_empty(Subclasses& subclasses) {
+  std::vector<int> number(subclasses.class_from_subclass.size(), -1);
+  for (const int label : subclasses.labels) number[label] = 0;
+  Subclasses kept{{}, {}, std::vector<int64_t>(subclasses.num_subclasses.size(), 0)};
+  for (size_t s = 0; s < number.size(); ++s) {
+    if (number[s] < 0) continue;
+    number[s] = static_cast<int>(kept.class_from_subclass.size());
+    kept.class_from_subclass.push_back(subclasses.class_from_subclass[s]);
+    ++kept.num_subclasses[subclasses.class_from_subclass[s]];
+  }
+  for (const int label : subclasses.labels) kept.labels.push_back(number[label]);
+  subclasses = std::move(kept);
+}
+
+// One round: true when a sample has moved.
+bool move_samples(const IccClassifierInput& input, const IccClassifierOptions& options,
+                  Subclasses& subclasses) {
+  const IccClassifierModel model = internal::fit_on_subclasses(input, subclasses, options);
+  const Matrix<double> scores =
+      subclass_scores(model.classifier, project(model, input.points), options.icc.num_threads);
+  bool has_moved = false;
+  for (size_t i = 0; i < subclasses.labels.size(); ++i) {
+    int best = subclasses.labels[i];
+    for (int64_t s = 0; s < scores.cols(); ++s)
+      if (subclasses.class_from_subclass[s] == input.classes[i] &&
+          scores(static_cast<int64_t>(i), s) > scores(static_cast<int64_t>(i), best))
+        best = static_cast<int>(s);
+    has_moved |= best != subclasses.labels[i];
+    subclasses.labels[i] = best;
+  }
+  drop_empty(subclasses);
+  return has_moved;
+}
+
+}  // namespace
+
+Subclasses find_subclasses(const IccClassifierInput& input, const IccClassifierOptions& options,
+                           Monitor& monitor) {
+  Subclasses subclasses = split_classes(input, options, monitor);
+  for (int round = 0; round < options.refine && !monitor.should_stop(); ++round)
+    if (!move_samples(input, options, subclasses)) break;
+  return subclasses;
 }
 
 IccClassifierResult fit_icc_classifier(const IccClassifierInput& input,

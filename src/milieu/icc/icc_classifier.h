@@ -35,15 +35,21 @@ struct IccClassifierOptions {
   std::string em_count = "2";  // components a class with split em: a number, or "icc": as many as
                                // ICC finds
   GmmInit em_init = GmmInit::KMeans;
+  // Rounds in which every sample moves to the sub-class of its class that fits it best under the
+  // classifier, as in mixture discriminant analysis [Hastie96] with one sub-class a sample.
+  int refine = 0;
   IccReduce reduce = IccReduce::Lda;
   int reduce_dims = 0;  // 0: lda min(sub-classes - 1, d), pca 2
   double shrinkage = 5;
   Priors priors = Priors::Frequency;
   IccRule rule = IccRule::Sum;
-  // Cross-validation on the training set chooses: with split icc the bandwidth, the weight and
-  // whether to split at all; with split em the number of components.
+  // Cross-validation on the training set chooses: with split icc the bandwidth, the weight, whether
+  // to split at all and how small sub-classes may be; with split em the number of components; with
+  // both whether to refine.
   bool automatic = false;
-  int folds = 5;  // of that cross-validation
+  int folds = 5;             // of that cross-validation
+  bool search_axes = false;  // it also chooses the axes: principal or discriminant, 1 and 2, 1 and
+                             // 3 or 2 and 3
 };
 
 template <class Visitor>
@@ -57,6 +63,8 @@ void visit_fields(IccClassifierOptions& o, Visitor&& v) {
   v("em_init", o.em_init,
     one_of<GmmInit>({{"k-means", GmmInit::KMeans}, {"random", GmmInit::Random}}),
     "where the mixtures of split em start");
+  v("refine", o.refine, at_least(0),
+    "rounds in which samples move to the sub-class of their class that fits them best");
   v("reduce", o.reduce,
     one_of<IccReduce>(
         {{"lda", IccReduce::Lda}, {"pca", IccReduce::Pca}, {"none", IccReduce::None}}),
@@ -72,12 +80,17 @@ void visit_fields(IccClassifierOptions& o, Visitor&& v) {
     "class of the largest sum over sub-classes, or of the best sub-class as in the paper");
   v("auto", o.automatic, anything(),
     "choose bandwidth, weight and whether to split by cross-validation on the training set");
+  v("search_axes", o.search_axes, anything(),
+    "auto also tries discriminant axes and the third axis");
   v("folds", o.folds, at_least(2).advanced(), "parts of that cross-validation");
 }
 
 struct IccClassifierInput {
   FloatView points;              // n x d, finite
   std::span<const int> classes;  // n, in [0, number of classes), each with a sample
+  // n or empty: rows of a group (the words of a talker) stay together in the cross-validation of
+  // `automatic`.
+  std::span<const int> groups = {};
 };
 
 // Scores are those of a quadratic classifier at axes x + origin.

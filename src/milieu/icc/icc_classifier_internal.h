@@ -28,8 +28,9 @@ std::vector<int> make_folds(std::span<const int> classes, std::span<const int> g
 struct TrainTest {
   Matrix<float> train, test;
   std::vector<int> train_classes, test_classes;
+  std::vector<int> train_groups;  // empty without groups
 };
-bool split_rows(FloatView points, std::span<const int> classes, const std::vector<char>& is_test,
-                TrainTest& parts);
+bool split_rows(FloatView points, std::span<const int> classes, std::span<const int> groups,
+                const std::vector<char>& is_test, TrainTest& parts);
 
 }  // namespace milieu::internal

@@ -97,6 +97,73 @@ TEST(IccClassifier, AutoIsAsGoodAsTheCeiling) {
   EXPECT_GE(experiment.num_right(options), 40);
 }
 
+// Every group has a place of its own for each class: rows of a known group are easy to classify,
+// those of a new group are not.
+TEST(IccClassifier, AutoKeepsGroupsTogether) {
+  Random random(4);
+  Matrix<float> points(600, 2);
+  std::vector<int> classes(600), groups(600);
+  for (int g = 0; g < 20; ++g)
+    for (int c = 0; c < 2; ++c) {
+      const double x = 100 * random.uniform(), y = 100 * random.uniform();
+      for (int r = 0; r < 15; ++r) {
+        const int i = 30 * g + 15 * c + r;
+        classes[i] = c;
+        groups[i] = g;
+        points(i, 0) = static_cast<float>(x + random.normal());
+        points(i, 1) = static_cast<float>(y + random.normal());
+      }
+    }
+  const IccClassifierChoice alone = choose_icc_options({points, classes}, {});
+  const IccClassifierChoice together = choose_icc_options({points, classes, groups}, {});
+  EXPECT_GT(alone.accuracy, 0.8);
+  EXPECT_LT(together.accuracy, 0.7);
+}
+
+// The classes differ on the third principal axis only, and have two parts each there.
+TEST(IccClassifier, SearchOfAxesFindsTheThird) {
+  Random random(5);
+  Matrix<float> points(800, 3);
+  std::vector<int> classes(800);
+  for (int i = 0; i < 800; ++i) {
+    classes[i] = i % 2;
+    points(i, 0) = static_cast<float>(90 * random.uniform());
+    points(i, 1) = static_cast<float>(60 * random.uniform());
+    points(i, 2) = static_cast<float>(8 * (i % 4) + random.normal());
+  }
+  IccClassifierOptions options;
+  options.search_axes = true;
+  const IccClassifierChoice searched = choose_icc_options({points, classes}, options);
+  EXPECT_THAT(searched.text, HasSubstr("3"));
+  EXPECT_GT(searched.accuracy, 0.95);
+  options.search_axes = false;
+  EXPECT_LT(choose_icc_options({points, classes}, options).accuracy, 0.9);
+}
+
+TEST(IccClassifier, RefiningMovesSamplesWithinTheirClass) {
+  const Experiment1 experiment;
+  IccClassifierOptions options;
+  options.icc.bandwidth = "0.06";
+  const Subclasses plain = find_subclasses(experiment.train(), options);
+  options.refine = 10;
+  const Subclasses refined = find_subclasses(experiment.train(), options);
+  int moved = 0;
+  for (size_t i = 0; i < plain.labels.size(); ++i) {
+    EXPECT_EQ(refined.class_from_subclass[refined.labels[i]],
+              plain.class_from_subclass[plain.labels[i]]);
+    moved += refined.labels[i] != plain.labels[i];
+  }
+  EXPECT_GT(moved, 0);
+  EXPECT_LT(moved, 200);
+  std::vector<int> used(refined.class_from_subclass.size(), 0);
+  for (const int label : refined.labels) used[label] = 1;
+  EXPECT_THAT(used, ::testing::Each(1));
+  EXPECT_GE(experiment.num_right(options), 40);
+  options.split = IccSplit::None;
+  EXPECT_EQ(find_subclasses(experiment.train(), options).labels,
+            std::vector<int>(experiment.train().classes.begin(), experiment.train().classes.end()));
+}
+
 TEST(IccClassifier, ProbabilitiesSumToOneAndAgreeWithPredictions) {
   const Experiment1 experiment;
   for (const IccReduce reduce : {IccReduce::Lda, IccReduce::Pca, IccReduce::None}) {
@@ -154,6 +221,14 @@ TEST(IccClassifier, ComparisonIsTheTableOfThePaper) {
   EXPECT_LT(table.rows[3].overlap, table.rows[1].overlap);
   EXPECT_THAT(comparison_text(table), HasSubstr("EM + LDA"));
   EXPECT_THAT(comparison_csv(table), HasSubstr("method,accuracy,std"));
+  options.contenders = {paper_contenders(options.classifier)[3],
+                        paper_contenders(options.classifier)[1]};
+  const IccComparison own =
+      compare_icc({experiment.data.points, experiment.data.classes, {}}, options);
+  ASSERT_EQ(own.rows.size(), 2u);
+  EXPECT_EQ(own.rows[0].accuracies, table.rows[3].accuracies);
+  EXPECT_EQ(own.rows[0].p_value, table.rows[1].p_value);
+  options.contenders.clear();
   options.folds = 3;
   options.repeat = 2;
   std::vector<int> groups(700);

@@ -25,25 +25,6 @@ constexpr int kMaxDraws = 100;      // of a split in which every class has a row
 constexpr int kOverlapDraws = 500;  // samples a class
 constexpr int64_t kOverlapDims = 2;
 
-struct Contender {
-  std::string name;
-  IccClassifierOptions options;
-};
-
-std::vector<Contender> contenders_of(const IccClassifierOptions& icc) {
-  std::vector<Contender> all = {
-      {"PCA only", icc}, {"LDA only", icc}, {"EM + LDA", icc}, {"ICC + LDA", icc}};
-  all[0].options.split = all[1].options.split = IccSplit::None;
-  all[0].options.automatic = all[1].options.automatic = false;
-  all[0].options.reduce = IccReduce::Pca;
-  all[0].options.reduce_dims = 2;
-  all[1].options.reduce = IccReduce::Lda;
-  all[2].options.split = IccSplit::Em;
-  all[3].options.split = IccSplit::Icc;
-  if (icc.reduce == IccReduce::None) all[2].name = "EM", all[3].name = "ICC";
-  return all;
-}
-
 // Test rows of every fold of a trial.
 std::vector<std::vector<char>> draw_tests(const IccCompareInput& input,
                                           const IccCompareOptions& options, Random& random) {
@@ -81,13 +62,15 @@ void thin_training(TrainTest& parts, int64_t num_train, Random& random) {
   std::vector<int64_t> rows = random.sample_without_replacement(parts.train.rows(), num_train);
   std::ranges::sort(rows);
   Matrix<float> kept(num_train, parts.train.cols());
-  std::vector<int> classes;
+  std::vector<int> classes, groups;
   for (int64_t r = 0; r < num_train; ++r) {
     std::copy_n(parts.train.row(rows[r]), kept.cols(), kept.row(r));
     classes.push_back(parts.train_classes[rows[r]]);
+    if (!parts.train_groups.empty()) groups.push_back(parts.train_groups[rows[r]]);
   }
   parts.train = std::move(kept);
   parts.train_classes = std::move(classes);
+  parts.train_groups = std::move(groups);
 }
 
 bool has_all_classes(const std::vector<int>& train, std::span<const int> classes) {
@@ -109,13 +92,13 @@ struct Tally {
   double accuracy = 0, seconds = 0, subclasses = 0, overlap = 0, count = 0;
 };
 
-void run_fold(const TrainTest& parts, const std::vector<Contender>& contenders,
+void run_fold(const TrainTest& parts, const std::vector<IccContender>& contenders,
               std::vector<Tally>& tallies, Monitor& monitor) {
   for (size_t c = 0; c < contenders.size(); ++c) {
     if (monitor.should_stop()) return;
     const Stopwatch watch;
-    const IccClassifierResult result =
-        fit_icc_classifier({parts.train, parts.train_classes}, contenders[c].options, monitor);
+    const IccClassifierResult result = fit_icc_classifier(
+        {parts.train, parts.train_classes, parts.train_groups}, contenders[c].options, monitor);
     const std::vector<int> predicted = predict(result.model, parts.test);
     tallies[c].seconds += watch.seconds();
     tallies[c].accuracy += accuracy_of(predicted, parts.test_classes);
@@ -162,10 +145,25 @@ void check_options(const IccCompareInput& input, const IccCompareOptions& option
 
 }  // namespace
 
+std::vector<IccContender> paper_contenders(const IccClassifierOptions& icc) {
+  std::vector<IccContender> all = {
+      {"PCA only", icc}, {"LDA only", icc}, {"EM + LDA", icc}, {"ICC + LDA", icc}};
+  all[0].options.split = all[1].options.split = IccSplit::None;
+  all[0].options.automatic = all[1].options.automatic = false;
+  all[0].options.reduce = IccReduce::Pca;
+  all[0].options.reduce_dims = 2;
+  all[1].options.reduce = IccReduce::Lda;
+  all[2].options.split = IccSplit::Em;
+  all[3].options.split = IccSplit::Icc;
+  if (icc.reduce == IccReduce::None) all[2].name = "EM", all[3].name = "ICC";
+  return all;
+}
+
 IccComparison compare_icc(const IccCompareInput& input, const IccCompareOptions& options,
                           Monitor& monitor) {
   check_options(input, options);
-  const std::vector<Contender> contenders = contenders_of(options.classifier);
+  const std::vector<IccContender> contenders =
+      options.contenders.empty() ? paper_contenders(options.classifier) : options.contenders;
   IccComparison comparison;
   comparison.rows.resize(contenders.size());
   for (size_t c = 0; c < contenders.size(); ++c) comparison.rows[c].name = contenders[c].name;
@@ -180,7 +178,7 @@ IccComparison compare_icc(const IccCompareInput& input, const IccCompareOptions&
       is_drawn = true;
       tallies.assign(contenders.size(), {});
       for (const std::vector<char>& is_test : draw_tests(input, options, random)) {
-        if (!split_rows(input.points, input.classes, is_test, parts)) {
+        if (!split_rows(input.points, input.classes, input.groups, is_test, parts)) {
           is_drawn = options.folds > 0;  // a fold that cannot be tested is left out
           continue;
         }

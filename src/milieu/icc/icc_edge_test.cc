@@ -47,6 +47,20 @@ TEST(IccEdge, BandwidthsThatMakeNoSenseAreRefused) {
   }
 }
 
+TEST(IccEdge, ComponentsThatDoNotExistAreRefused) {
+  IccOptions options;
+  for (const char* components : {"0,1", "1,1", "one", "1,", "-1", "1.5"}) {
+    options.components = components;
+    EXPECT_THAT(refusal(options), HasSubstr(std::string("components is '") + components + "'"));
+  }
+  options.components = "1,5";
+  EXPECT_THAT(refusal(options), HasSubstr("components is '1,5', but there are 4 axes"));
+  options.components = "1,2,3,4";
+  EXPECT_THAT(refusal(options), HasSubstr("at most 3 on a grid"));
+  options.projection = IccProjection::None;
+  EXPECT_THAT(refusal(options), HasSubstr("at most 3 on a grid"));
+}
+
 TEST(IccEdge, GridAboveTheMemoryLimitIsRefusedWithTheEstimate) {
   IccOptions options;
   options.num_dims = 3;

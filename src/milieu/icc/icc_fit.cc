@@ -168,6 +168,8 @@ IccResult GridFit::split(Monitor& monitor) {
     result.summary.extra.emplace_back("survival", again.survival);
     result.summary.extra.emplace_back("noise", again.noise);
     result.summary.extra.emplace_back("mean_subclasses", again.mean_subclasses);
+    result.summary.extra.emplace_back("fewest_subclasses", again.fewest_subclasses);
+    result.summary.extra.emplace_back("most_subclasses", again.most_subclasses);
     result.summary.extra.emplace_back("resamples", int64_t{again.num_resamples});
   }
   return result;

@@ -24,8 +24,8 @@ class Moments {
  public:
   explicit Moments(int64_t d) : d_(d) {}
   void add(FloatView points, int num_threads);
-  // The `dims` leading principal axes; with `standardize` those of the correlations.
-  Projection principal_axes(int dims, bool standardize) const;
+  // The principal axes that options ask for; with `standardize` those of the correlations.
+  Projection principal_axes(const IccOptions& options) const;
   int64_t count() const { return n_; }
 
  private:
@@ -35,6 +35,11 @@ class Moments {
   std::vector<double> sums_;      // d
   std::vector<double> products_;  // d x d, lower triangle
 };
+
+// The columns as they are.
+Projection identity_projection(int columns);
+// The axes that options.components names, of those found; all of them where it names none.
+Projection choose_axes(Projection found, const IccOptions& options);
 
 // The projection that options and input ask for.
 Projection fit_projection(const IccInput& input, const IccOptions& options, int num_classes);

@@ -73,6 +73,26 @@ Grid parse_grid(const std::string& text, int dims) {
   return grid;
 }
 
+AxisChoice parse_components(const IccOptions& options) {
+  AxisChoice choice;
+  if (options.components.empty()) {
+    for (int a = 0; a < options.num_dims; ++a) choice.places.push_back(a);
+    choice.num_needed = options.num_dims;
+    return choice;
+  }
+  for (const std::string_view part : split(options.components, ',')) {
+    int number = 0;
+    if (!parse_number(part, number) || number < 1 ||
+        std::ranges::find(choice.places, number - 1) != choice.places.end())
+      throw InvalidArgument(
+          fmt::format("components is '{}', must be different whole numbers from 1 on: 1,3",
+                      options.components));
+    choice.places.push_back(number - 1);
+    choice.num_needed = std::max(choice.num_needed, number);
+  }
+  return choice;
+}
+
 Bandwidth parse_bandwidth(const std::string& text, int dims) {
   Bandwidth bandwidth;
   if (text == "auto") {

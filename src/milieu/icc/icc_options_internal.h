@@ -15,6 +15,14 @@ namespace milieu::internal {
 // 3 cells each.
 Grid parse_grid(const std::string& text, int dims);
 
+// Places of the chosen axes, counted from 0, and how many axes must be found for them: those of
+// `components`, or the first num_dims. Throws InvalidArgument for texts that are no such list.
+struct AxisChoice {
+  std::vector<int> places;
+  int num_needed = 0;
+};
+AxisChoice parse_components(const IccOptions& options);
+
 struct Bandwidth {
   bool is_auto = false;
   bool is_in_cells = false;

@@ -12,6 +12,7 @@
 #include "milieu/classify/lda.h"
 #include "milieu/icc/icc_frame_internal.h"
 #include "milieu/icc/icc_kernels.h"
+#include "milieu/icc/icc_options_internal.h"
 #include "milieu/linalg/pca.h"
 
 namespace milieu::internal {
@@ -90,13 +91,29 @@ Projection discriminant_projection(const IccInput& input, int dims, int num_clas
   return centred_at(lda.components, lda.mean);
 }
 
-Projection identity_projection(FloatView points, int dims) {
-  Matrix<double> axes(dims, points.cols());
-  for (int a = 0; a < dims; ++a) axes(a, a) = 1;
-  return {std::move(axes), std::vector<double>(dims, 0.0)};
+}  // namespace
+
+Projection identity_projection(int columns) {
+  Matrix<double> axes(columns, columns);
+  for (int a = 0; a < columns; ++a) axes(a, a) = 1;
+  return {std::move(axes), std::vector<double>(columns, 0.0)};
 }
 
-}  // namespace
+Projection choose_axes(Projection found, const IccOptions& options) {
+  if (options.components.empty()) return found;
+  const AxisChoice choice = parse_components(options);
+  require(choice.num_needed <= found.dims(), [&] {
+    return fmt::format("components is '{}', but there are {} axes", options.components,
+                       found.dims());
+  });
+  const auto count = static_cast<int64_t>(choice.places.size());
+  Projection chosen{Matrix<double>(count, found.axes.cols()), {}};
+  for (int64_t a = 0; a < count; ++a) {
+    std::copy_n(found.axes.row(choice.places[a]), found.axes.cols(), chosen.axes.row(a));
+    chosen.origin.push_back(found.origin[choice.places[a]]);
+  }
+  return chosen;
+}
 
 void Moments::add(FloatView points, int num_threads) {
   if (points.rows() == 0) return;
@@ -123,7 +140,8 @@ void Moments::add(FloatView points, int num_threads) {
   n_ += points.rows();
 }
 
-Projection Moments::principal_axes(int dims, bool standardize) const {
+Projection Moments::principal_axes(const IccOptions& options) const {
+  const int dims = static_cast<int>(std::min<int64_t>(parse_components(options).num_needed, d_));
   const auto n = static_cast<double>(n_);
   std::vector<double> mean(d_);
   Eigen::MatrixXd covariance(d_, d_);
@@ -133,7 +151,7 @@ Projection Moments::principal_axes(int dims, bool standardize) const {
   Eigen::VectorXd unit = Eigen::VectorXd::Ones(d_);
   for (int64_t j = 0; j < d_; ++j) {
     mean[j] = pivot_[j] + sums_[j] / n;
-    if (standardize && covariance(j, j) > 0) unit[j] = 1 / std::sqrt(covariance(j, j));
+    if (options.standardize && covariance(j, j) > 0) unit[j] = 1 / std::sqrt(covariance(j, j));
   }
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(
       (unit.asDiagonal() * covariance * unit.asDiagonal()).eval());
@@ -146,36 +164,39 @@ Projection Moments::principal_axes(int dims, bool standardize) const {
     if (axis[largest] < 0) axis = -axis;
     for (int64_t j = 0; j < d_; ++j) axes(a, j) = axis[j] * unit[j];
   }
-  return centred_at(std::move(axes), mean);
+  return choose_axes(centred_at(std::move(axes), mean), options);
 }
 
 Projection fit_projection(const IccInput& input, const IccOptions& options, int num_classes) {
   const FloatView points = input.coordinates.empty() ? input.points : input.coordinates;
   if (!input.axes.empty())
     return {Matrix<double>(input.axes), std::vector<double>(input.axes.rows(), 0.0)};
-  if (!input.coordinates.empty())
-    return identity_projection(points, static_cast<int>(points.cols()));
+  if (!input.coordinates.empty()) return identity_projection(static_cast<int>(points.cols()));
   const int64_t widest = std::min(points.rows(), points.cols());
   if (options.projection == IccProjection::None) {
-    const int dims = static_cast<int>(points.cols());
-    require(options.climb == IccClimb::Free || dims <= kMaxGridDims, [&] {
-      return fmt::format(
-          "projection is none, but points have {} columns and a grid at most {}: take pca or lda, "
-          "or climb free",
-          dims, kMaxGridDims);
-    });
-    return identity_projection(points, dims);
+    const int columns = static_cast<int>(points.cols());
+    require(
+        options.climb == IccClimb::Free || columns <= kMaxGridDims || !options.components.empty(),
+        [&] {
+          return fmt::format(
+              "projection is none, but points have {} columns and a grid at most {}: take pca "
+              "or lda, name components, or climb free",
+              columns, kMaxGridDims);
+        });
+    return choose_axes(identity_projection(columns), options);
   }
-  const int dims = static_cast<int>(std::min<int64_t>(options.num_dims, widest));
+  const int dims =
+      static_cast<int>(std::min<int64_t>(parse_components(options).num_needed, widest));
   if (options.projection == IccProjection::Lda)
-    return discriminant_projection(input, dims, num_classes);
+    return choose_axes(discriminant_projection(input, dims, num_classes), options);
   if (points.cols() <= kFewColumns && points.cols() <= points.rows()) {
     Moments moments(points.cols());
     moments.add(points, options.num_threads);
-    return moments.principal_axes(dims, options.standardize);
+    return moments.principal_axes(options);
   }
-  return options.standardize ? standardized_projection(points, dims)
-                             : principal_projection(points, dims);
+  return choose_axes(options.standardize ? standardized_projection(points, dims)
+                                         : principal_projection(points, dims),
+                     options);
 }
 
 std::vector<double> rotate_to_kernel(Projection& projection, const Range& range,

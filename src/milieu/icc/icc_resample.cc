@@ -57,6 +57,18 @@ void count_survivors(const ClassSplit& split, const ClassSplit& drawn, double* s
   }
 }
 
+// Mean and the two ends of the number of sub-classes of one class.
+void summarize_numbers(std::vector<int64_t>& numbers, Resampling& out) {
+  if (numbers.empty()) numbers.push_back(0);  // stopped before the first
+  std::ranges::sort(numbers);
+  const size_t tail = numbers.size() / 20;
+  out.fewest_subclasses.push_back(numbers[tail]);
+  out.most_subclasses.push_back(numbers[numbers.size() - 1 - tail]);
+  out.mean_subclasses.push_back(
+      static_cast<double>(std::accumulate(numbers.begin(), numbers.end(), int64_t{0})) /
+      static_cast<double>(numbers.size()));
+}
+
 double mean_survival_of_lower(const std::vector<ClassSplit>& splits,
                               const std::vector<double>& survival) {
   double sum = 0, count = 0;
@@ -82,8 +94,8 @@ Resampling resample(const ClassCounts& counts, const std::vector<ClassSplit>& sp
   for (const ClassSplit& split : splits) total += split.peaks.size();
   Resampling out;
   out.survival.assign(total, 0);
-  out.mean_subclasses.assign(splits.size(), 0);
   std::vector<double> sums(total, 0), squares(total, 0);
+  std::vector<std::vector<int64_t>> numbers(splits.size());
   const Random random(seed);
   for (int b = 0; b < num_resamples; ++b) {
     monitor.on_progress("resampling", b, num_resamples);
@@ -93,7 +105,7 @@ Resampling resample(const ClassCounts& counts, const std::vector<ClassSplit>& sp
     size_t first = 0;
     for (size_t c = 0; c < splits.size(); ++c) {
       const ClassSplit again = split_class(drawn_maps[c], drawn[c], settings);
-      out.mean_subclasses[c] += static_cast<double>(again.peaks.size());
+      numbers[c].push_back(static_cast<int64_t>(again.peaks.size()));
       count_survivors(splits[c], again, out.survival.data() + first);
       // The same partition on the new map: how much its passes and peaks move.
       ClassSplit moved = splits[c];
@@ -110,7 +122,7 @@ Resampling resample(const ClassCounts& counts, const std::vector<ClassSplit>& sp
   }
   const double drawn = std::max(1, out.num_resamples);
   for (double& share : out.survival) share /= drawn;
-  for (double& mean : out.mean_subclasses) mean /= drawn;
+  for (std::vector<int64_t>& of_class : numbers) summarize_numbers(of_class, out);
   for (size_t s = 0; s < total; ++s)
     out.noise.push_back(
         std::sqrt(std::max(0.0, squares[s] / drawn - sums[s] / drawn * (sums[s] / drawn))));

@@ -55,6 +55,8 @@ struct Resampling {
   std::vector<double> noise;            // standard deviation of (peak - pass), same unit as
                                         // persistence
   std::vector<double> mean_subclasses;  // classes: mean number of sub-classes
+  // classes: all but 5 % of the resamples have at least, and all but 5 % at most, so many
+  std::vector<int64_t> fewest_subclasses, most_subclasses;
   int num_resamples = 0;
 };
 // `num_resamples` Poisson resamples of the counts; stops early with the monitor.

@@ -253,6 +253,26 @@ TEST(Icc, LdaAxesAndGivenProjections) {
   EXPECT_EQ(fit_icc({blobs.points, blobs.labels, coordinates, {}}, {}).labels, lda.labels);
 }
 
+TEST(Icc, ComponentsPickTheAxes) {
+  const LabelledPoints blobs = make_blobs({.n = 200, .d = 6, .num_clusters = 4, .separation = 10});
+  for (const IccProjection projection :
+       {IccProjection::Pca, IccProjection::Lda, IccProjection::None}) {
+    IccOptions options;
+    options.projection = projection;
+    options.components = "3,1";
+    const IccModel some = fit_icc({blobs.points, blobs.labels, {}, {}}, options).model;
+    options.components = "1,2,3";
+    options.grid = "20";
+    const IccModel all = fit_icc({blobs.points, blobs.labels, {}, {}}, options).model;
+    ASSERT_EQ(some.axes.rows(), 2);
+    for (int64_t j = 0; j < 6; ++j) {
+      EXPECT_EQ(some.axes(0, j), all.axes(2, j));
+      EXPECT_EQ(some.axes(1, j), all.axes(0, j));
+    }
+    EXPECT_EQ(some.origin[0], all.origin[2]);
+  }
+}
+
 TEST(Icc, UnknownClassesTakeTheClassOfTheirPlace) {
   const LabelledPoints blobs = make_blobs({.n = 200, .d = 2, .num_clusters = 2, .separation = 12});
   std::vector<int> classes = blobs.labels;
@@ -282,6 +302,10 @@ TEST(Icc, StreamedChunksGiveTheSameModel) {
   EXPECT_EQ(streamed.model.cell_labels, whole.model.cell_labels);
   EXPECT_EQ(streamed.summary.sizes, whole.summary.sizes);
   EXPECT_EQ(streamed.summary.n, 1000);
+  IccOptions turned;
+  turned.components = "2,1";
+  EXPECT_EQ(fit_icc_stream(source, turned).model.cell_labels,
+            fit_icc({data.points, data.classes, {}, {}}, turned).model.cell_labels);
 }
 
 TEST(Icc, BootstrapTellsModesFromNoise) {
@@ -293,6 +317,11 @@ TEST(Icc, BootstrapTellsModesFromNoise) {
   ASSERT_THAT(sure.model.subclasses, ElementsAre(3, 2));
   for (const double share : extra<std::vector<double>>(sure.summary, "survival"))
     EXPECT_GT(share, 0.9);
+  const auto fewest = extra<std::vector<int64_t>>(sure.summary, "fewest_subclasses");
+  const auto most = extra<std::vector<int64_t>>(sure.summary, "most_subclasses");
+  EXPECT_LE(fewest[0], 3);
+  EXPECT_GE(most[0], 3);
+  EXPECT_LE(most[0] - fewest[0], 2);
   options = paper_scale("100", "1.5c", 8, 2);
   options.bootstrap = 30;
   const IccResult noisy = fit_icc({data.points, data.classes, {}, {}}, options);
@@ -300,6 +329,8 @@ TEST(Icc, BootstrapTellsModesFromNoise) {
   EXPECT_GT(survival.size(), 20u);
   EXPECT_LT(*std::ranges::min_element(survival), 0.7);
   EXPECT_EQ(extra<std::vector<double>>(noisy.summary, "noise").size(), survival.size());
+  EXPECT_GT(extra<std::vector<int64_t>>(noisy.summary, "most_subclasses")[0],
+            extra<std::vector<int64_t>>(noisy.summary, "fewest_subclasses")[0]);
 }
 
 TEST(Icc, AutoBandwidthFindsThreeAndTwo) {
