@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "milieu/base/parallel.h"
 #include "milieu/icc/icc_kernels.h"
@@ -18,6 +19,7 @@ using internal::NeighborOffset;
 using internal::PaddedMap;
 
 constexpr int64_t kCellsPerBlock = 1 << 13;
+constexpr int64_t kFewCells = 1 << 16;
 
 struct Climb {
   std::vector<int32_t> next;  // the neighbour to climb to; itself without a rise
@@ -87,7 +89,16 @@ void drain_plateaus(const PaddedMap& map, Climb& climb) {
   }
 }
 
-// next[i] <- next[next[i]] until nothing changes.
+// Every cell to the end of its path, cell by cell: each path is walked once and then shortened.
+void follow_pointers(std::vector<int32_t>& next) {
+  for (size_t i = 0; i < next.size(); ++i) {
+    int32_t end = next[i];
+    while (next[end] != end) end = next[end];
+    for (auto at = static_cast<int32_t>(i); next[at] != end;) at = std::exchange(next[at], end);
+  }
+}
+
+// The same over all threads: next[i] <- next[next[i]] until nothing changes.
 void double_pointers(std::vector<int32_t>& next, int num_threads) {
   std::vector<int32_t> after(next.size());
   const auto num_cells = static_cast<int64_t>(next.size());
@@ -111,7 +122,10 @@ std::vector<int32_t> find_basins(std::span<const double> map, const Grid& grid, 
   const PaddedMap padded(map, grid);
   Climb climb = steepest_neighbors(padded, grid.num_cells(), num_threads);
   drain_plateaus(padded, climb);
-  double_pointers(climb.next, num_threads);
+  if (grid.num_cells() <= kFewCells || num_threads == 1)
+    follow_pointers(climb.next);
+  else
+    double_pointers(climb.next, num_threads);
   return std::move(climb.next);
 }
 

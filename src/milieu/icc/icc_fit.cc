@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -76,18 +77,32 @@ void GridFit::count(const Read& read, Monitor& monitor) {
   require(num_rows_ > 0, "there are no points");
 }
 
+// Samples along each of the three axes of Grid::extents.
+std::array<std::vector<double>, 3> GridFit::counts_along_axes() const {
+  const std::array<int64_t, 3> extents = settings_.grid.extents();
+  std::array<std::vector<double>, 3> along;
+  for (int a = 0; a < 3; ++a) along[a].assign(extents[a], 0.0);
+  for (int c = 0; c < num_classes_; ++c) {
+    const int32_t* cell = counts_->of_class(c).data();
+    for (int64_t i = 0; i < extents[0]; ++i)
+      for (int64_t j = 0; j < extents[1]; ++j) {
+        double row = 0;
+        for (int64_t k = 0; k < extents[2]; ++k, ++cell) {
+          row += *cell;
+          along[2][k] += *cell;
+        }
+        along[0][i] += row;
+        along[1][j] += row;
+      }
+  }
+  return along;
+}
+
 void GridFit::warn_of_outliers(RunSummary& summary) const {
-  const Grid& grid = settings_.grid;
-  for (int a = 0; a < grid.dims(); ++a) {
-    std::vector<double> along(grid.size[a], 0.0);
-    int64_t stride = 1;
-    for (int b = a + 1; b < grid.dims(); ++b) stride *= grid.size[b];
-    for (int c = 0; c < num_classes_; ++c) {
-      const auto counts = counts_->of_class(c);
-      for (int64_t cell = 0; cell < grid.num_cells(); ++cell)
-        along[cell / stride % grid.size[a]] += counts[cell];
-    }
-    const double share = crowded_share(along);
+  const int dims = settings_.grid.dims();
+  const std::array<std::vector<double>, 3> counts = counts_along_axes();
+  for (int a = 0; a < dims; ++a) {
+    const double share = crowded_share(counts[3 - dims + a]);
     if (num_rows_ >= 100 && share <= 0.2)
       summary.warnings.push_back(fmt::format(
           "99 % of the samples lie in {:.0f} % of axis {}: outliers stretch the frame; remove "
@@ -151,7 +166,7 @@ IccResult GridFit::split(Monitor& monitor) {
     monitor.on_progress("splitting", c, num_classes_);
     splits.push_back(monitor.should_stop() ? whole_class(maps[c])
                                            : split_class(maps[c], counts[c], settings_));
-    for (const double height : persistence_of(splits[c], maps[c], settings_.grid))
+    for (const double height : persistence_of(splits[c], maps[c], splits[c].saddles))
       persistence.push_back(height);
   }
   fill_model(result.model, maps, splits);

@@ -2,6 +2,7 @@
 // The stages of a fit on the grid, for samples in memory and for streams alike.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -30,6 +31,7 @@ class GridFit {
   std::vector<int64_t> subclass_sizes(const IccModel& model) const;
 
  private:
+  std::array<std::vector<double>, 3> counts_along_axes() const;
   void warn_of_outliers(RunSummary& summary) const;
   void warn_of_sizes(RunSummary& summary, const ClassCounts& counts) const;
   void fill_model(IccModel& model, const std::vector<std::vector<double>>& maps,

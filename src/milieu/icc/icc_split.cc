@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "milieu/icc/basins.h"
 
@@ -29,6 +31,22 @@ Regions number_regions(const std::vector<int32_t>& root_of_cell) {
   for (size_t cell = 0; cell < root_of_cell.size(); ++cell)
     regions.of_cell[cell] = number[root_of_cell[cell]];
   return regions;
+}
+
+// Passes between regions as passes between what the regions became: the highest of each pair, pairs
+// in ascending order.
+std::vector<Saddle> merge_saddles(const std::vector<Saddle>& saddles,
+                                  const std::vector<int>& label_from_region) {
+  std::map<std::pair<int, int>, double> highest;
+  for (const Saddle& saddle : saddles) {
+    const int a = label_from_region[saddle.first], b = label_from_region[saddle.second];
+    if (a == b) continue;
+    const auto [place, is_new] = highest.emplace(std::minmax(a, b), saddle.height);
+    if (!is_new) place->second = std::max(place->second, saddle.height);
+  }
+  std::vector<Saddle> merged;
+  for (const auto& [pair, height] : highest) merged.push_back({pair.first, pair.second, height});
+  return merged;
 }
 
 }  // namespace
@@ -70,8 +88,8 @@ ClassSplit split_class(std::span<const double> map, std::span<const double> coun
   std::vector<int64_t> sizes(num_regions, 0);
   for (size_t cell = 0; cell < counts.size(); ++cell)
     sizes[regions.of_cell[cell]] += static_cast<int64_t>(counts[cell]);
-  const std::vector<int> owner =
-      merge_small(find_saddles(map, regions.of_cell, num_regions, grid), sizes, settings.min_size);
+  const std::vector<Saddle> saddles = find_saddles(map, regions.of_cell, num_regions, grid);
+  const std::vector<int> owner = merge_small(saddles, sizes, settings.min_size);
   std::vector<int> subclass_from_region(num_regions, 0);
   ClassSplit split;
   for (int r = 0; r < num_regions; ++r) {
@@ -82,23 +100,31 @@ ClassSplit split_class(std::span<const double> map, std::span<const double> coun
   }
   if (split.peaks.empty()) return whole_class(map);  // a resample may have no sample of the class
   split.labels.resize(map.size());
+  std::vector<int> label_from_region(num_regions);
+  for (int r = 0; r < num_regions; ++r) label_from_region[r] = subclass_from_region[owner[r]];
   for (size_t cell = 0; cell < map.size(); ++cell)
-    split.labels[cell] = subclass_from_region[owner[regions.of_cell[cell]]];
+    split.labels[cell] = label_from_region[regions.of_cell[cell]];
+  split.saddles = merge_saddles(saddles, label_from_region);
   return split;
 }
 
 ClassSplit whole_class(std::span<const double> map) {
   const auto peak = static_cast<int32_t>(std::ranges::max_element(map) - map.begin());
-  return {std::vector<int>(map.size(), 0), {peak}, {map[peak]}};
+  return {std::vector<int>(map.size(), 0), {peak}, {map[peak]}, {}};
 }
 
 std::vector<double> persistence_of(const ClassSplit& split, std::span<const double> map,
                                    const Grid& grid) {
+  const std::vector<int32_t> regions(split.labels.begin(), split.labels.end());
+  return persistence_of(split, map,
+                        find_saddles(map, regions, static_cast<int>(split.peaks.size()), grid));
+}
+
+std::vector<double> persistence_of(const ClassSplit& split, std::span<const double> map,
+                                   std::vector<Saddle> saddles) {
   const auto num = static_cast<int>(split.peaks.size());
   const auto [lowest, highest] = std::ranges::minmax_element(map);
   const double unit = std::max({std::abs(*lowest), std::abs(*highest), 1e-300});
-  const std::vector<int32_t> regions(split.labels.begin(), split.labels.end());
-  std::vector<Saddle> saddles = find_saddles(map, regions, num, grid);
   std::ranges::stable_sort(saddles,
                            [](const Saddle& a, const Saddle& b) { return a.height > b.height; });
   std::vector<int> elder(num);  // highest sub-class of each merged set

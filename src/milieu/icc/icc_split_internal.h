@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "milieu/base/monitor.h"
+#include "milieu/icc/basins.h"
 #include "milieu/icc/icc.h"
 #include "milieu/icc/icc_frame_internal.h"
 
@@ -36,6 +37,7 @@ struct ClassSplit {
   std::vector<int> labels;     // sub-class of every cell
   std::vector<int32_t> peaks;  // cell of each maximum
   std::vector<double> heights;
+  std::vector<Saddle> saddles;  // highest pass of each pair of sub-classes that touch
 };
 ClassSplit split_class(std::span<const double> map, std::span<const double> counts,
                        const SplitSettings& settings);
@@ -45,6 +47,9 @@ ClassSplit whole_class(std::span<const double> map);
 // For each sub-class the height of its maximum above the highest pass to a sub-class with a higher
 // one (equal ones: the lower number counts as higher), as a share of the largest |map|; the highest
 // one has its height above the lowest cell.
+std::vector<double> persistence_of(const ClassSplit& split, std::span<const double> map,
+                                   std::vector<Saddle> saddles);
+// The same with the passes of the split's cells on `map`.
 std::vector<double> persistence_of(const ClassSplit& split, std::span<const double> map,
                                    const Grid& grid);
 

@@ -19,6 +19,10 @@ std::optional<MatrixPlace> find_non_finite(FloatView values, int num_threads) {
   std::vector<char> is_finite(blocks, 1);
   const auto all_finite = MILIEU_SELECT_ISA(all_finite);
   parallel_for(values.rows(), block_rows, num_threads, [&](const Block& block) {
+    if (values.stride() == values.cols()) {  // rows follow each other: one long row
+      is_finite[block.index] = all_finite(values.row(block.begin), block.size() * values.cols());
+      return;
+    }
     for (int64_t i = block.begin; i < block.end && is_finite[block.index]; ++i)
       is_finite[block.index] = all_finite(values.row(i), values.cols());
   });
