@@ -7,6 +7,7 @@
 
 #include "milieu/data/spatial_words.h"
 #include "milieu/metrics/metrics.h"
+#include "milieu/render/page.h"
 #include "milieu/render/svg.h"
 #include "reproduce_cac.h"
 
@@ -69,9 +70,10 @@ CacInput input_of(const SpatialWords& data) {
 }
 
 // The features coloured by word, as panels (c) to (e) of Fig. 3.
-std::string panel(const SpatialWords& data, const std::vector<int>& words, const char* title) {
+std::string panel(const SpatialWords& data, const std::vector<int>& words, size_t number,
+                  const char* title) {
   PlotSpec spec;
-  spec.id = "words";
+  spec.id = fmt::format("words-{}", number);
   spec.title = title;
   spec.description = "samples in the plane of features, coloured by word";
   std::vector<double> x, y;
@@ -107,9 +109,31 @@ void write_curve(const ReproduceRun& run, const CacResult& result, const ErrorCu
   run.write("cac_simulation_curve.csv", text);
 }
 
-// Pictures and the curve of set 1.
+// J and the word error after each half step, as Fig. 3 (f).
+std::string curve_plot(const CacResult& result, const ErrorCurve& curve) {
+  std::vector<double> steps, objectives, errors;
+  for (size_t s = 0; s < std::min(result.steps.size(), curve.errors.size()); ++s) {
+    steps.push_back(static_cast<double>(s));
+    objectives.push_back(result.steps[s].objective() / result.steps.front().objective());
+    errors.push_back(curve.errors[s]);
+  }
+  PlotSpec spec;
+  spec.id = "curve";
+  spec.title = "J and word error";
+  spec.description = "J as a share of its start, above, and the error of the words, below";
+  spec.x = fit_axis({.label = "half step", .whole_numbers = true}, steps, 0.02);
+  spec.y.has_grid = true;
+  Plot plot(spec);
+  plot.add_line(steps, objectives);
+  plot.add_line(steps, errors);
+  return std::move(plot).finish();
+}
+
+// Pictures and the curve of set 1: one page.
 void draw(const ReproduceRun& run, const std::vector<Row>& rows) {
   const SpatialWords data = make_spatial_words(1);
+  Markup page;
+  std::string last_card;
   for (size_t r = 0; r < rows.size(); ++r) {
     ErrorCurve curve;
     curve.truth = &data.words;
@@ -117,9 +141,18 @@ void draw(const ReproduceRun& run, const std::vector<Row>& rows) {
     options.num_restarts = r == 2 ? 1 : options.num_restarts;
     const CacResult result = fit_cac(input_of(data), options, run.monitor(), &curve);
     if (run.is_stopped()) return;
-    run.write(fmt::format("cac_simulation_{}.svg", r), panel(data, result.words, rows[r].name));
-    if (r == 2) write_curve(run, result, curve);
+    open_card(page, CardWidth::Half, rows[r].name, "the features of set 1, coloured by word");
+    page.raw(panel(data, result.words, r, rows[r].name));
+    close_card(page);
+    if (r != 2) continue;
+    write_curve(run, result, curve);
+    last_card = curve_plot(result, curve);
   }
+  open_card(page, CardWidth::Full, "J and word error, lambda 2000, one start",
+            "after each half step: J as a share of its start (above), error of the words (below)");
+  page.raw(last_card);
+  close_card(page);
+  run.write("cac_simulation.html", render_page("cac simulation", std::move(page).finish()));
 }
 
 }  // namespace
