@@ -183,12 +183,13 @@ Run declare_cac_predict(Flags& flags) {
   flags.argument("MODEL", options->model, true, "the run folder of a cac, or its model");
   flags.argument("INPUT", options->input, false,
                  "new samples as rows, or a folder of pictures; not with --view");
-  flags.add({.names = {"--view"},
-             .value = "FILE",
-             .help = "a view of the new samples; once for each view of training, in their order",
-             .group = "Input",
-             .is_repeated = true},
-            [options](const std::string& lines) { options->views = lines; });
+  FlagSpec view;
+  view.names = {"--view"};
+  view.value = "FILE";
+  view.help = "a view of the new samples; once for each view of training, in their order";
+  view.group = "Input";
+  view.is_repeated = true;
+  flags.add(view, [options](const std::string& lines) { options->views = lines; });
   flags.text("--groups", options->groups, "FILE", "the new groups: row numbers, one group a line",
              "Input");
   flags.text("--positions", options->positions, "FILE",
