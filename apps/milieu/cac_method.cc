@@ -99,19 +99,6 @@ std::vector<Preset> CacMethod::presets() {
 std::optional<Dataset> CacMethod::load_own_input(const std::string& path,
                                                  const LoadOptions& options) {
   if (!files_.view.empty()) return join_views(lines_of(files_.view), options);
-<<<<<<< HEAD
-  if (!std::filesystem::is_directory(path) || std::filesystem::exists(path + "/features.json"))
-    return std::nullopt;
-  if (!options.select.empty() || !options.rows.empty())
-    throw UsageError(
-        "--select and --rows are for rows; of a folder of pictures all keypoints are taken");
-  KeypointSet set = load_keypoints(path, options.num_threads);
-  positions_ = Points(std::move(set.positions));
-  images_ = std::move(set.images);
-  pictures_ = std::move(set.paths);
-  folder_ = path;
-  return std::move(set.data);
-=======
   if (!std::filesystem::is_directory(path)) return std::nullopt;
   std::optional<KeypointSet> set;
   if (is_feature_folder(path))
@@ -119,15 +106,15 @@ std::optional<Dataset> CacMethod::load_own_input(const std::string& path,
   else
     set = load_keypoints(path, options.num_threads);
   if (!set) return std::nullopt;
-  if (!options.select.empty())
-    throw UsageError("--select is for rows; of a folder of pictures all keypoints are taken");
+  if (!options.select.empty() || !options.rows.empty())
+    throw UsageError(
+        "--select and --rows are for rows; of a folder of pictures all keypoints are taken");
   positions_ = Points(std::move(set->positions));
   images_ = std::move(set->images);
   pictures_ = std::move(set->paths);
   folder_ = set->root;
   max_side_ = set->max_side;
   return std::move(set->data);
->>>>>>> 74dbb40 (icc: choose axes, groups in cross-validation, refined sub-classes, how sure their number is; reproduce icc where and talkers. cac: neighbours in all views as context, cac predict, keypoints of features, curves)
 }
 
 // One picture each: the words at the end, then phrases at the stages of [Yuan08, Fig. 2].
