@@ -62,6 +62,7 @@ async function start(): Promise<void> {
   listenToKeys(app);
   await app.actions.load();
   if (app.store.phase.value !== "ready") return;
+  document.documentElement.dataset.kind = app.store.collection.value!.kind;
   document.title = `${app.store.collection.value!.name} – Milieu`;
   await startLink(app);
   if (app.store.runId.value && app.store.isNarrow.value) app.store.isPanelOpen.value = false;

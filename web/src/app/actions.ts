@@ -4,6 +4,7 @@ import { batch } from "@preact/signals";
 import { constraintsOf, correctionCount, correctionsOf, kNoCorrections, startHistory } from "../model/corrections";
 import { changedOptions } from "../model/form";
 import { kHome } from "../model/camera";
+import { requestName, runTitle } from "../model/rows";
 import { hasResult, isOver, type Progress, type RunBrief, type RunRequest } from "../model/types";
 import { messageOf, SourceError } from "../source/source";
 import type { OpenedRun, Store } from "./store";
@@ -51,6 +52,7 @@ export class Actions {
     const request: RunRequest = { ...store.request.value, ...extra };
     const method = store.methods.value.find((m) => m.name === request.method);
     if (method) request.options = changedOptions(method, request.options);
+    request.name ||= requestName(request);
     store.isStarting.value = true;
     try {
       const run = await store.source.start(request);
@@ -58,7 +60,7 @@ export class Actions {
       this.listen(run.id);
       await this.open(run.id);
       if (store.isNarrow.value) store.isPanelOpen.value = false;
-      this.announce(`Run ${run.name || run.id} started`);
+      this.announce(`Run ${runTitle(run)} started`);
     } catch (error) {
       this.fail(error);
     } finally {
@@ -71,9 +73,9 @@ export class Actions {
     const opened = this.store.opened.value;
     const corrections = this.store.corrections.value.now;
     if (!opened || correctionCount(corrections) === 0) return;
-    const { request, name, id } = opened.detail;
+    const { request } = opened.detail;
     await this.start({ ...request, rank_contexts: false, constraints: constraintsOf(corrections),
-                       name: `${(name || id).replace(/, corrected( \d+)?$/, "")}, corrected` });
+                       name: `${runTitle(opened.detail).replace(/, corrected( \d+)?$/, "")}, corrected` });
   }
 
   async open(id: string): Promise<void> {
@@ -87,6 +89,9 @@ export class Actions {
       store.selection.value = new Set();
       store.emphasised.value = [];
       store.camera.value = kHome;
+      store.againstId.value = "";
+      store.against.value = null;
+      store.comparison.value = null;
       store.corrections.value = startHistory(kNoCorrections);
     });
     if (!id) return;
@@ -120,7 +125,7 @@ export class Actions {
       store.comparison.value = null;
       if (id) store.view.value = "compare";
     });
-    if (!id || !store.runId.value) return;
+    if (!id || !store.opened.value) return;
     try {
       const [against, comparison] = await Promise.all(
         [this.fetchRun(id), store.source.compare(store.runId.value, id)]);
@@ -188,7 +193,7 @@ export class Actions {
       end: (run) => {
         this.listening.delete(id);
         this.putRun(run);
-        this.announce(`Run ${run.name || run.id}: ${run.state}`);
+        this.announce(`Run ${runTitle(run)}: ${run.state}`);
         if (this.store.runId.value === id) void this.open(id);
       },
       lost: () => change((live) => { live.isLost = true; }),

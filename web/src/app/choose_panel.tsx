@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The left side: what to split, against what, how; and the runs so far.
-import { partsField } from "../model/form";
+import { partsField, takesEverything, unmetNeed } from "../model/form";
 import { isEmptySet } from "../model/rows";
 import { Stepper } from "../component/controls";
 import { Icon } from "../component/icon";
@@ -31,11 +31,13 @@ function ChooseForm() {
   const setOption = (value: number) => { store.options.value = { ...store.options.value, num_clusters: value }; };
   return (
     <form class="choose" onSubmit={run} aria-label="New run">
-      <RowSetPicker title="Split" hint="The set that falls apart" value={store.set.value} size={store.setRows.value.length}
-                    taken={store.context.value} onChange={(value) => { store.set.value = value; }} />
+      {takesEverything(method)
+        ? <p class="hint">{method!.name} takes the whole collection.</p>
+        : <RowSetPicker title="Split" hint="The set that falls apart" value={store.set.value} size={store.setRows.value.length}
+                        taken={store.context.value} restTitle="Everything" onChange={(value) => { store.set.value = value; }} />}
       {method?.takes_context &&
         <RowSetPicker title="Against" hint="The context it is seen against" value={store.context.value}
-                      size={store.contextRows.value.length} taken={store.set.value} allowRest
+                      size={store.contextRows.value.length} taken={store.set.value} restTitle="Everything else"
                       onChange={(value) => { store.context.value = value; }} />}
       <div class="row-of-two">
         <MethodSelect />
@@ -70,8 +72,8 @@ function MethodSelect() {
       <label for="method">Method</label>
       <select id="method" value={store.methodName.value} onChange={choose}>
         {store.methods.value.map((m) => (
-          <option key={m.name} value={m.name} disabled={m.needs.length > 0} title={m.needs.join(", ")}>
-            {m.name}{m.needs.length ? " (needs more)" : ""}
+          <option key={m.name} value={m.name} disabled={!!unmetNeed(m, store.collection.value!)} title={m.title}>
+            {m.name}{unmetNeed(m, store.collection.value!) && ` (${unmetNeed(m, store.collection.value!)})`}
           </option>
         ))}
       </select>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two splits side by side, with their cross-table. A cell selects the rows it counts.
+import { runTitle } from "../model/rows";
 import { matchColumns } from "../model/compare";
 import { partColor, partColors } from "../model/palette";
 import { count, number } from "../model/text";
@@ -19,13 +20,13 @@ export function CompareView() {
     <section class="compare" aria-label="Compare">
       <div class="view-bar">
         <Select label="Compare with" isLabelShown value={store.againstId.value} onChange={(id) => void actions.compareWith(id)}
-                choices={[{ value: "", title: "choose a run", disabled: true }, ...others.map((r) => ({ value: r.id, title: r.name || r.id }))]} />
+                choices={[{ value: "", title: "choose a run", disabled: true }, ...others.map((r) => ({ value: r.id, title: runTitle(r) }))]} />
         {store.comparison.value &&
           <p class="compare-figures"><span>adjusted Rand <strong>{number(store.comparison.value.ari, 3)}</strong></span>
             <span>NMI <strong>{number(store.comparison.value.nmi, 3)}</strong></span>
             <span>{count(store.comparison.value.rows_in_both)} rows in both</span></p>}
       </div>
-      {store.againstId.value && (store.against.value && store.comparison.value ? <Sides /> : <Spinner text="Comparing" />)}
+      {store.againstId.value && store.againstId.value !== store.runId.value && (store.against.value && store.comparison.value ? <Sides /> : <Spinner text="Comparing" />)}
     </section>
   );
 }
@@ -55,10 +56,10 @@ function Side({ run, title }: { run: OpenedRun; title: string }) {
   const side = Math.min(360, Math.max(160, (window.innerWidth - (store.isNarrow.value ? 60 : 460)) / 2));
   return (
     <figure class="compare-side">
-      <figcaption><span class="hint">{title}</span><strong>{run.detail.name || run.detail.id}</strong></figcaption>
+      <figcaption><span class="hint">{title}</span><strong>{runTitle(run.detail)}</strong></figcaption>
       <MiniMap map={store.map.value} rows={run.columns.rows} labels={run.columns.labels} side={side}
                colors={partColors(run.detail.parts.length, store.isDark.value)} highlight={selection.size ? selection : null}
-               label={`Map of ${run.detail.name || run.detail.id}`} />
+               label={`Map of ${runTitle(run.detail)}`} />
       <ul class="side-parts">
         {run.detail.parts.map((p) => <li key={p.index}><PartMark index={p.index} color={partColor(p.index, store.isDark.value)} />{p.name}<span class="hint">{count(p.size)}</span></li>)}
       </ul>

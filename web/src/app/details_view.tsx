@@ -17,7 +17,7 @@ export function DetailsView() {
       {warnings.length > 0 && <section class="block warnings"><h2>Warnings</h2><ul>{warnings.map((w) => <li key={w}>{w}</li>)}</ul></section>}
       <section class="block">
         <h2>Command line</h2>
-        <p class="hint">Gives the same labels again, on any machine.</p>
+        <p class="hint">Gives the same labels again.</p>
         <CopyLine text={detail.command} label="Command line" />
       </section>
       {detail.trace.length > 1 && <section class="block"><h2>Objective</h2>

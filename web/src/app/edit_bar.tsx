@@ -48,8 +48,8 @@ function CorrectionTools() {
       <button type="button" class="link-button" onClick={() => { store.dialog.value = "corrections"; }}>{counted(edits.count, "correction")}</button>
       <IconButton icon="undo" title={history.what ? `Undo: ${history.what}` : "Undo"} keys="Ctrl Z" disabled={!history.past.length} onClick={() => edits.undo()} />
       <IconButton icon="redo" title="Redo" keys="Ctrl Shift Z" disabled={!history.future.length} onClick={() => edits.redo()} />
-      <button type="button" class="button primary small" disabled={!edits.count || store.isStarting.value} data-testid="rerun"
-              onClick={() => void actions.rerun()}><Icon name="play" size={14} />Run again with these</button>
+      <button type="button" class="button primary small" disabled={!edits.count || store.isStarting.value} data-testid="rerun" title="Run again with the corrections as constraints (Shift R)"
+              onClick={() => void actions.rerun()}><Icon name="play" size={14} />Run again</button>
     </div>
   );
 }

@@ -40,7 +40,7 @@ function Running({ run }: { run: RunBrief }) {
   return (
     <section class="progress-view" aria-label="Progress" data-testid="progress">
       <h2>{title}</h2>
-      <p class="hint">{run.request.context ? `against ${describeSet(run.request.context)}, ` : ""}by {run.method}</p>
+      <p class="hint">{run.request.context ? `against ${describeSet(run.request.context, true)}, ` : ""}by {run.method}</p>
       <div class="progress-bar" role="progressbar" aria-label="Progress" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(share * 100)}>
         <span class={now && now.total > 0 ? "" : "is-unknown"} style={{ width: now && now.total > 0 ? `${share * 100}%` : undefined }} />
       </div>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Above the views: which run is open, its figures, the views it has.
-import { describeSet } from "../model/rows";
+import { describeSet, runTitle } from "../model/rows";
 import { count, counted, number, seconds } from "../model/text";
 import { EditableText } from "../component/controls";
 import { useApp } from "./app_context";
@@ -15,11 +15,11 @@ export function RunHeader() {
   return (
     <div class="run-header">
       <div class="run-title">
-        <h2><EditableText label="Name of the run" value={detail.name || detail.id} disabled={!store.source.can.rename}
+        <h2><EditableText label="Name of the run" value={runTitle(detail)} disabled={!store.source.can.rename}
                           onChange={(name) => void actions.rename(detail.id, name)} /></h2>
         <p class="run-facts">
           <span>{detail.method}</span>
-          <span>{describeSet(detail.request.set)}{detail.request.context ? ` against ${describeSet(detail.request.context)}` : ""}</span>
+          <span>{describeSet(detail.request.set)}{detail.request.context ? ` against ${describeSet(detail.request.context, true)}` : ""}</span>
           <span>{counted(detail.n, "row")}, {counted(detail.clusters, "part")}</span>
           {typeof detail.gain === "number" && <span class={detail.gain <= 0 ? "is-poor" : ""} title="How much better the parts are told apart than the whole; at most 0: this context supports no split">gain <strong>{number(detail.gain, 3)}</strong></span>}
           <span>{seconds(detail.seconds)}</span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Earlier runs, newest first: open, rename, compare, remove.
-import { describeSet } from "../model/rows";
+import { describeSet, runTitle } from "../model/rows";
 import { age, counted, number } from "../model/text";
 import { hasResult, isOver, type RunBrief } from "../model/types";
 import { EditableText, IconButton } from "../component/controls";
@@ -32,22 +32,22 @@ function RunItem({ run }: { run: RunBrief }) {
     <li class={`run-item state-${run.state} ${isOpen ? "is-open" : ""}`} data-run={run.id}>
       <button type="button" class="run-open" aria-current={isOpen ? "true" : undefined} onClick={open}>
         <span class="run-state" aria-hidden="true" />
-        <span class="run-name">{run.name || run.id}</span>
+        <span class="run-name">{runTitle(run)}</span>
         <span class="run-line">{run.rank_contexts ? `contexts of ${describeSet(run.request.set)}` : describeRun(run)}</span>
         <span class="run-line">{stateText(run)}</span>
       </button>
       <span class="run-tools">
-        {isOpen && store.source.can.rename && <EditableText class="run-rename" label="Name of the run" value={run.name || run.id} onChange={(name) => void actions.rename(run.id, name)} />}
-        {canCompare && <IconButton icon="compare" title={`Compare with ${run.name || run.id}`} onClick={() => void actions.compareWith(run.id)} />}
-        {store.source.can.run && !isOver(run.state) && <IconButton icon="stop" title={`Cancel ${run.name || run.id}`} onClick={() => void actions.cancel(run.id)} />}
-        {store.source.can.run && isOver(run.state) && <IconButton icon="trash" title={`Remove ${run.name || run.id}`} onClick={() => confirmRemoval(run, () => void actions.remove(run.id))} />}
+        {isOpen && store.source.can.rename && <EditableText class="run-rename" label="Name of the run" value={runTitle(run)} onChange={(name) => void actions.rename(run.id, name)} />}
+        {canCompare && <IconButton icon="compare" title={`Compare with ${runTitle(run)}`} onClick={() => void actions.compareWith(run.id)} />}
+        {store.source.can.run && !isOver(run.state) && <IconButton icon="stop" title={`Cancel ${runTitle(run)}`} onClick={() => void actions.cancel(run.id)} />}
+        {store.source.can.run && isOver(run.state) && <IconButton icon="trash" title={`Remove ${runTitle(run)}`} onClick={() => confirmRemoval(run, () => void actions.remove(run.id))} />}
       </span>
     </li>
   );
 }
 
 function describeRun(run: RunBrief): string {
-  const context = run.request.context ? ` against ${describeSet(run.request.context)}` : "";
+  const context = run.request.context ? ` against ${describeSet(run.request.context, true)}` : "";
   return `${run.method}: ${describeSet(run.request.set)}${context}`;
 }
 
@@ -61,5 +61,5 @@ function stateText(run: RunBrief): string {
 }
 
 function confirmRemoval(run: RunBrief, remove: () => void): void {
-  if (window.confirm(`Remove the run "${run.name || run.id}" and its files?`)) remove();
+  if (window.confirm(`Remove the run "${runTitle(run)}" and its files?`)) remove();
 }

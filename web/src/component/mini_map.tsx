@@ -22,6 +22,18 @@ export function MiniMap(p: MiniMapProps) {
                  style={{ width: `${p.side}px`, height: `${p.side}px` }} />;
 }
 
+// From rows to pixels, so that the rows shown fill the square.
+function placing(p: MiniMapProps): (row: number) => [number, number] {
+  let x1 = Infinity, x2 = -Infinity, y1 = Infinity, y2 = -Infinity;
+  for (const row of p.rows) {
+    x1 = Math.min(x1, p.map[2 * row]); x2 = Math.max(x2, p.map[2 * row]);
+    y1 = Math.min(y1, p.map[2 * row + 1]); y2 = Math.max(y2, p.map[2 * row + 1]);
+  }
+  const factor = (0.9 * p.side) / Math.max(x2 - x1, y2 - y1, 1e-9);
+  return (row) => [p.side / 2 + (p.map[2 * row] - (x1 + x2) / 2) * factor,
+                   p.side / 2 - (p.map[2 * row + 1] - (y1 + y2) / 2) * factor];
+}
+
 function draw(canvas: HTMLCanvasElement, p: MiniMapProps): void {
   const ratio = window.devicePixelRatio || 1;
   canvas.width = canvas.height = Math.round(p.side * ratio);
@@ -29,6 +41,7 @@ function draw(canvas: HTMLCanvasElement, p: MiniMapProps): void {
   if (!context) return;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, p.side, p.side);
+  const place = placing(p);
   const step = Math.max(1, Math.ceil(p.rows.length / kMost));
   const radius = p.side < 150 ? 1.3 : p.rows.length > 2000 ? 1.6 : 2.6;
   for (let pass = 0; pass < 2; ++pass)
@@ -37,8 +50,7 @@ function draw(canvas: HTMLCanvasElement, p: MiniMapProps): void {
       if (isLit !== (pass === 1)) continue;
       context.globalAlpha = isLit ? 0.85 : 0.15;
       context.fillStyle = p.colors[p.labels[i]] ?? "#888888";
-      const x = (p.map[2 * p.rows[i]] * 0.46 + 0.5) * p.side;
-      const y = (0.5 - p.map[2 * p.rows[i] + 1] * 0.46) * p.side;
+      const [x, y] = place(p.rows[i]);
       context.beginPath();
       context.arc(x, y, radius, 0, 2 * Math.PI);
       context.fill();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options form: what is wrong with a value, what differs from the defaults. The rules are those
 // of the declared fields; the server checks again.
-import type { Field, Method, RunRequest, Value } from "./types";
+import type { Collection, Field, Method, RunRequest, Value } from "./types";
 import { isEmptySet } from "./rows";
 
 // Options the page sets elsewhere, or that mean nothing here.
@@ -51,6 +51,15 @@ export function changedOptions(method: Method, values: Record<string, Value>): R
   }
   return changed;
 }
+
+// Why the method cannot be used on this collection, or "".
+export function unmetNeed(method: Method, collection: Collection): string {
+  if (method.needs.includes("pictures") && collection.kind !== "pictures") return "needs a folder of pictures";
+  if (method.needs.includes("classes") && collection.classes.length === 0) return "needs classes";
+  return "";
+}
+
+export const takesEverything = (method: Method | undefined): boolean => !!method?.needs.includes("everything");
 
 // Why the request cannot be sent, or "".
 export function requestProblem(request: RunRequest, method: Method | undefined,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets of rows: a RowSet as rows, lists of rows as short text for the URL.
-import type { Collection, RowSet } from "./types";
+import type { Collection, RowSet, RunRequest } from "./types";
 import { counted, listed } from "./text";
 
 export function isEmptySet(set: RowSet | undefined): boolean {
@@ -34,12 +34,23 @@ function compact(inside: Uint8Array): Int32Array {
   return rows;
 }
 
-export function describeSet(set: RowSet | undefined): string {
+// A set of its own that is the rest of nothing is everything.
+export function describeSet(set: RowSet | undefined, isContext = false): string {
   if (!set || isEmptySet(set)) return "nothing";
-  if (set.rest) return "everything else";
+  if (set.rest) return isContext ? "everything else" : "everything";
   if (set.classes?.length) return listed(set.classes);
   return counted(set.rows!.length, "picked row");
 }
+
+// The name of a run that was given none.
+export function requestName(request: RunRequest): string {
+  const set = describeSet(request.set);
+  if (request.rank_contexts) return `Contexts of ${set}`;
+  return request.context ? `${set} against ${describeSet(request.context, true)}` : `${set}, ${request.method}`;
+}
+
+export const runTitle = (run: { name: string; request: RunRequest }): string =>
+  run.name || requestName(run.request);
 
 // Ascending rows as "0-3.7.10-12", numbers in base 36 and relative to what stands before.
 export function packRows(rows: Iterable<number>): string {

@@ -10,6 +10,7 @@ export interface Collection {
   has_pictures: boolean;
   classes: { name: string; count: number }[];
   version: string;
+  total?: number; // of a thinned report: how many rows there were
 }
 
 export type Value = boolean | number | string;

@@ -37,11 +37,14 @@ export class ReportSource implements Source {
   constructor(private readonly data: ReportData) {
     data.thumbs?.rows_shown.forEach((row, cell) => this.cellOfRow.set(row, cell));
     const shown = this.cellOfRow.size;
+    const { n, total } = data.collection;
     const rows = new Set<number>();
     for (const run of data.runs) this.rowsOf(run.id).forEach((row) => rows.add(row));
-    this.note = data.collection.has_pictures && shown < rows.size
-      ? `This report holds pictures of ${shown} of the ${rows.size} rows; the others are shown by name.`
-      : "";
+    this.note = [
+      total !== undefined && total > n ? `This report holds ${n} of ${total} rows, evenly thinned.` : "",
+      data.collection.has_pictures && shown < rows.size
+        ? `It holds pictures of ${shown} of its ${rows.size} split rows; the others are shown by name.` : "",
+    ].filter(Boolean).join(" ");
   }
 
   static find(page: Document): ReportSource | null {

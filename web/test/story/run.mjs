@@ -1,0 +1,65 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
+// The explorer in a real browser, on generated pictures.
+//   node test/story/run.mjs PROGRAM SCREENSHOTS [--part main|keys|windows]
+// Exit code 77: there is no browser, the test is skipped.
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as story from "./main_story.mjs";
+import { keyboardStory, plainCanvasStory, reportStory, windowsStory } from "./other_stories.mjs";
+import { writePictures } from "./pictures.mjs";
+import { findBrowser, Stage, startServer } from "./stage.mjs";
+
+const [program, screenshots, , part = "all"] = process.argv.slice(2);
+if (!findBrowser()) {
+  console.log("no chromium is installed: scripts/setup test installs it, MILIEU_CHROMIUM names another");
+  process.exit(77);
+}
+
+async function tell(title, work) {
+  const start = Date.now();
+  const result = await work();
+  console.log(`${title}: ${((Date.now() - start) / 1000).toFixed(1)} s`);
+  return result;
+}
+
+async function mainStory(stage, server) {
+  const page = await stage.page(server.origin);
+  await page.goto(server.address);
+  await tell("choose and run", () => story.chooseStory(stage, page));
+  await tell("map", () => story.mapStory(stage, page));
+  const other = await tell("correct", () => story.correctStory(stage, page));
+  await tell("names", () => story.nameStory(stage, page));
+  await tell("compare", () => story.compareStory(stage, page, other));
+  await tell("contexts", () => story.contextsStory(stage, page));
+  const taken = await tell("take away", () => story.takeAwayStory(stage, page));
+  assert.ok(taken.isThere && readdirSync(taken.folder).length === 2, `two folders of pictures in ${taken.folder}`);
+  await tell("link and reload", () => story.linkStory(stage, page, taken.link));
+  await page.context().close();
+  await tell("report from a file", () => reportStory(stage, taken.report));
+  return taken.link;
+}
+
+async function main() {
+  const folder = mkdtempSync(join(tmpdir(), "milieu-story-"));
+  writePictures(join(folder, "drawings"), 30);
+  process.env.MILIEU_CACHE = join(folder, "cache");
+  const server = await tell("start", () => startServer(program, ["explore", join(folder, "drawings"), "--feature", "tiny", "--no-browser", "--port", "0", "--runs", join(folder, "runs")]));
+  const stage = await Stage.open(screenshots);
+  try {
+    const link = await mainStory(stage, server);
+    await tell("keyboard only", () => keyboardStory(stage, server.address));
+    if (part === "all") {
+      await tell("windows", () => windowsStory(stage, server.address, link));
+      await tell("no WebGL", () => plainCanvasStory(screenshots, server.address, link));
+    }
+  } finally {
+    await stage.close();
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+await main();
