@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { drawLasso, legend, sum, until } from "./stage.mjs";
+import { drawLasso, legend, settle, sum, until } from "./stage.mjs";
 
 const json = (page, path) => page.evaluate(async (p) => (await fetch(p)).json(), path);
 const ints = (page, path) => page.evaluate(async (p) => Array.from(new Int32Array(await (await fetch(p)).arrayBuffer())), path);
@@ -72,6 +72,7 @@ export async function mapStory(stage, page) {
 export async function correctStory(stage, page) {
   const first = runId(page);
   await page.locator("select[title=Order]").selectOption("border");
+  await settle(page);
   const row = Number(await page.locator("[data-part='0'] .tile").first().getAttribute("data-row"));
   const before = await legend(page);
   await page.locator(`[data-part='0'] [data-row='${row}']`).dragTo(page.locator("[data-part='1'] .grid-box"));

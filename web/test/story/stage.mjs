@@ -92,6 +92,11 @@ export async function drawLasso(page, corners) {
   await page.mouse.up();
 }
 
+// Two frames later the page has drawn what it was told.
+export const settle = (page) => page.evaluate(() => new Promise((resolve) => {
+  requestAnimationFrame(() => requestAnimationFrame(() => resolve(true)));
+}));
+
 export const sum = (list) => list.reduce((total, v) => total + v, 0);
 
 export async function until(what, test) {
