@@ -31,9 +31,12 @@ export function listenToKeys(app: App): void {
   });
 }
 
-function withControl({ edits, store }: App, event: KeyboardEvent): boolean {
+const isModal = ({ store }: App) => store.dialog.value !== "" || store.picture.value >= 0;
+
+function withControl(app: App, event: KeyboardEvent): boolean {
+  const { edits } = app;
   const key = event.key.toLowerCase();
-  if (store.dialog.value) return false;
+  if (isModal(app)) return false;
   if (key === "z") { if (event.shiftKey) edits.redo(); else edits.undo(); return true; }
   if (key === "y") { edits.redo(); return true; }
   if (key === "a") { edits.selectAll(); return true; }
@@ -44,7 +47,7 @@ function plain(app: App, event: KeyboardEvent): boolean {
   const { store, actions, edits } = app;
   if (event.altKey) return false;
   if (event.key === "?") { store.dialog.value = store.dialog.value === "help" ? "" : "help"; return true; }
-  if (store.dialog.value) return false;
+  if (isModal(app)) return false;
   const selection = store.selection.value;
   if (/^[1-9]$/.test(event.key)) { edits.move(selection, Number(event.key) - 1); return selection.size > 0; }
   const known: Record<string, () => void> = {

@@ -18,8 +18,15 @@ export function Dialog(p: {
       before?.focus?.();
     };
   }, []);
+  // Browsers may keep Escape from pages that are closed by it too often; so it is ours.
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return p.onKeyDown?.(event);
+    event.preventDefault();
+    event.stopPropagation();
+    p.onClose();
+  };
   return (
-    <dialog ref={element} class={`dialog ${p.class ?? ""}`} aria-label={p.title} onKeyDown={p.onKeyDown}
+    <dialog ref={element} class={`dialog ${p.class ?? ""}`} aria-label={p.title} onKeyDown={onKeyDown}
             onCancel={(event) => { event.preventDefault(); p.onClose(); }}
             onClick={(event) => { if (event.target === element.current) p.onClose(); }}>
       <div class="dialog-box">
