@@ -105,7 +105,7 @@ DemoFamily make_ell(uint64_t seed) {
   family.about =
       "Two bars that overlap in a corner: no gap and no two dense regions tell them apart. dcp is "
       "given a second set, a square inside the L, and looks for the parts that are each best told "
-      "apart from that. The overlap alone costs every method about 8 %.";
+      "apart from that. The overlap alone costs any method 8 % on average.";
   family.labels_file = "ell_labels.csv";
   family.numbers_file = "ell_labels.npy";
   family.sets.push_back(make_set("ell", "plane", std::move(bars), labels));

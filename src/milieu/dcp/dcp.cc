@@ -67,7 +67,7 @@ std::vector<int> choose_candidates(const DcpProblem& problem, const DcpOptions& 
     if (is_whole[a] != is_whole[b]) return is_whole[a] > is_whole[b];
     return found[a].objective < found[b].objective;
   });
-  const double limit = found[order[0]].objective * (is_blurred ? 1.1 : 1.01);
+  const double limit = found[order[0]].objective * (is_blurred ? 1.1 : 1.001);
   const size_t most = is_small ? found.size() : is_blurred ? 5 : 2;
   std::vector<int> chosen;
   for (const int i : order) {

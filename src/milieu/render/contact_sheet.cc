@@ -192,7 +192,7 @@ std::string render_sheets(const MakePicture& make_picture,
 
 std::vector<SheetFigure> make_cluster_figures(const std::vector<ClusterSamples>& samples,
                                               const std::vector<std::string>& names,
-                                              const std::string& first_caption) {
+                                              bool by_margin) {
   std::vector<SheetFigure> figures;
   for (const ClusterSamples& s : samples) {
     const bool has_name = s.cluster < static_cast<int>(names.size());
@@ -200,14 +200,15 @@ std::vector<SheetFigure> make_cluster_figures(const std::vector<ClusterSamples>&
     figure.title = has_name ? names[s.cluster] : fmt::format("Cluster {}", s.cluster);
     figure.color = s.cluster;
     figure.size = s.size;
-    figure.strips = {{first_caption,
-                      fmt::format("{}, {}, of: {}", counted(s.typical.size(), "image"),
-                                  first_caption, figure.title),
-                      s.typical},
-                     {"least sure",
-                      fmt::format("{} that nearly fell elsewhere, of: {}",
-                                  counted(s.least_sure.size(), "image"), figure.title),
-                      s.least_sure}};
+    figure.strips = {
+        {by_margin ? "surest" : "most typical",
+         fmt::format("{} {} of: {}", counted(s.typical.size(), "image"),
+                     by_margin ? "with the largest margins" : "nearest to the mean", figure.title),
+         s.typical},
+        {"least sure",
+         fmt::format("{} that nearly fell elsewhere, of: {}", counted(s.least_sure.size(), "image"),
+                     figure.title),
+         s.least_sure}};
     figures.push_back(std::move(figure));
   }
   return figures;

@@ -94,9 +94,9 @@ RasterImage make_picture_sheet(const MakePicture& make_picture, std::span<const 
 std::string render_sheets(const MakePicture& make_picture, const std::vector<SheetFigure>& figures);
 
 // The figures of chosen samples. `names` are titles by cluster; where there is none: "Cluster 3".
-// `first_caption` is said of the typical ones.
+// `by_margin`: the typical ones were chosen by choose_samples_by_margin.
 std::vector<SheetFigure> make_cluster_figures(const std::vector<ClusterSamples>& samples,
                                               const std::vector<std::string>& names = {},
-                                              const std::string& first_caption = "most typical");
+                                              bool by_margin = false);
 
 }  // namespace milieu

@@ -222,8 +222,7 @@ void add_samples_card(Markup& page, const ReportInput& input) {
     note += fmt::format(" The {} largest of {} clusters.", samples.size(), input.summary->clusters);
   open_card(page, CardWidth::Full, "Images of each cluster", note);
   const FloatView images = input.images.empty() ? input.points : input.images;
-  const std::vector<SheetFigure> figures =
-      make_cluster_figures(samples, {}, has_margins ? "surest" : "most typical");
+  const std::vector<SheetFigure> figures = make_cluster_figures(samples, {}, has_margins);
   page.raw(input.make_picture
                ? render_sheets(input.make_picture, figures)
                : render_sheets({images, input.image_width, input.image_height}, figures));
