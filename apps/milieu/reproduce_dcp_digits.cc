@@ -111,8 +111,9 @@ void show_objectives(const Digits& digits, const ReproduceRun& run) {
         run.piece(fmt::format("objective {} v 0, context {}", row.first, row.context), [&] {
           Random random(run.options().seed);
           const Mixture mixture = mix_digits(digits, row.first, 0, false, random);
-          const Matrix<float> rows = gather_rows(digits.points, rows_of_digit(digits, row.context));
-          const DcpResult result = split(mixture, rows, false, run.options().seed, run);
+          const Matrix<float> context =
+              gather_rows(digits.points, rows_of_digit(digits, row.context));
+          const DcpResult result = split(mixture, context, false, run.options().seed, run);
           return std::vector<double>{result.summary.objective,
                                      balanced_error(result.labels, mixture.truth)};
         });

@@ -64,8 +64,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(GoldenDigits{"6,0", "7", 1.964062, 1.531622, 0.134655},
                       GoldenDigits{"6,0", "2", 25.825307, 121.036467, 0.077587},
                       GoldenDigits{"2,0", "5", 28.409540, 102.541589, 0.094741}),
-    [](const auto& info) {
-      const GoldenDigits& golden = info.param;
+    [](const auto& test) {
+      const GoldenDigits& golden = test.param;
       return std::string("Digits") + golden.mixture[0] + "And" + golden.mixture[2] + "Against" +
              golden.context;
     });

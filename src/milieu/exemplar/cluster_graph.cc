@@ -134,17 +134,17 @@ std::unique_ptr<GraphExample> make_cluster_graph_example(FloatView points,
   const auto copy = std::make_shared<Matrix<float>>(points);
   const CrfLatentStep choose = [copy, labels, members](std::span<const double> w,
                                                        std::span<int> chosen) {
-    const int64_t n = copy->rows();
-    Matrix<double> distances(n, n);
-    for (int64_t p = 0; p < n; ++p)
-      for (int64_t q = 0; q < n; ++q)
+    const int64_t count = copy->rows();
+    Matrix<double> distances(count, count);
+    for (int64_t p = 0; p < count; ++p)
+      for (int64_t q = 0; q < count; ++q)
         for (int64_t t = 0; t < copy->cols(); ++t)
           distances(p, q) += w[t] * feature(*copy, p, q, t);
     const std::vector<int> best =
         internal::best_members(MatrixView<const double>(distances), members);
-    for (int64_t p = 0; p < n; ++p) {
-      chosen[n + p] = best[labels[p]];
-      chosen[p] = chosen[n + p] == p;
+    for (int64_t p = 0; p < count; ++p) {
+      chosen[count + p] = best[labels[p]];
+      chosen[p] = chosen[count + p] == p;
     }
   };
   return std::make_unique<GraphExample>(std::move(graph), std::vector<int>(2 * n, -1), n, choose,

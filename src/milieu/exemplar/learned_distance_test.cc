@@ -121,7 +121,6 @@ TEST(LearnedDistance, CoordinateCostsAreWeightedSquares) {
 
 TEST(LearnedDistance, CalibrationNeverLosesOnTheTrainingSets) {
   const std::vector<Bags> all = {made_bags(60, 5)};
-  const Bags& bags = all[0];
   ExemplarLearnOptions options;
   options.train.max_iterations = 30;
   options.calibrate = true;
