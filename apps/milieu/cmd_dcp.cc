@@ -176,7 +176,8 @@ class DcpMethod : public MethodWith<DcpCommandOptions, DcpFiles> {
     const std::string &file = files_.context, &classes = files_.context_select;
     const std::string& numbers = files_.context_rows;
     if (!file.empty() + !classes.empty() + !numbers.empty() > 1)
-      throw InvalidArgument("context, context_select and context_rows: name only one of them");
+      throw InvalidArgument(
+          "of context, context_select and context_rows several are given: name one of them");
     if (!numbers.empty() && !options_.rank_contexts) {
       context_ = rows.numbered(numbers);
       return;

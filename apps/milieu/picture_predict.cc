@@ -70,13 +70,15 @@ void check_same_words(const PictureInput& input, const Training& training) {
   }
 }
 
-// Another list of features has other columns, even where their number is the same.
+// Another list of features has other columns, even where their number is the same. In a folder of
+// features (`by_name`) they are called by their names alone; its words are looked at later.
 void check_same_features(const std::string& given, const Training& training,
-                         const std::string& model) {
+                         const std::string& model, bool by_name) {
   if (given.empty() || training.feature.empty()) return;
-  const auto full = [](const std::string& list) {
+  const auto full = [&](const std::string& list) {
     std::string text;
-    for (FeatureSpec& spec : parse_features(list)) text += to_text(spec) + ",";
+    for (FeatureSpec& spec : parse_features(list))
+      text += (by_name ? spec.id : to_text(spec)) + ",";
     return text;
   };
   if (full(given) != full(training.feature))
@@ -94,7 +96,7 @@ PictureInput load_input_like_training(const std::string& path, const std::string
   std::error_code error;
   if (!fs::is_directory(path, error)) return load_input(path, pictures, options, monitor, session);
   const Training training = read_training(model);
-  check_same_features(pictures.feature, training, model);
+  check_same_features(pictures.feature, training, model, is_feature_folder(path));
   if (pictures.feature.empty()) pictures.feature = training.feature;
   pictures.max_side = training.max_side;
   if (is_feature_folder(path)) {

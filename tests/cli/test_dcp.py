@@ -66,8 +66,8 @@ class DcpTest(MethodCases, CliTest):
 
     def test_context_is_needed_once(self):
         self.assertIn("the context is missing", self.fail_with(2, "dcp", "X.npy", "-k", "2"))
-        self.assertIn("both given", self.fail_with(2, "dcp", "X.npy", "--context", "Z.npy",
-                                                   "--context-select", "1"))
+        self.assertIn("several are given",
+                      self.fail_with(2, "dcp", "X.npy", "--context", "Z.npy", "--context-select", "1"))
 
     def test_bad_contexts_are_named(self):
         self.save("wide.npy", np.zeros((3, 7)))
