@@ -137,8 +137,9 @@ Json make_sheet(const std::vector<int64_t>& rows, const ShownRows& shown,
       }
     }
   });
+  side = 1;  // cells as large as the largest picture: small ones get no frame of black
   for (const RasterImage& picture : pictures)
-    side = collection.is_of_pictures() ? side : std::max(picture.width, picture.height);
+    side = std::max({side, picture.width, picture.height});
   const int columns = std::max(1, static_cast<int>(std::ceil(std::sqrt(rows.size()))));
   const int lines = (static_cast<int>(rows.size()) + columns - 1) / columns;
   RasterImage sheet(columns * side, std::max(1, lines) * side, collection.is_of_pictures() ? 3 : 1);

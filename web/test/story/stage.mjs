@@ -47,7 +47,9 @@ export class Stage {
     const page = await context.newPage();
     page.setDefaultTimeout(kPatience);
     page.on("pageerror", (error) => this.problems.push(`error on the page: ${error.stack ?? error}`));
-    page.on("console", (message) => { if (message.type() === "error") this.problems.push(`console: ${message.text()}`); });
+    page.on("console", (message) => {
+      if (message.type() === "error") this.problems.push(`console: ${message.text()} ${message.location().url}`);
+    });
     page.on("request", (request) => {
       const url = request.url();
       if (!/^(data|blob):/.test(url) && !url.startsWith(origin)) this.problems.push(`a request to another host: ${url}`);
