@@ -130,7 +130,8 @@ ContextGroups make_context(const CacInput& input, const CacOptions& options, Mon
   } else if (const int count = internal::count_view_neighbors(input, options); count > 0) {
     std::vector<double> scales;
     for (const FloatView& points : input.views) scales.push_back(make_view(points, options).scale);
-    groups = neighbors_in_views(input.views, scales, count, options.num_threads, monitor);
+    Monitor quiet = monitor;  // hears a stop; there is nothing to report of words or phrases yet
+    groups = neighbors_in_views(input.views, scales, count, options.num_threads, quiet);
   }
   if (input.views.size() == 1) return groups;
   return view_groups(input.views[0].rows(), static_cast<int>(input.views.size()), groups);
