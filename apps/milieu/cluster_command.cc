@@ -306,7 +306,9 @@ std::string ClusterCommand::render(const MethodResult& result, const Dataset& da
                           .image_size = {},
                           .method = name_,
                           .command = report.command,
-                          .summary_json = summary_to_json(result.summary, metrics, result.metrics)};
+                          .summary_json = summary_to_json(result.summary, metrics, result.metrics),
+                          .files = {}};
+  for (const ResultFile& file : result.files) explorer.files.emplace_back(file.name, file.content);
   if (!result.units) {
     report.image_width = image_size_.width;
     report.image_height = image_size_.height;

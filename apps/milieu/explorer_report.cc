@@ -2,6 +2,7 @@
 #include "explorer_report.h"
 
 #include <algorithm>
+#include <cmath>
 
 #ifdef MILIEU_HAS_EXPLORER
 #include "milieu/dcp/dcp.h"
@@ -97,6 +98,7 @@ std::string with_explorer(std::string static_page, const ExplorerReport& report)
   result.parts = serve::describe_parts(columns, collection);
   serve::Json data = serve::report_data(report_record(report), result, collection, limits);
   data["collection"]["total"] = n;
+  serve::add_report_files(report.files, data, limits);
   return serve::report_page(static_page, data);
 }
 

@@ -5,6 +5,8 @@
 
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "method.h"
 #include "milieu/data/dataset.h"
@@ -22,6 +24,7 @@ struct ExplorerReport {
   ImageSize image_size;              // of rows that are images
   std::string method, command;
   std::string summary_json;
+  std::vector<std::pair<std::string, std::string>> files;  // of the run folder: name, content
 };
 
 std::string with_explorer(std::string static_page, const ExplorerReport& report);

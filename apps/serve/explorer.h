@@ -64,6 +64,9 @@ Json detail_to_json(const RunRecord& run, const RunResult& result, const Collect
 // What exists for one method only: ranked contexts, exemplars, the curve of penalties, weights.
 Json extras_of(const RunRecord& run, const RunResult& result);
 
+// "word_map.png" as people read it: "word map".
+std::string file_title(const std::string& name);
+
 // Files of the run folder that a browser may see: {name, title}.
 Json files_of(const RunRecord& run);
 

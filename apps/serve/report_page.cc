@@ -248,6 +248,21 @@ Json report_data(const RunRecord& run, const RunResult& result, const Collection
   return data;
 }
 
+void add_report_files(const ReportFiles& files, Json& data, const ReportLimits& limits) {
+  Json& run = data["runs"][0];
+  Json urls = Json::object();
+  size_t left = limits.max_file_bytes;
+  for (const auto& [name, content] : files) {
+    const bool is_png = name.ends_with(".png"), is_svg = name.ends_with(".svg");
+    if ((!is_png && !is_svg) || content.size() > left) continue;
+    left -= content.size();
+    urls[name] =
+        fmt::format("data:image/{};base64,{}", is_png ? "png" : "svg+xml", base64(content));
+    run["files"].push_back({{"name", name}, {"title", file_title(name)}});
+  }
+  data["files"] = {{run["id"].get<std::string>(), std::move(urls)}};
+}
+
 std::string report_page(const std::string& static_page, const Json& data) {
   const PageAssets assets = page_assets();
   std::string page(assets.html), script(assets.script);
@@ -282,7 +297,15 @@ std::string run_report_page(const RunRecord& run, const RunResult& result,
                                       ? kept
                                       : "<title>" + between(kept, "<title>", "</title>") +
                                             "</title><body>" + inside + "</body><style></style>";
-  return report_page(static_page, report_data(run, result, collection));
+  ReportFiles files;
+  for (const Json& file : files_of(run)) {
+    const auto name = file["name"].get<std::string>();
+    if (name.ends_with(".png") || name.ends_with(".svg"))
+      files.emplace_back(name, read_text_file(run.run_folder() + "/" + name).value_or(""));
+  }
+  Json data = report_data(run, result, collection);
+  add_report_files(files, data);
+  return report_page(static_page, data);
 }
 
 }  // namespace milieu::serve

@@ -16,11 +16,18 @@ struct ReportLimits {
   int64_t max_pictures = 480;        // read from files
   int64_t max_images = 2000;         // rows that are images themselves
   int thumb_side = 72;
+  size_t max_file_bytes = size_t{6} << 20;  // of the method's own pictures together
 };
+
+// Files of a run folder: name and content.
+using ReportFiles = std::vector<std::pair<std::string, std::string>>;
 
 // What is put into the page (docs/explorer_api.md, "report.html").
 Json report_data(const RunRecord& run, const RunResult& result, const Collection& collection,
                  const ReportLimits& limits = {});
+
+// Puts the PNG and SVG files among `files` into `data`, as far as the limit allows.
+void add_report_files(const ReportFiles& files, Json& data, const ReportLimits& limits = {});
 
 // The page around `data`, with `static_page` (a whole HTML file; may be empty) for readers without
 // scripts.

@@ -19,23 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// "word_map.png" as people read it: "word map".
-std::string file_title(const std::string& name) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTitles = {{
-      {"labels.csv", "labels"},
-      {"summary.json", "summary"},
-      {"options.json", "options"},
-      {"report.html", "report"},
-      {"decisions.csv", "decision values"},
-      {"contexts.csv", "ranked contexts"},
-  }};
-  for (const auto& [file, title] : kTitles)
-    if (name == file) return std::string(title);
-  std::string title = name.substr(0, name.rfind('.'));
-  std::replace(title.begin(), title.end(), '_', ' ');
-  return title;
-}
-
 // A ranking: the order and scores of contexts.csv where it is complete, the splits with their
 // labels of contexts.json in any case.
 Json ranked_contexts(const RunRecord& run) {
@@ -71,6 +54,22 @@ Json ranked_contexts(const RunRecord& run) {
 }
 
 }  // namespace
+
+std::string file_title(const std::string& name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTitles = {{
+      {"labels.csv", "labels"},
+      {"summary.json", "summary"},
+      {"options.json", "options"},
+      {"report.html", "report"},
+      {"decisions.csv", "decision values"},
+      {"contexts.csv", "ranked contexts"},
+  }};
+  for (const auto& [file, title] : kTitles)
+    if (name == file) return std::string(title);
+  std::string title = name.substr(0, name.rfind('.'));
+  std::replace(title.begin(), title.end(), '_', ' ');
+  return title;
+}
 
 Json collection_to_json(const Collection& collection) {
   Json classes = Json::array();

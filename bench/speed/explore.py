@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How soon the explorer shows something, and how fast its server answers.
 
-    bench/speed/explore.py [--pictures DIR] [--points 60000] [--repeat 3]
+    bench/speed/explore.py [--pictures DIR] [--limit 3000] [--points 60000] [--repeat 3] [--json FILE]
 
 Pictures (default: scenes15 of the shared data; a part of them, --limit): time from the start of the
 program, with a warm cache, to the page, the collection and the first 48 thumbnails. Points: time to the
@@ -11,6 +11,7 @@ measured in web/ (see docs/explorer.md)."""
 
 import argparse
 import http.client
+import json
 import os
 import pathlib
 import subprocess
@@ -91,8 +92,10 @@ def find_pictures(given):
     return None
 
 
-def report(name, rows):
+def report(name, rows, record):
     best = np.array(rows)
+    record[name] = {"page": best[:, 0].min(), "map": best[:, 1].min(), "thumbs": best[:, 2].min(),
+                    "requests_per_second": best[:, 3].max(), "peak_mb": best[:, 4].max()}
     print(f"{name:<34} {best[:, 0].min():7.2f} {best[:, 1].min():9.2f} {best[:, 2].min():11.2f} "
           f"{best[:, 3].max():10.0f} {best[:, 4].max():9.0f}")
 
@@ -103,7 +106,9 @@ def main():
     parser.add_argument("--limit", type=int, default=3000)
     parser.add_argument("--points", type=int, default=60000)
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--json", default="")
     options = parser.parse_args()
+    record = {}
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, best of {options.repeat}\n")
     print(f"{'collection':<34} {'page s':>7} {'+ map s':>9} {'+ thumbs s':>11} {'requests/s':>10} "
           f"{'peak MB':>9}")
@@ -122,14 +127,18 @@ def main():
             arguments = [str(folder / "photos"), "--feature", "gist"]
             first_view(arguments, folder / "cache", True)  # fills the cache
             report(f"{len(names)} pictures, gist, warm cache",
-                   [first_view(arguments, folder / "cache", True) for _ in range(options.repeat)])
+                   [first_view(arguments, folder / "cache", True) for _ in range(options.repeat)],
+                   record)
         random = np.random.RandomState(0)
         points = random.normal(size=(options.points, 64)).astype(np.float32)
         np.save(folder / "X.npy", points)
         np.save(folder / "y.npy", random.randint(0, 10, options.points))
         arguments = [str(folder / "X.npy"), "--labels", str(folder / "y.npy")]
         report(f"{options.points} rows of 64 numbers",
-               [first_view(arguments, folder / "cache", False) for _ in range(options.repeat)])
+               [first_view(arguments, folder / "cache", False) for _ in range(options.repeat)],
+               record)
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(record, indent=1) + "\n")
     return 0
 
 
