@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -147,8 +148,11 @@ void ProgressMonitor::write_json(const IterationReport* report, int64_t done, in
   line["seconds"] = now;
   const std::string text =
       line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  std::fputs(text.c_str(), stderr);  // a reader that has gone is no reason to fail
-  std::fflush(stderr);
+  // Who asked for progress has gone: stop, and keep what is valid.
+  if ((std::fputs(text.c_str(), stderr) < 0 || std::fflush(stderr) != 0) && !has_lost_reader_) {
+    has_lost_reader_ = true;
+    std::raise(SIGINT);
+  }
 }
 
 // Keeps the news, and shows it if the last one was shown long enough ago.

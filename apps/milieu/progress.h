@@ -61,6 +61,7 @@ class ProgressMonitor : public Monitor {
   State state_;
   double last_drawn_ = 0;  // seconds on watch_
   bool is_line_shown_ = false;
+  bool has_lost_reader_ = false;  // of JSON lines
   std::string stage_;
   double stage_began_ = 0;     // seconds on watch_
   int64_t stage_first_ = 0;    // units that were done when it began

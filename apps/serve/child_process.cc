@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,13 +20,11 @@ namespace {
 constexpr size_t kMaxLine = 64 << 10;  // of what a child may say at once
 
 // In the child between fork and exec: only calls that are allowed there.
-[[noreturn]] void become(char* const* arguments, int error_pipe, pid_t parent) {
+[[noreturn]] void become(char* const* arguments, int error_pipe) {
   setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  prctl(PR_SET_PDEATHSIG, SIGINT);
-  if (getppid() != parent) _exit(127);  // it died before we asked
   const int null = open("/dev/null", O_RDWR);
   dup2(null, STDIN_FILENO);
   dup2(null, STDOUT_FILENO);
@@ -46,9 +43,8 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments)
     pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
-  const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) become(pointers.data(), ends[1], parent);
+  if (pid_ == 0) become(pointers.data(), ends[1]);
   const int reason = errno;
   ::close(ends[1]);
   pipe_ = ends[0];

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child process whose stderr we read line by line. It stops (SIGINT, so that it keeps what is
-// valid) when this program dies, however it dies.
+// A child process whose stderr we read line by line. When this program dies, however it dies, the
+// child finds its stderr closed: `milieu --progress-json` then stops and keeps what is valid.
+// (PR_SET_PDEATHSIG would not do: the signal comes once for each thread of the dying parent, and
+// the second one means "quit at once".)
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +16,7 @@ namespace milieu::serve {
 class ChildProcess {
  public:
   // Starts `arguments` ([0] is the program's path) in a process group of its own, with stdin and
-  // stdout closed. Throws IoError. Call from a thread that lives as long as the child.
+  // stdout closed. Throws IoError.
   explicit ChildProcess(const std::vector<std::string>& arguments);
   ~ChildProcess();  // kills it if it still runs
   ChildProcess(const ChildProcess&) = delete;
