@@ -130,7 +130,7 @@ void run_set(ReproduceRun& run, const TableNames& names, const PaperTables& pape
   const std::vector<Row> rows = rows_of(paper);
   std::vector<std::vector<std::string>> ac_cells(rows.size()), nmi_cells(rows.size());
   for (const int words : sizes)
-    for (size_t r = 0; r < rows.size(); ++r) {
+    for (size_t r = rows.size(); r-- > 0;) {  // ours first: they answer the question
       ScenePatches& patches = rows[r].is_paper_setting ? theirs : ours;
       std::vector<double> ac, mutual;
       for (int i = 0; i < run.num_runs(kOwnRuns); ++i) {

@@ -15,7 +15,6 @@ namespace milieu {
 
 namespace {
 
-constexpr int64_t kWindow = 512;  // patches of one product
 constexpr double kFloatUnit = 6e-8;
 
 // Copies patches [begin, end) about the centre, with the squares that free variances need. Returns
@@ -28,11 +27,7 @@ double fill_chunk(FloatView patches, int64_t begin, int64_t end, const WordScore
   for (int64_t i = begin; i < end; ++i) {
     const float* from = patches.row(i);
     float* to = chunk.row(i - begin);
-    float squares = 0;
-    for (int64_t r = 0; r < dim; ++r) {
-      to[r] = from[r] - scorer.center[r];
-      squares += to[r] * to[r];
-    }
+    const float squares = MILIEU_SELECT_ISA(dlgmm_center)(from, scorer.center.data(), dim, to);
     if (width == dim + 1)
       to[dim] = squares;
     else if (width == 2 * dim)
@@ -99,12 +94,13 @@ void finish_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
 void fill_window(const ImageTable& table, int64_t begin, int64_t end, const WordScorer& scorer,
                  PassScratch& scratch) {
   const auto num_words = static_cast<int64_t>(scorer.constants.size());
-  if (scratch.chunk.cols() != scorer.factors.cols() || scratch.products.cols() != num_words) {
-    scratch.chunk = Matrix<float>(kWindow, scorer.factors.cols());
-    scratch.products = Matrix<float>(kWindow, num_words);
+  if (scratch.chunk.rows() != scratch.window_size ||
+      scratch.chunk.cols() != scorer.factors.cols() || scratch.products.cols() != num_words) {
+    scratch.chunk = Matrix<float>(scratch.window_size, scorer.factors.cols());
+    scratch.products = Matrix<float>(scratch.window_size, num_words);
   }
   scratch.window_begin = begin;
-  scratch.window_end = std::min(begin + kWindow, std::max(end, scratch.reach));
+  scratch.window_end = std::min(begin + scratch.window_size, std::max(end, scratch.reach));
   const int64_t count = scratch.window_end - begin;
   scratch.window_norm =
       fill_chunk(table.images.patches, begin, scratch.window_end, scorer, scratch.chunk);

@@ -10,6 +10,8 @@
 // dlgmm_select: words whose scores[v] + bias[v] is at least the largest one minus `cut`, ascending,
 // into `words`; returns how many.
 //
+// dlgmm_center: out = x - center; returns the sum of its squares in float.
+//
 // dlgmm_distances: for the rows ids[a] of `words` (each `dim` long) out[a] = sum_r (x_r - w_r)^2.
 // dlgmm_weighted_distance: of one word, with factors s_r.
 //
@@ -27,6 +29,7 @@
 MILIEU_DECLARE_ISA(
     int64_t dlgmm_select(const float* scores, const float* bias, int64_t count, float cut,
                          int* words);
+    float dlgmm_center(const float* x, const float* center, int64_t dim, float* out);
     void dlgmm_distances(const float* x, const double* words, int64_t dim, const int* ids,
                          int64_t count, double* out);
     double dlgmm_weighted_distance(const float* x, const double* w, const double* s, int64_t count);

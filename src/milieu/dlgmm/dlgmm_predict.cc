@@ -18,6 +18,7 @@ namespace {
 constexpr int kMaxRounds = 30;
 constexpr double kStillZeta = 1e-6;
 constexpr double kStillAlpha = 1e-4;
+constexpr int64_t kLeastWindow = 512, kMostWindow = 8192;
 
 ImageTable check(const DlgmmModel& model, const DlgmmImages& images, int num_threads) {
   check_model(model);
@@ -113,6 +114,8 @@ DlgmmPrediction infer_images(const DlgmmModel& model, const DlgmmImages& images,
       const std::span<double> zeta = out.probabilities.row_span(d);
       const std::span<double> alpha = out.alpha.row_span(d);
       std::copy(start.begin(), start.end(), alpha.begin());
+      // All rounds of an image share its products, unless it is huge.
+      scratch.pass.window_size = std::clamp(table.num_patches(d), kLeastWindow, kMostWindow);
       infer_image(table, d, model, scorer, prior, options, zeta, alpha, scratch);
       out.labels[d] = static_cast<int>(std::ranges::max_element(zeta) - zeta.begin());
     }

@@ -154,6 +154,7 @@ std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmMode
 // What a block needs: products of a window of patches with all words, and the candidate words.
 struct PassScratch {
   Matrix<float> chunk, products, bias;
+  int64_t window_size = 512;                 // patches of one product
   int64_t window_begin = 0, window_end = 0;  // patches whose products are there
   double window_norm = 0;                    // largest norm of their rows
   int64_t reach = 0;                         // products may be made up to this patch
