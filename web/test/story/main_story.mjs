@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { drawLasso, legend, settle, sum, until } from "./stage.mjs";
+import { drawLasso, legend, paintedPixels, settle, sum, until } from "./stage.mjs";
 
 const json = (page, path) => page.evaluate(async (p) => (await fetch(p)).json(), path);
 const ints = (page, path) => page.evaluate(async (p) => Array.from(new Int32Array(await (await fetch(p)).arrayBuffer())), path);
@@ -39,6 +39,7 @@ export async function chooseStory(stage, page) {
 export async function mapStory(stage, page) {
   const map = page.getByTestId("map");
   assert.equal(await map.getAttribute("data-renderer"), "webgl");
+  await until("the points are painted", async () => (await paintedPixels(page)) > 200);
   const before = await legend(page);
   await page.getByRole("button", { name: /^Lasso/ }).click();
   await drawLasso(page, [[0.02, 0.02], [0.98, 0.02], [0.98, 0.98], [0.02, 0.98]]);
@@ -55,6 +56,8 @@ export async function mapStory(stage, page) {
   await page.keyboard.press("Escape");
   await page.locator("select[title=Axes]").selectOption("own");
   await page.locator("select[title='Colour by']").selectOption("margin");
+  await settle(page);
+  await until("the decision values are painted", async () => (await paintedPixels(page)) > 200);
   await stage.shot(page, "04-decisions");
   await page.locator("select[title=Axes]").selectOption("pca");
   await page.locator("select[title='Colour by']").selectOption("part");

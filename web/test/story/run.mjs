@@ -55,6 +55,9 @@ async function main() {
       await tell("windows", () => windowsStory(stage, server.address, link));
       await tell("no WebGL", () => plainCanvasStory(screenshots, server.address, link));
     }
+  } catch (error) {
+    await stage.shootAll("failed");
+    throw error;
   } finally {
     await stage.close();
     await server.stop();

@@ -76,6 +76,12 @@ export class Stage {
     assert.deepEqual(this.problems, [], where);
   }
 
+  // What was on the screen when a story failed.
+  async shootAll(name) {
+    for (const context of this.browser.contexts())
+      for (const [i, page] of context.pages().entries()) await this.shot(page, `${name}-${i}`).catch(() => undefined);
+  }
+
   async close() { await this.browser.close(); }
 }
 
@@ -98,6 +104,18 @@ export async function drawLasso(page, corners) {
 export const settle = (page) => page.evaluate(() => new Promise((resolve) => {
   requestAnimationFrame(() => requestAnimationFrame(() => resolve(true)));
 }));
+
+// How many pixels of the map's canvas are painted.
+export const paintedPixels = (page) => page.evaluate(() => {
+  const canvas = document.querySelector(".scatter-points");
+  const copy = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height });
+  const context = copy.getContext("2d");
+  context.drawImage(canvas, 0, 0);
+  const { data } = context.getImageData(0, 0, copy.width, copy.height);
+  let painted = 0;
+  for (let i = 3; i < data.length; i += 4) painted += data[i] > 0 ? 1 : 0;
+  return painted;
+});
 
 export const sum = (list) => list.reduce((total, v) => total + v, 0);
 

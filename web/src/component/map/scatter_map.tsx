@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The map as a component: points, overlay, the name beside the pointer.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Camera } from "../../model/camera";
 import type { Thumb } from "../../source/source";
 import { Picture } from "../picture";
@@ -31,7 +31,7 @@ export function ScatterMap(props: ScatterMapProps) {
   latest.current = props;
   const [tip, setTip] = useState<Tip | null>(null);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const controller = new MapController(
       { box: box.current!, points: points.current!, overlay: overlay.current! }, {
         camera: (camera) => latest.current.onCamera(camera),
@@ -44,10 +44,10 @@ export function ScatterMap(props: ScatterMapProps) {
     latest.current.control?.(controller);
     return () => controller.destroy();
   }, []);
-  useEffect(() => map.current?.setData(props.data), [props.data]);
-  useEffect(() => map.current?.setThumbs(props.thumb), [props.thumb]);
-  useEffect(() => map.current?.setCamera(props.camera, true), [props.camera]);
-  useEffect(() => {
+  useLayoutEffect(() => map.current?.setData(props.data), [props.data]);
+  useLayoutEffect(() => map.current?.setThumbs(props.thumb), [props.thumb]);
+  useLayoutEffect(() => map.current?.setCamera(props.camera, true), [props.camera]);
+  useLayoutEffect(() => {
     if (map.current) map.current.tool = props.tool;
   }, [props.tool]);
 
