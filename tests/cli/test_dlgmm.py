@@ -107,6 +107,21 @@ class DlgmmTest(CliTest):
                                  "state")
         self.assertIn("the state to resume is of another run", message)
 
+    def test_number_of_clusters_gamma_and_batches(self):
+        arguments = ["P.npy", "--offsets", "offsets.npy", "--grid", "grid.npy", "--words", "6",
+                     "--truth", "y.npy", "--json"]
+        summary = self.succeed("dlgmm", *arguments, "--clusters", "auto").json()
+        self.assertEqual(summary["clusters"], 3)
+        self.assertEqual(len(summary["clusters_tried"]), len(summary["penalised_bounds"]))
+        best = int(np.argmax(summary["penalised_bounds"]))
+        self.assertEqual(summary["clusters_tried"][best], 3)
+        summary = self.succeed("dlgmm", *arguments, "--clusters", "3", "--gamma", "learn").json()
+        self.assertEqual(summary["metrics"]["accuracy"], 1)
+        self.assertLess(summary["gamma"], 0.2)  # words are drawn apart from their neighbours
+        summary = self.succeed("dlgmm", *arguments, "--clusters", "3", "--batch-images", "20",
+                               "--max-iterations", "1").json()
+        self.assertEqual(summary["metrics"]["accuracy"], 1)
+
     def test_bad_input_is_named(self):
         def refused(code, *arguments):
             return self.fail_with(code, "dlgmm", *arguments)
@@ -120,8 +135,8 @@ class DlgmmTest(CliTest):
                       refused(2, *self.arguments, "--gamma", "1"))
         self.assertIn("num_bands is 3, but where the patches lie is not known",
                       refused(2, *self.arguments, "--bands", "3"))
-        self.assertIn("gamma is -1, must be at least 0",
-                      refused(2, *self.arguments, "--gamma", "-1"))
+        self.assertIn("gamma is -2, must be",
+                      refused(2, *self.arguments, "--gamma", "-2"))
         self.assertIn("num_clusters is 61, there are only 60 images",
                       refused(2, "P.npy", "--offsets", "offsets.npy", "--clusters", "61"))
         self.save("wide.npy", np.full((60, 2), 4, np.int32))

@@ -113,6 +113,43 @@ double neighbor_agreement(const PatchShares& shares, int64_t begin, int64_t rows
   return sum;
 }
 
+GammaSlope coherence_slope(const PatchShares& shares, int64_t begin, int64_t rows, int64_t cols,
+                           double gamma, DoubleView frequencies, std::span<const int> bands,
+                           CoherenceScratch& scratch) {
+  GammaSlope total;
+  std::vector<int> words;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t col = 0; col < cols; ++col) {
+      const int64_t i = begin + row * cols + col;
+      const Neighbors near = neighbors_of(begin, rows, cols, row, col);
+      words.clear();
+      for (int k = 0; k < near.count; ++k) {
+        scatter(shares, near.cells[k], 1, scratch.dense);
+        words.insert(words.end(), shares.words.begin() + shares.first[near.cells[k]],
+                     shares.words.begin() + shares.first[near.cells[k] + 1]);
+      }
+      double seen = 0;
+      for (int64_t a = shares.first[i]; a < shares.first[i + 1]; ++a)
+        seen += shares.phi[a] * scratch.dense[shares.words[a]];
+      // Words that no neighbour has count as exp(0).
+      const std::span<const double> s = frequencies.row_span(bands[i - begin]);
+      double mass = 1, first = 0, second = 0;
+      for (const int v : words) {
+        const double c = scratch.dense[v];
+        if (c == 0) continue;  // taken already
+        scratch.dense[v] = 0;
+        const double weight = s[v] * std::exp(gamma * c);
+        mass += weight - s[v];
+        first += weight * c;
+        second += weight * c * c;
+      }
+      first /= mass;
+      total.slope += seen - first;
+      total.curvature += second / mass - first * first;
+    }
+  return total;
+}
+
 double tight_log_z(std::span<const double> theta, double gamma, int64_t num_pairs) {
   const double log_sum = log_sum_exp(theta);
   double squares = 0;

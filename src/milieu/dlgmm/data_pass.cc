@@ -10,6 +10,7 @@
 #include "milieu/dlgmm/dlgmm_kernels.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 #include "milieu/linalg/gemm.h"
+#include "milieu/linalg/log_sum_exp.h"
 
 namespace milieu {
 
@@ -56,10 +57,29 @@ double fill_bias(const WordScorer& scorer, std::span<const double> alpha, int nu
   return largest;
 }
 
+// Adds the slope of gamma of image d, whose shares stand in the scratch.
+void add_gamma_slope(const ImageTable& table, int64_t d, const PassOptions& options,
+                     std::span<const double> alpha, PassScratch& scratch, WordStats& stats) {
+  const auto num_words = static_cast<int64_t>(alpha.size()) / table.num_bands;
+  Matrix<double> frequencies(table.num_bands, num_words);
+  for (int g = 0; g < table.num_bands; ++g) {
+    const std::span<const double> theta = alpha.subspan(g * num_words, num_words);
+    const double log_sum = log_sum_exp(theta);
+    for (int64_t v = 0; v < num_words; ++v) frequencies(g, v) = std::exp(theta[v] - log_sum);
+  }
+  std::vector<int> bands(table.num_patches(d));
+  for (size_t i = 0; i < bands.size(); ++i) bands[i] = table.band(d, static_cast<int64_t>(i));
+  const GammaSlope found =
+      coherence_slope(scratch.shares, 0, table.images.grid(d, 0), table.images.grid(d, 1),
+                      options.gamma, frequencies, bands, scratch.coherence);
+  stats.gamma_slope += found.slope;
+  stats.gamma_curvature += found.curvature;
+}
+
 // Finishes image d, whose candidates stand in the scratch: shares, statistics, counts.
 void finish_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
-                  const PassOptions& options, PassScratch& scratch, std::span<double> counts,
-                  WordStats& stats) {
+                  std::span<const double> alpha, const PassOptions& options, PassScratch& scratch,
+                  std::span<double> counts, WordStats& stats) {
   PatchShares& shares = scratch.shares;
   const int64_t num_patches = shares.num_patches();
   update_shares(shares, 0, num_patches);
@@ -71,6 +91,7 @@ void finish_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
                     scratch.coherence);
     stats.agreement += neighbor_agreement(shares, 0, rows, cols, scratch.coherence) -
                        static_cast<double>(num_neighbors(rows, cols));
+    if (options.learns_gamma) add_gamma_slope(table, d, options, alpha, scratch, stats);
   }
   const auto num_words = static_cast<int64_t>(scorer.constants.size());
   double entropy = 0;
@@ -184,7 +205,8 @@ std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmMode
           scratch.shares.clear();
           const double loss = score_image(table, d, scorer, alpha.row_span(d), options, scratch);
           part.loss += loss * static_cast<double>(table.num_patches(d));
-          finish_image(table, d, scorer, options, scratch, counts.row_span(d), part);
+          finish_image(table, d, scorer, alpha.row_span(d), options, scratch, counts.row_span(d),
+                       part);
         }
       },
       [](WordStats& total, const WordStats& part) { total.merge(part); });

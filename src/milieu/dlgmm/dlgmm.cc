@@ -35,14 +35,26 @@ namespace milieu {
 
 namespace {
 
-constexpr double kAfterStop = 0.1;  // seconds that a stopped fit may spend on labels
+constexpr double kAfterStop = 0.1;   // seconds that a stopped fit may spend on labels
+constexpr double kFirstGamma = 0.1;  // where learning of gamma begins
+constexpr double kStillGamma = 1e-3, kMostGamma = 10, kMostGammaStep = 0.5;
+
+// A Newton step of the pseudo-likelihood; a step too small to matter is not made, so that the
+// bounds of passes can be compared.
+double next_gamma(const WordStats& stats, double gamma) {
+  if (!(stats.gamma_curvature > 0)) return gamma;
+  const double step =
+      std::clamp(stats.gamma_slope / stats.gamma_curvature, -kMostGammaStep, kMostGammaStep);
+  const double next = std::clamp(gamma + step, kStillGamma, kMostGamma);
+  return std::abs(next - gamma) < kStillGamma ? gamma : next;
+}
 
 DlgmmModel empty_model(const DlgmmOptions& options) {
   DlgmmModel model;
   model.posterior = options.posterior;
   model.covariance = options.covariance;
   model.num_bands = std::max(options.num_bands, 1);
-  model.gamma = options.gamma;
+  model.gamma = options.gamma < 0 ? kFirstGamma : options.gamma;
   model.beta = options.beta;
   model.kappa = options.kappa;
   return model;
@@ -52,8 +64,8 @@ DlgmmModel empty_model(const DlgmmOptions& options) {
 // is then as it was before.
 bool make_pass(const DlgmmRun& run, DlgmmState& state, PassReport& report, Monitor& monitor) {
   const DlgmmOptions& options = run.options;
-  const std::optional<PassResult> pass =
-      run_data_pass(run.table, state.model, state.alpha, run.pass_options(), monitor);
+  const std::optional<PassResult> pass = run_data_pass(
+      run.table, state.model, state.alpha, run.pass_options(state.model.gamma), monitor);
   if (!pass) return false;
   DlgmmState next = state;
   if (options.fix != DlgmmFix::Codebook) update_words(pass->stats, run.word_floor, next.model);
@@ -71,7 +83,9 @@ bool make_pass(const DlgmmRun& run, DlgmmState& state, PassReport& report, Monit
   }
   report.bound.terms[3] = word_term(pass->stats, state.model.words, next.model);
   report.bound.terms[6] = options.kappa * pass->stats.entropy;
-  report.bound.terms[7] = options.kappa * options.gamma * pass->stats.agreement;
+  report.bound.terms[7] = options.kappa * state.model.gamma * pass->stats.agreement;
+  next.last_gamma = state.model.gamma;
+  if (run.learns_gamma()) next.model.gamma = next_gamma(pass->stats, state.model.gamma);
   report.loss = pass->stats.loss;
   report.num_scored = pass->stats.num_scored;
   report.words_in_use = static_cast<int64_t>(
@@ -90,8 +104,10 @@ Termination run_passes(const DlgmmRun& run, const DlgmmInput& input, DlgmmState&
     if (!make_pass(run, next, next_report, monitor)) return termination_from(monitor.stop_reason());
     const double bound = next_report.bound.total();
     if (!std::isfinite(bound)) return Termination::NumericalIssue;
-    const double change = state.trace.empty() ? INFINITY : bound - state.trace.back();
-    const bool has_fallen = options.gamma > 0 && change < 0;
+    // Bounds under another gamma are no measure of progress.
+    const bool is_first = state.trace.empty() || state.model.gamma != state.last_gamma;
+    const double change = is_first ? INFINITY : bound - state.trace.back();
+    const bool has_fallen = state.model.gamma > 0 && change < 0;
     if (!has_fallen) {
       next.iteration = state.iteration + 1;
       next.trace.push_back(bound);
@@ -124,12 +140,23 @@ void check_state(const DlgmmState& state, const DlgmmRun& run) {
 
 }  // namespace
 
-PassOptions DlgmmRun::pass_options() const {
-  return {options.word_loss, options.gamma, options.coherence_sweeps, options.num_threads};
+PassOptions DlgmmRun::pass_options(double gamma) const {
+  return {options.word_loss, gamma, options.coherence_sweeps, options.num_threads, learns_gamma()};
 }
 
 DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options, Monitor& monitor) {
   const Stopwatch watch;
+  if (options.num_clusters < 0) {
+    validate_options(options);
+    const ClusterChoice choice = choose_num_clusters(input, options, monitor);
+    DlgmmOptions chosen = options;
+    chosen.num_clusters = choice.num_clusters;
+    DlgmmResult result = fit_dlgmm(input, chosen, monitor);
+    result.summary.extra.emplace_back("clusters_tried", choice.tried);
+    result.summary.extra.emplace_back("penalised_bounds", choice.scores);
+    result.summary.seconds = watch.seconds();
+    return result;
+  }
   const DlgmmRun run = check_dlgmm(input, options);
   DlgmmState state;
   if (input.resume) {
@@ -139,6 +166,7 @@ DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options, Moni
     state.model = empty_model(options);
     state.fingerprint = run.fingerprint;
     start_state(run, input, monitor, state);
+    if (options.batch_images > 0 && !monitor.should_stop()) run_batches(run, state, monitor);
   }
   PassReport report;
   Termination termination = monitor.should_stop()

@@ -38,9 +38,9 @@ DlgmmCovariance dlgmm_covariance_from(std::string_view word);  // likewise
 
 struct DlgmmOptions {
   int num_words = 100;   // V; at most the number of distinct patches, else it is lowered
-  int num_clusters = 8;  // J; at most the number of images
+  int num_clusters = 8;  // J; at most the number of images; -1: chosen by the penalised bound
   int num_bands = 0;     // horizontal regions with their own theta; 0: 3 on image folders, else 1
-  double gamma = 0;      // SC-DLGMM's reward for equal words of neighbouring patches
+  double gamma = 0;      // SC-DLGMM's reward for equal words of neighbouring patches; -1: learned
   DlgmmPosterior posterior = DlgmmPosterior::Structured;
   DlgmmCovariance covariance = DlgmmCovariance::Diagonal;
   WordCovariance word_covariance = WordCovariance::Spherical;
@@ -52,6 +52,8 @@ struct DlgmmOptions {
   int num_restarts = 5;         // starts of the clusters; the highest bound goes on
   int max_iterations = 200;     // passes over the patches
   double rel_tolerance = 1e-6;  // stop when the bound rises by less than this share
+  int batch_images = 0;         // images of a mini-batch; 0: none, only full passes
+  int num_epochs = 3;           // rounds of mini-batches over all images, before full passes
   int layer_rounds = 2;         // E and M steps of the cluster layer for each pass
   int start_rounds = 12;        // of each start, before the bounds are compared
   int coherence_sweeps = 50;    // limit of checkerboard sweeps an image and pass, for gamma > 0
@@ -66,13 +68,14 @@ struct DlgmmOptions {
 template <class Visitor>
 void visit_fields(DlgmmOptions& o, Visitor&& v) {
   v("num_words", o.num_words, at_least(1).alias("words"), "size of the codebook, V");
-  v("num_clusters", o.num_clusters, at_least(1).alias("clusters").alias("k"),
-    "how many clusters of images, J");
+  v("num_clusters", o.num_clusters, at_least(1).or_word("auto", -1).alias("clusters").alias("k"),
+    "how many clusters of images, J; auto takes the number of the highest penalised bound");
   v("num_bands", o.num_bands, between(0, 64).alias("bands"),
     "horizontal bands of an image with word frequencies of their own; 0 means 3 on image folders, "
     "else 1");
-  v("gamma", o.gamma, at_least(0),
-    "reward for equal words of neighbouring patches (SC-DLGMM); needs a grid");
+  v("gamma", o.gamma, at_least(0).or_word("learn", -1),
+    "reward for equal words of neighbouring patches (SC-DLGMM); needs a grid; learn takes the one "
+    "of the highest pseudo-likelihood");
   v("posterior", o.posterior,
     one_of<DlgmmPosterior>(
         {{"structured", DlgmmPosterior::Structured}, {"mean-field", DlgmmPosterior::MeanField}}),
@@ -106,6 +109,11 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
   v("max_iterations", o.max_iterations, at_least(1), "limit of passes over the patches");
   v("rel_tolerance", o.rel_tolerance, at_least(0),
     "stop when the bound rises by less than this share; 0 runs max_iterations");
+  v("batch_images", o.batch_images, at_least(0),
+    "natural-gradient steps on mini-batches of this many images come before the full passes; 0 "
+    "makes none");
+  v("num_epochs", o.num_epochs, at_least(1).alias("epochs"),
+    "how often the mini-batches go over all images");
   v("layer_rounds", o.layer_rounds, between(1, 1000).advanced(),
     "rounds of the cluster layer for each pass");
   v("start_rounds", o.start_rounds, between(1, 1000).advanced(),
@@ -186,6 +194,7 @@ struct DlgmmState {
   std::string fingerprint;       // of options and images; a state of another run is refused
   int iteration = 0;             // passes made
   int restart = 0;               // the start that was chosen
+  double last_gamma = 0;         // of the last pass; the model has that of the next
   Matrix<double> probabilities;  // D x J: zeta
   Matrix<double> alpha;          // D x (G V): what the next pass sees
   std::vector<double> trace;     // bound after each pass
@@ -196,6 +205,7 @@ void visit_arrays(DlgmmState& s, Visitor&& v) {
   visit_arrays(s.model, v);
   v("fingerprint", s.fingerprint);
   v("iteration", s.iteration);
+  v("last_gamma", s.last_gamma);
   v("restart", s.restart);
   v("probabilities", s.probabilities);
   v("alpha", s.alpha);
@@ -224,7 +234,8 @@ struct DlgmmResult {
   DlgmmModel model;
   DlgmmPrediction prediction;  // of the images fitted
   // objective: the lower bound of the log evidence; it is maximised. extra: bound_terms (T1 to T8
-  // of docs/algorithms/dlgmm.md), words_in_use, skipped_words_loss, words_per_patch.
+  // of docs/algorithms/dlgmm.md), words_in_use, skipped_words_loss, words_per_patch; gamma, where
+  // it was learned; clusters_tried and penalised_bounds, where the number of clusters was chosen.
   RunSummary summary;
 };
 

@@ -119,7 +119,8 @@ DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options) {
   require(input.images.patches.rows() > 0 || input.images.offsets.empty(),
           "no image has a patch: images may be smaller than a patch");
   check_points(input.images.patches, "patches", options.num_threads);
-  DlgmmRun run{options, make_image_table(input.images, options.num_bands, options.gamma), 0, ""};
+  DlgmmRun run{options, make_image_table(input.images, options.num_bands, std::abs(options.gamma)),
+               0, ""};
   const int64_t num_images = run.table.num_images - run.table.num_without_patches;
   require(options.num_clusters <= num_images, [&] {
     return fmt::format("num_clusters is {}, there are only {} images{}: take at most {}",
@@ -158,6 +159,7 @@ void describe_dlgmm(const DlgmmRun& run, const DlgmmState& state, const PassRepo
   summary.extra.emplace_back(
       "words_per_patch", static_cast<double>(report.num_scored) / static_cast<double>(num_patches));
   summary.extra.emplace_back("skipped_words_loss", report.loss);
+  if (run.learns_gamma()) summary.extra.emplace_back("gamma", state.model.gamma);
   std::vector<std::string> pairs;
   for (const WordPair& pair : correlated_words(state.model, 10))
     pairs.push_back(fmt::format(

@@ -24,6 +24,25 @@ std::vector<int64_t> images_with_patches(const ImageTable& table) {
   return kept;
 }
 
+FirstCounts gather_counts(const DlgmmRun& run, PassResult pass, int64_t width) {
+  FirstCounts first{std::move(pass), images_with_patches(run.table), {}};
+  first.counts = Matrix<double>(static_cast<int64_t>(first.kept.size()), width);
+  for (size_t i = 0; i < first.kept.size(); ++i)
+    std::copy_n(first.pass.counts.row(first.kept[i]), width,
+                first.counts.row(static_cast<int64_t>(i)));
+  return first;
+}
+
+// Weights, means (up to a shift of each band) and covariances that the data decide.
+int64_t num_free_numbers(const DlgmmModel& model) {
+  const int64_t num_words = model.num_words();
+  int64_t covariances = model.covariances.size();
+  if (model.covariance == DlgmmCovariance::Full || model.covariance == DlgmmCovariance::Tied)
+    covariances = model.covariances.rows() * num_words * (num_words + 1) / 2;
+  return model.num_clusters() - 1 + model.num_clusters() * model.num_bands * (num_words - 1) +
+         covariances;
+}
+
 // zeta of the kept images by label; no label means equal shares.
 void set_zeta(const std::vector<int64_t>& kept, const std::vector<int>& labels,
               Matrix<double>& zeta) {
@@ -63,8 +82,8 @@ void start_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& monitor,
   state.alpha = Matrix<double>(run.table.num_images, width);
   state.probabilities = Matrix<double>(run.table.num_images, options.num_clusters);
   if (!input.initial_model) blank_clusters(options, state.model);
-  const std::optional<PassResult> pass =
-      run_data_pass(run.table, state.model, state.alpha, run.pass_options(), monitor);
+  std::optional<PassResult> pass = run_data_pass(run.table, state.model, state.alpha,
+                                                 run.pass_options(state.model.gamma), monitor);
   if (!pass) return;
   if (input.initial_model) {
     std::fill_n(state.probabilities.data(), state.probabilities.size(), 1.0 / options.num_clusters);
@@ -72,32 +91,94 @@ void start_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& monitor,
                   options.num_threads, monitor);
     return;
   }
-  const std::vector<int64_t> kept = images_with_patches(run.table);
-  Matrix<double> counts(static_cast<int64_t>(kept.size()), width);
-  for (size_t i = 0; i < kept.size(); ++i)
-    std::copy_n(pass->counts.row(kept[i]), width, counts.row(static_cast<int64_t>(i)));
+  const FirstCounts first = gather_counts(run, std::move(*pass), width);
+  best_start(run, input, first, monitor, state);
+}
+
+std::optional<double> best_start(const DlgmmRun& run, const DlgmmInput& input,
+                                 const FirstCounts& first, Monitor& monitor, DlgmmState& state) {
+  const DlgmmOptions& options = run.options;
+  Monitor stop_only(monitor);
   const int num_restarts = input.initial_labels.empty() ? options.num_restarts : 1;
-  double best = -INFINITY;
+  std::optional<double> best;
   const DlgmmState blank = state;
   for (int restart = 0; restart < num_restarts && !monitor.should_stop(); ++restart) {
     monitor.on_progress("starts", restart, num_restarts);
     DlgmmState tried = blank;
     std::vector<int> labels;
-    for (const int64_t d : kept)
+    for (const int64_t d : first.kept)
       if (!input.initial_labels.empty()) labels.push_back(input.initial_labels[d]);
     if (labels.empty())
-      labels = start_labels(counts, state.model.num_bands, options, restart, stop_only);
+      labels = start_labels(first.counts, state.model.num_bands, options, restart, stop_only);
     if (monitor.should_stop()) break;
-    start_clusters(counts, labels, options, tried.model);
-    set_zeta(kept, labels, tried.probabilities);
+    start_clusters(first.counts, labels, options, tried.model);
+    set_zeta(first.kept, labels, tried.probabilities);
     tried.restart = restart;
     const std::optional<double> bound =
-        run_rounds(run, pass->counts, options.start_rounds, tried, monitor);
+        run_rounds(run, first.pass.counts, options.start_rounds, tried, monitor);
     if (!bound) break;
-    if (*bound <= best) continue;
-    best = *bound;
+    if (best && *bound <= *best) continue;
+    best = bound;
     state = std::move(tried);
   }
+  return best;
+}
+
+ClusterChoice choose_num_clusters(const DlgmmInput& input, const DlgmmOptions& options,
+                                  Monitor& monitor) {
+  DlgmmOptions one = options;
+  one.num_clusters = 1;
+  one.start = options.start == DlgmmStart::Lda ? DlgmmStart::LogCounts : options.start;
+  DlgmmRun run = check_dlgmm(input, one);
+  Monitor stop_only(monitor);
+  DlgmmState words;
+  words.model.num_bands = std::max(options.num_bands, 1);
+  words.model.posterior = options.posterior, words.model.covariance = options.covariance;
+  words.model.beta = options.beta, words.model.kappa = options.kappa;
+  start_words(input, one, stop_only, words.model);
+  const int64_t width = words.model.num_bands * words.model.num_words();
+  words.alpha = Matrix<double>(run.table.num_images, width);
+  blank_clusters(one, words.model);
+  ClusterChoice choice;
+  choice.num_clusters = 1;
+  std::optional<PassResult> pass =
+      run_data_pass(run.table, words.model, words.alpha, run.pass_options(0), monitor);
+  if (!pass) return choice;
+  const FirstCounts first = gather_counts(run, std::move(*pass), width);
+  const auto num_images = static_cast<int64_t>(first.kept.size());
+  double best = -INFINITY;
+  const auto try_number = [&](int64_t number) {
+    if (number < 1 || number > num_images || monitor.should_stop() ||
+        std::ranges::find(choice.tried, number) != choice.tried.end())
+      return;
+    DlgmmOptions these = one;
+    these.num_clusters = static_cast<int>(number);
+    const DlgmmRun trial{these, run.table, run.word_floor, run.fingerprint};
+    DlgmmState state = words;
+    state.probabilities = Matrix<double>(run.table.num_images, number);
+    const std::optional<double> bound = best_start(trial, input, first, stop_only, state);
+    if (!bound) return;
+    const double score = *bound - 0.5 * static_cast<double>(num_free_numbers(state.model)) *
+                                      std::log(static_cast<double>(num_images));
+    choice.tried.push_back(number);
+    choice.scores.push_back(score);
+    if (score <= best) return;
+    best = score;
+    choice.num_clusters = static_cast<int>(number);
+  };
+  // Two numbers in a row that are worse end the search: the penalty rises by the same amount for
+  // each cluster, the gain falls.
+  int64_t before = 0, number = 1;
+  for (int worse = 0; worse < 2 && number <= num_images && !monitor.should_stop();) {
+    try_number(number);
+    worse = choice.num_clusters == number ? 0 : worse + 1;
+    before = number;
+    number = std::max(before + 1, before * 7 / 5);
+  }
+  const int64_t middle = choice.num_clusters;
+  const int64_t reach = std::max<int64_t>(1, middle * 2 / 5);
+  for (int64_t other = middle - reach; other <= middle + reach; ++other) try_number(other);
+  return choice;
 }
 
 }  // namespace milieu

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "milieu/base/random.h"
+#include "milieu/dlgmm/dlgmm_run_internal.h"
 #include "milieu/dlgmm/small_problem_internal.h"
 #include "milieu/linalg/log_sum_exp.h"
 
@@ -366,6 +367,75 @@ TEST(Dlgmm, LogZIsBoundedFromAbove) {
     const double tight = tight_log_z(theta, gamma, 7);
     EXPECT_GE(tight, std::log(z) - 1e-12);
     EXPECT_LE(tight, 7 * gamma + 1e-12);
+  }
+}
+
+// The slope of gamma is that of the pseudo-likelihood from its definition, and so is the curvature.
+TEST(Dlgmm, GammaSlopeIsTheDerivative) {
+  constexpr int64_t kRows = 2, kCols = 3, kWords = 4;
+  Random random(3);
+  PatchShares shares;
+  shares.first = {0};
+  for (int64_t i = 0; i < kRows * kCols; ++i) {
+    for (int v = 0; v < kWords; ++v) {
+      shares.words.push_back(v);
+      shares.scores.push_back(random.normal());
+    }
+    shares.first.push_back((i + 1) * kWords);
+  }
+  update_shares(shares, 0, kRows * kCols);
+  Matrix<double> frequencies(1, kWords);
+  for (int v = 0; v < kWords; ++v) frequencies(0, v) = 0.1 * (v + 1);
+  const std::vector<int> bands(kRows * kCols, 0);
+  const auto value = [&](double gamma) {
+    double sum = 0;
+    for (int64_t i = 0; i < kRows * kCols; ++i) {
+      double total = 0;
+      for (int v = 0; v < kWords; ++v) {
+        double c = 0;
+        for (int64_t n = 0; n < kRows * kCols; ++n)
+          if (std::abs(n / kCols - i / kCols) + std::abs(n % kCols - i % kCols) == 1)
+            c += shares.phi[n * kWords + v];
+        sum += shares.phi[i * kWords + v] * (std::log(frequencies(0, v)) + gamma * c);
+        total += frequencies(0, v) * std::exp(gamma * c);
+      }
+      sum -= std::log(total);
+    }
+    return sum;
+  };
+  CoherenceScratch scratch;
+  scratch.dense.assign(kWords, 0.0);
+  constexpr double kStep = 1e-4, kGamma = 0.7;
+  const GammaSlope found =
+      coherence_slope(shares, 0, kRows, kCols, kGamma, frequencies.view(), bands, scratch);
+  EXPECT_NEAR(found.slope, (value(kGamma + kStep) - value(kGamma - kStep)) / (2 * kStep), 1e-6);
+  EXPECT_NEAR(found.curvature,
+              (2 * value(kGamma) - value(kGamma + kStep) - value(kGamma - kStep)) / (kStep * kStep),
+              1e-4);
+}
+
+// Statistics about other words are those of the same shares, summed anew.
+TEST(Dlgmm, MovedMomentsAreThoseAboutTheNewPlace) {
+  Matrix<float> patches(50, 4);
+  Matrix<double> old_words(6, 4), new_words(6, 4);
+  Random random(2);
+  for (int64_t i = 0; i < patches.size(); ++i)
+    patches.data()[i] = static_cast<float>(random.normal());
+  for (int64_t i = 0; i < old_words.size(); ++i)
+    old_words.data()[i] = random.normal(), new_words.data()[i] = random.normal();
+  const std::vector<int> words = {0, 1, 2, 3, 4, 5};
+  const std::vector<double> phi = {0.1, 0.2, 0.05, 0.3, 0.25, 0.1};
+  for (const bool is_diagonal : {false, true}) {
+    WordStats moved(6, 4, is_diagonal), direct(6, 4, is_diagonal);
+    for (int64_t i = 0; i < 50; ++i) {
+      moved.add(patches.row(i), old_words, words, phi);
+      direct.add(patches.row(i), new_words, words, phi);
+    }
+    move_moments(old_words, new_words, moved);
+    for (int64_t i = 0; i < moved.first.size(); ++i)
+      ASSERT_NEAR(moved.first.data()[i], direct.first.data()[i], 1e-9);
+    for (int64_t i = 0; i < moved.second.size(); ++i)
+      ASSERT_NEAR(moved.second.data()[i], direct.second.data()[i], 1e-8);
   }
 }
 

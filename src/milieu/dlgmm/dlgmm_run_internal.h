@@ -2,7 +2,9 @@
 // What the files of fit_dlgmm share.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "milieu/dlgmm/dlgmm_steps.h"
 
@@ -15,8 +17,20 @@ struct DlgmmRun {
   double word_floor = 0;    // of delta2
   std::string fingerprint;  // of options and images
 
-  PassOptions pass_options() const;
+  bool learns_gamma() const { return options.gamma < 0; }
+  PassOptions pass_options(double gamma) const;
 };
+
+// How the number of clusters was chosen.
+struct ClusterChoice {
+  int num_clusters = 0;
+  std::vector<int64_t> tried;
+  std::vector<double> scores;  // bound of the cluster layer, less (free numbers / 2) log images
+};
+// The number with the highest score among 1, 2, 3, 4, 6, 8, 11, ... and then the numbers around the
+// best, from the k-means codebook and its counts. Options may say -1.
+ClusterChoice choose_num_clusters(const DlgmmInput& input, const DlgmmOptions& options,
+                                  Monitor& monitor);
 
 // What the last pass says for the summary.
 struct PassReport {
@@ -28,6 +42,30 @@ struct PassReport {
 
 // Throws for whatever is wrong with the input.
 DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options);
+
+// Counts under the k-means codebook, of the images that have patches.
+struct FirstCounts {
+  PassResult pass;            // all images
+  std::vector<int64_t> kept;  // images with patches
+  Matrix<double> counts;      // theirs
+};
+
+// The start of the highest bound on these counts, into `state`; that bound, or nothing when
+// stopped.
+std::optional<double> best_start(const DlgmmRun& run, const DlgmmInput& input,
+                                 const FirstCounts& first, Monitor& monitor, DlgmmState& state);
+
+// Natural-gradient steps on mini-batches: the statistics of all images are an average that forgets,
+// and both M-steps follow from it. The model and the alpha and zeta of visited images change in
+// `state`; nothing else. A stop leaves what is complete.
+void run_batches(const DlgmmRun& run, DlgmmState& state, Monitor& monitor);
+
+// Moments about `from` (the words or means of a step) become those about `to`.
+void move_moments(DoubleView from, DoubleView to, WordStats& stats);
+void move_moments(DoubleView from, DoubleView to, ClusterStats& stats);
+// stats = keep stats + add other: both about the same words or means.
+void blend(double keep, double add, const WordStats& other, WordStats& stats);
+void blend(double keep, double add, const ClusterStats& other, ClusterStats& stats);
 
 // Both layers at their start. When the monitor stops it the model is valid, but says nothing.
 void start_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& monitor, DlgmmState& state);

@@ -78,7 +78,9 @@ struct WordStats {
   Matrix<double> second;     // V x 1: sum phi |o - omega|^2, or V x R by dimension
   double entropy = 0;        // -sum phi log phi
   double agreement = 0;      // sum over neighbours of phi_m . phi_n, minus |P|
-  double loss = 0;           // bound of what skipped words take from the bound
+  double gamma_slope = 0;    // of the pseudo-likelihood in gamma, and minus its curvature
+  double gamma_curvature = 0;
+  double loss = 0;  // bound of what skipped words take from the bound
   int64_t num_patches = 0;
   int64_t num_scored = 0;  // pairs of patch and word that were not skipped
 
@@ -129,6 +131,17 @@ double neighbor_agreement(const PatchShares& shares, int64_t begin, int64_t rows
 inline int64_t num_neighbors(int64_t rows, int64_t cols) {
   return rows * (cols - 1) + cols * (rows - 1);
 }
+// Slope and minus the curvature in gamma of sum_i E log p(z_i | neighbours, theta), the
+// pseudo-likelihood with the neighbours at their shares: with c_v the shares of word v among the
+// neighbours of patch i, sum_v phi_iv (log s_v + gamma c_v) - log sum_v s_v exp(gamma c_v), which
+// is concave in gamma. `frequencies` holds s for each patch, a row of V a band, and `bands` the
+// band of each patch.
+struct GammaSlope {
+  double slope = 0, curvature = 0;
+};
+GammaSlope coherence_slope(const PatchShares& shares, int64_t begin, int64_t rows, int64_t cols,
+                           double gamma, DoubleView frequencies, std::span<const int> bands,
+                           CoherenceScratch& scratch);
 // log Z(theta, gamma) <= |P| / 4 log(1 + (exp(4 gamma) - 1) sum_v s_v^2), s = softmax(theta); the
 // bound gamma |P| that T8 uses is never below it. [Xie15, Eq. 12] has Z without any bound.
 double tight_log_z(std::span<const double> theta, double gamma, int64_t num_pairs);
@@ -140,6 +153,7 @@ struct PassOptions {
   double gamma = 0;
   int coherence_sweeps = 1;
   int num_threads = 0;
+  bool learns_gamma = false;  // gathers the slope of gamma
 };
 struct PassResult {
   Matrix<double> counts;  // D x (G V)

@@ -391,7 +391,7 @@ TEST(DlgmmFit, WrongInputIsRefusedByName) {
               HasSubstr("gamma is 1, but the patches have no grid"));
   EXPECT_THAT(refusal([](auto& in, auto& o) { o.num_bands = 3, in.images.grid = {}; }),
               HasSubstr("num_bands is 3"));
-  EXPECT_THAT(refusal([](auto&, auto& o) { o.gamma = -1; }), HasSubstr("gamma is -1"));
+  EXPECT_THAT(refusal([](auto&, auto& o) { o.gamma = -2; }), HasSubstr("gamma is -2"));
   Matrix<int32_t> grid(40, 2);
   EXPECT_THAT(refusal([&](auto& in, auto&) { in.images.grid = grid.view(); }),
               HasSubstr("grid of image 0 is 0 x 0, but it has 16 patches"));
@@ -436,6 +436,48 @@ TEST(DlgmmFit, WordMapNamesTheMostProbableWord) {
     nearest += best == map[i];
   }
   EXPECT_GT(nearest, 600);  // words far apart: the prior changes few
+}
+
+TEST(DlgmmFit, NumberOfClustersIsFound) {
+  const Drawn data = draw({.D = 150, .J = 4, .spread = 2, .sig = 0.3, .sep = 4, .seed = 3});
+  DlgmmOptions o = small_options();
+  o.num_clusters = -1, o.rel_tolerance = 1e-6;
+  const DlgmmResult result = fit_dlgmm(data.input(), o);
+  EXPECT_EQ(result.model.num_clusters(), 4);
+  DlgmmOptions given = o;
+  given.num_clusters = 4;
+  EXPECT_EQ(result.labels, fit_dlgmm(data.input(), given).labels);
+}
+
+// Words of images that lie in stripes are told by their neighbours; those of shuffled images not.
+TEST(DlgmmFit, GammaIsLearnedFromTheNeighbours) {
+  Drawn data = draw({.D = 40, .side = 8, .seed = 5});
+  DlgmmOptions o = small_options();
+  o.gamma = -1, o.max_iterations = 25;
+  const double alone = fit_dlgmm(data.input(), o).model.gamma;
+  EXPECT_LT(alone, 0.1);
+  for (int64_t d = 0; d < 40; ++d) {  // sorted by their first number: neighbours become alike
+    std::vector<int64_t> order(64);
+    for (int64_t i = 0; i < 64; ++i) order[i] = d * 64 + i;
+    const Matrix<float> copy = data.patches;
+    std::ranges::stable_sort(order, {}, [&](int64_t i) { return copy(i, 0); });
+    for (int64_t i = 0; i < 64; ++i)
+      std::copy_n(copy.row(order[i]), copy.cols(), data.patches.row(d * 64 + i));
+  }
+  EXPECT_GT(fit_dlgmm(data.input(), o).model.gamma, 3 * std::max(alone, 0.05));
+}
+
+TEST(DlgmmFit, MiniBatchesGetFartherThanAsManyPasses) {
+  const Drawn data = draw({.D = 200, .spread = 2, .sig = 0.3, .seed = 4});
+  DlgmmOptions o = small_options();
+  o.max_iterations = 4;
+  const double four_passes = fit_dlgmm(data.input(), o).summary.objective;
+  // Three epochs and a pass see every image as often, and get farther.
+  o.max_iterations = 1, o.batch_images = 20, o.num_epochs = 3;
+  const DlgmmResult batches = fit_dlgmm(data.input(), o);
+  EXPECT_GT(batches.summary.objective, four_passes);
+  o.num_threads = 2;
+  expect_same(batches, fit_dlgmm(data.input(), o));
 }
 
 }  // namespace

@@ -175,6 +175,8 @@ void WordStats::merge(const WordStats& other) {
   add_all(second.data(), other.second.data(), second.size());
   entropy += other.entropy;
   agreement += other.agreement;
+  gamma_slope += other.gamma_slope;
+  gamma_curvature += other.gamma_curvature;
   loss += other.loss;
   num_patches += other.num_patches;
   num_scored += other.num_scored;

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mini-batches. The M-steps of DLGMM are functions of expected statistics of exponential families,
+// so the natural gradient of the bound in the natural parameters is the difference of the M-steps
+// of a batch, scaled to all images, and of the current average [Hoffman13]: a step of rate rho
+// replaces the average S by (1 - rho) S + rho (D / B) s.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "milieu/base/random.h"
+#include "milieu/dlgmm/dlgmm_run_internal.h"
+
+namespace milieu {
+
+namespace {
+
+constexpr uint64_t kBatchStream = 1u << 20;
+constexpr double kForgetting = 0.7;  // rate (t + delay)^-forgetting; in (0.5, 1] it converges
+constexpr double kDelay = 1;
+constexpr int kLocalRounds = 2;  // of phi, theta and zeta on a batch, before its statistics count
+
+// The patches of some images, copied together.
+struct Batch {
+  std::vector<int64_t> images;
+  Matrix<float> patches;
+  std::vector<int64_t> offsets = {0};
+  Matrix<int32_t> grid;
+  std::vector<uint8_t> bands;
+  ImageTable table;
+};
+
+Batch gather_batch(const ImageTable& all, std::vector<int64_t> images, double gamma) {
+  Batch batch;
+  for (const int64_t d : images) batch.offsets.push_back(batch.offsets.back() + all.num_patches(d));
+  batch.patches = Matrix<float>(batch.offsets.back(), all.images.patches.cols());
+  const bool has_grid = all.images.grid.rows() > 0;
+  if (has_grid) batch.grid = Matrix<int32_t>(static_cast<int64_t>(images.size()), 2);
+  for (size_t k = 0; k < images.size(); ++k) {
+    const int64_t d = images[k];
+    for (int64_t i = 0; i < all.num_patches(d); ++i) {
+      std::copy_n(all.images.patches.row(all.begin(d) + i), batch.patches.cols(),
+                  batch.patches.row(batch.offsets[k] + i));
+      if (!all.images.bands.empty()) batch.bands.push_back(all.images.bands[all.begin(d) + i]);
+    }
+    if (has_grid) std::copy_n(all.images.grid.row(d), 2, batch.grid.row(static_cast<int64_t>(k)));
+  }
+  const DlgmmImages view{batch.patches.view(), batch.offsets,
+                         has_grid ? batch.grid.view() : MatrixView<const int32_t>(), batch.bands};
+  batch.images = std::move(images);
+  batch.table = make_image_table(view, all.num_bands, gamma);
+  return batch;
+}
+
+void copy_rows(const Matrix<double>& from, const std::vector<int64_t>& rows, Matrix<double>& to) {
+  to = Matrix<double>(static_cast<int64_t>(rows.size()), from.cols());
+  for (size_t k = 0; k < rows.size(); ++k)
+    std::copy_n(from.row(rows[k]), from.cols(), to.row(static_cast<int64_t>(k)));
+}
+
+void put_rows(const Matrix<double>& from, const std::vector<int64_t>& rows, Matrix<double>& to) {
+  for (size_t k = 0; k < rows.size(); ++k)
+    std::copy_n(from.row(static_cast<int64_t>(k)), from.cols(), to.row(rows[k]));
+}
+
+struct LayerStats {
+  WordStats words;
+  ClusterStats clusters;
+};
+
+// The local step of a batch: phi, theta and zeta under the model, and their statistics.
+std::optional<LayerStats> visit(const DlgmmRun& run, const Batch& batch, DlgmmState& state,
+                                Monitor& monitor) {
+  Matrix<double> alpha, zeta;
+  copy_rows(state.alpha, batch.images, alpha);
+  copy_rows(state.probabilities, batch.images, zeta);
+  std::optional<LayerStats> stats;
+  for (int round = 0; round < kLocalRounds; ++round) {
+    std::optional<PassResult> pass = run_data_pass(batch.table, state.model, alpha,
+                                                   run.pass_options(state.model.gamma), monitor);
+    if (!pass) return std::nullopt;
+    std::optional<ClusterStats> clusters = update_images(
+        batch.table, state.model, pass->counts, zeta, alpha, run.options.num_threads, monitor);
+    if (!clusters) return std::nullopt;
+    stats = LayerStats{std::move(pass->stats), std::move(*clusters)};
+  }
+  put_rows(alpha, batch.images, state.alpha);
+  put_rows(zeta, batch.images, state.probabilities);
+  return stats;
+}
+
+void add_scaled(double keep, double add, const double* from, int64_t count, double* to) {
+  for (int64_t i = 0; i < count; ++i) to[i] = keep * to[i] + add * from[i];
+}
+
+}  // namespace
+
+void move_moments(DoubleView from, DoubleView to, WordStats& stats) {
+  for (int64_t v = 0; v < from.rows(); ++v)
+    for (int64_t r = 0; r < from.cols(); ++r) {
+      const double shift = from(v, r) - to(v, r);
+      stats.second(v, stats.second.cols() == 1 ? 0 : r) +=
+          shift * (2 * stats.first(v, r) + stats.mass[v] * shift);
+      stats.first(v, r) += stats.mass[v] * shift;
+    }
+}
+
+void move_moments(DoubleView from, DoubleView to, ClusterStats& stats) {
+  const int64_t width = from.cols();
+  for (int64_t j = 0; j < from.rows(); ++j) {
+    if (!stats.is_full) {
+      for (int64_t c = 0; c < width; ++c) {
+        const double shift = from(j, c) - to(j, c);
+        stats.second(j, c) += shift * (2 * stats.first(j, c) + stats.mass[j] * shift);
+      }
+    } else {
+      const int64_t bands = stats.second.rows() / from.rows(), size = width / bands;
+      for (int64_t g = 0; g < bands; ++g)
+        for (int64_t a = 0; a < size; ++a)
+          for (int64_t b = 0; b < size; ++b) {
+            const int64_t ca = g * size + a, cb = g * size + b;
+            const double shift_a = from(j, ca) - to(j, ca), shift_b = from(j, cb) - to(j, cb);
+            stats.second(j * bands + g, a * size + b) += stats.first(j, ca) * shift_b +
+                                                         stats.first(j, cb) * shift_a +
+                                                         stats.mass[j] * shift_a * shift_b;
+          }
+    }
+    for (int64_t c = 0; c < width; ++c)
+      stats.first(j, c) += stats.mass[j] * (from(j, c) - to(j, c));
+  }
+}
+
+void blend(double keep, double add, const WordStats& other, WordStats& stats) {
+  add_scaled(keep, add, other.mass.data(), static_cast<int64_t>(stats.mass.size()),
+             stats.mass.data());
+  add_scaled(keep, add, other.first.data(), stats.first.size(), stats.first.data());
+  add_scaled(keep, add, other.second.data(), stats.second.size(), stats.second.data());
+}
+
+void blend(double keep, double add, const ClusterStats& other, ClusterStats& stats) {
+  add_scaled(keep, add, other.mass.data(), static_cast<int64_t>(stats.mass.size()),
+             stats.mass.data());
+  add_scaled(keep, add, other.first.data(), stats.first.size(), stats.first.data());
+  add_scaled(keep, add, other.second.data(), stats.second.size(), stats.second.data());
+}
+
+void run_batches(const DlgmmRun& run, DlgmmState& state, Monitor& monitor) {
+  const DlgmmOptions& options = run.options;
+  std::vector<int64_t> order;
+  for (int64_t d = 0; d < run.table.num_images; ++d)
+    if (run.table.num_patches(d) > 0) order.push_back(d);
+  const auto num_images = static_cast<int64_t>(order.size());
+  const int64_t size = std::min<int64_t>(options.batch_images, num_images);
+  const int64_t per_epoch = num_images / size;  // a rest of images waits for the next epoch
+  const int64_t num_steps = per_epoch * options.num_epochs;
+  Random random = Random(options.seed).child(kBatchStream);
+  std::optional<LayerStats> average;
+  for (int64_t step = 0; step < num_steps; ++step) {
+    monitor.on_progress("mini-batches", step, num_steps);
+    if (step % per_epoch == 0) random.shuffle(std::span<int64_t>(order));
+    const auto first = order.begin() + (step % per_epoch) * size;
+    std::vector<int64_t> images(first, first + size);
+    std::sort(images.begin(), images.end());  // the file is read forwards
+    const Batch batch = gather_batch(run.table, std::move(images), state.model.gamma);
+    const std::optional<LayerStats> found = visit(run, batch, state, monitor);
+    if (!found) return;
+    const double scale = static_cast<double>(num_images) / static_cast<double>(size);
+    const double rate = average ? std::pow(static_cast<double>(step) + kDelay, -kForgetting) : 1.0;
+    if (!average) average = found;
+    blend(step == 0 ? 0 : 1 - rate, rate * scale, found->words, average->words);
+    blend(step == 0 ? 0 : 1 - rate, rate * scale, found->clusters, average->clusters);
+    const Matrix<double> old_words = state.model.words, old_means = state.model.means;
+    if (options.fix != DlgmmFix::Codebook)
+      update_words(average->words, run.word_floor, state.model);
+    if (options.fix != DlgmmFix::Clusters)
+      update_clusters(average->clusters, options.min_cluster_variance, state.model);
+    move_moments(old_words, state.model.words, average->words);
+    move_moments(old_means, state.model.means, average->clusters);
+  }
+}
+
+}  // namespace milieu
