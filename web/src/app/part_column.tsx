@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One part: what it is (card) and its pictures. Rows can be dropped on it.
-import { useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { partColor } from "../model/palette";
 import { baseName, count, number } from "../model/text";
 import type { Part } from "../model/types";
@@ -16,6 +16,7 @@ export function PartColumn({ part }: { part: Part }) {
   const app = useApp();
   const { store, scene, edits } = app;
   const [isTarget, setTarget] = useState(false);
+  const [column, isSeen] = useIsSeen();
   const positions = scene.byPart.value[part.index];
   const all = scene.scene.value!.columns.rows;
   const rows = useMemo(() => Int32Array.from(positions ?? [], (i) => all[i]), [positions, all]);
@@ -34,17 +35,29 @@ export function PartColumn({ part }: { part: Part }) {
   };
   const dragged = (row: number) => (store.selection.value.has(row) ? [...store.selection.value] : [row]);
   return (
-    <section class={`part-column ${isTarget ? "is-target" : ""}`} aria-label={part.name} data-part={part.index}
+    <section ref={column} class={`part-column ${isTarget ? "is-target" : ""}`} aria-label={part.name} data-part={part.index}
              style={{ "--part": partColor(part.index, store.isDark.value) }}
              onDragOver={onDragOver} onDragLeave={() => setTarget(false)} onDrop={onDrop}>
       <PartCard part={part} size={rows.length} />
-      <VirtualGrid id={`part-${part.index}`} label={`Pictures of ${part.name}`} rows={rows} tile={store.tile.value}
+      <VirtualGrid id={`part-${part.index}`} label={`Pictures of ${part.name}`} rows={rows} tile={store.tile.value} isSeen={isSeen}
                    color={partColor(part.index, store.isDark.value)} selected={store.selection.value}
                    tileOf={(row) => tileOf(app, row)} onOpen={(row) => { store.picture.value = row; }}
                    onPick={(picked, mode) => (mode === "toggle" ? edits.toggle(picked[0]) : edits.select(picked, mode))}
                    onEdge={(direction) => focusPart(part.index + direction)} dragged={canCorrect ? dragged : undefined} />
     </section>
   );
+}
+
+// Whether an element is in the window or near it.
+function useIsSeen(): [{ current: HTMLElement | null }, boolean] {
+  const element = useRef<HTMLElement>(null);
+  const [isSeen, setSeen] = useState(false);
+  useLayoutEffect(() => {
+    const observer = new IntersectionObserver(([entry]) => setSeen(entry.isIntersecting), { rootMargin: "200px" });
+    observer.observe(element.current!);
+    return () => observer.disconnect();
+  }, []);
+  return [element, isSeen];
 }
 
 function focusPart(index: number): void {

@@ -19,6 +19,7 @@ export interface VirtualGridProps {
   label: string;
   rows: ArrayLike<number>;
   tile: number;
+  isSeen: boolean; // false: far outside the window, draws no tile
   color: string;
   selected: ReadonlySet<number>;
   tileOf(row: number): TileInfo;
@@ -49,7 +50,7 @@ export function VirtualGrid(p: VirtualGridProps) {
   useEffect(() => { if (active >= count) setActive(Math.max(0, count - 1)); }, [count]);
 
   const grid = layGrid(count, Math.max(40, size.width), p.tile, kGap);
-  const [first, last] = visibleItems(grid, scroll, size.height, count);
+  const [first, last] = p.isSeen ? visibleItems(grid, scroll, size.height, count) : [0, 0];
 
   const goTo = (item: number) => {
     setActive(item);
@@ -87,8 +88,9 @@ export function VirtualGrid(p: VirtualGridProps) {
     tiles.push(<Tile key={p.rows[item]} grid={grid} item={item} count={count} p={p}
                      isActive={item === active} pick={pick} />);
   return (
-    <div ref={box} id={p.id} class="grid-box" role="listbox" aria-multiselectable="true" aria-label={p.label}
-         tabIndex={0} aria-activedescendant={count ? `${p.id}-${p.rows[Math.min(active, count - 1)]}` : undefined}
+    <div ref={box} id={p.id} class="grid-box" role={tiles.length ? "listbox" : "group"} aria-label={p.label}
+         aria-multiselectable={tiles.length ? "true" : undefined} tabIndex={0}
+         aria-activedescendant={active >= first && active < last ? `${p.id}-${p.rows[active]}` : undefined}
          onScroll={(event) => setScroll(event.currentTarget.scrollTop)} onKeyDown={onKeyDown} data-count={count}>
       <div class="grid-space" role="presentation" style={{ height: `${grid.height}px` }}>{tiles}</div>
     </div>
