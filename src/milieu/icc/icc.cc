@@ -170,7 +170,7 @@ IccResult fit_icc(const IccInput& input, const IccOptions& options, Monitor& mon
     fit.read_range([&](const auto& visit) { visit(points, input.classes); });
     fit.count([&](const auto& visit) { visit(points, input.classes); }, monitor);
     result = fit.split(monitor);
-    result.labels = predict(result.model, points, input.classes, options.num_threads);
+    result.labels = predict_on_grid(result.model, points, input.classes, options.num_threads);
   }
   if (!input.classes.empty() && options.projection == IccProjection::Lda &&
       options.components.empty() && result.model.axes.rows() < options.num_dims &&

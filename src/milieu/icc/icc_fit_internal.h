@@ -51,4 +51,8 @@ class GridFit {
 void finish_summary(IccResult& result, int64_t n, int64_t d, const IccOptions& options,
                     const Monitor& monitor);
 
+// predict without its checks, for a model on a grid that was just fitted.
+std::vector<int> predict_on_grid(const IccModel& model, FloatView points,
+                                 std::span<const int> classes, int num_threads);
+
 }  // namespace milieu::internal

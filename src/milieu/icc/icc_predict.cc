@@ -9,6 +9,7 @@
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/icc/icc.h"
+#include "milieu/icc/icc_fit_internal.h"
 #include "milieu/icc/icc_frame_internal.h"
 #include "milieu/icc/icc_free_internal.h"
 #include "milieu/linalg/finite.h"
@@ -80,8 +81,10 @@ int class_at(const IccModel& model, int32_t cell) {
   return best;
 }
 
-std::vector<int> predict_on_grid(const IccModel& model, FloatView points,
-                                 std::span<const int> classes, int num_threads) {
+}  // namespace
+
+std::vector<int> internal::predict_on_grid(const IccModel& model, FloatView points,
+                                           std::span<const int> classes, int num_threads) {
   const Grid grid{model.grid};
   const Projection scaled =
       cell_projection({model.axes, model.origin}, model.low, model.high, grid);
@@ -99,8 +102,6 @@ std::vector<int> predict_on_grid(const IccModel& model, FloatView points,
   });
   return labels;
 }
-
-}  // namespace
 
 Matrix<double> project(const IccModel& model, FloatView points) {
   require(points.cols() == model.axes.cols(), [&] {
