@@ -55,6 +55,8 @@ function useIsSeen(): [{ current: HTMLElement | null }, boolean] {
   useLayoutEffect(() => {
     const observer = new IntersectionObserver(([entry]) => setSeen(entry.isIntersecting), { rootMargin: "200px" });
     observer.observe(element.current!);
+    const { left, right } = element.current!.getBoundingClientRect(); // the observer waits for a frame
+    setSeen(left < window.innerWidth + 200 && right > -200);
     return () => observer.disconnect();
   }, []);
   return [element, isSeen];

@@ -47,6 +47,8 @@ export class MapController {
   private frame = 0;
   private isViewOld = true;
   private restTimer = 0;
+  private startTimer = 0;
+  private isOver = false;
   private readonly observer: ResizeObserver;
 
   constructor(readonly parts: MapParts, readonly events: MapEvents) {
@@ -132,6 +134,8 @@ export class MapController {
   }
 
   destroy(): void {
+    this.isOver = true;
+    window.clearTimeout(this.startTimer);
     cancelAnimationFrame(this.frame);
     window.clearTimeout(this.restTimer);
     this.observer.disconnect();
@@ -146,13 +150,19 @@ export class MapController {
     const ratio = window.devicePixelRatio || 1;
     this.parts.overlay.width = Math.round(width * ratio);
     this.parts.overlay.height = Math.round(height * ratio);
-    this.startRenderer();
+    this.startSoon();
     this.isViewOld = true;
     this.redraw();
   }
 
+  // After the page has been painted once: WebGL may take long to start, pictures need not wait.
+  private startSoon(): void {
+    if (this.renderer || this.startTimer) return;
+    this.startTimer = window.setTimeout(() => requestAnimationFrame(() => this.startRenderer()), 30);
+  }
+
   private startRenderer(): void {
-    if (this.renderer) return;
+    if (this.renderer || this.isOver) return;
     const canvas = this.parts.points;
     try {
       this.renderer = hasWebGl() ? new GlRenderer(canvas, this.size, !!this.data?.dark) : null;
@@ -162,6 +172,7 @@ export class MapController {
     this.renderer ??= new CanvasRenderer(canvas);
     this.parts.box.dataset.renderer = this.renderer.kind;
     this.sendPoints();
+    this.redraw();
   }
 
   private sendPoints(): void {
@@ -178,7 +189,7 @@ export class MapController {
     const context = this.parts.overlay.getContext("2d");
     if (!context || !this.data) return;
     this.thumbsShown = drawOverlay(context, this.overlayState(this.data));
-    this.parts.box.dataset.thumbs = String(this.thumbsShown);
+    if (this.renderer) this.parts.box.dataset.thumbs = String(this.thumbsShown);
   }
 
   private overlayState(data: MapData): OverlayState {
