@@ -13,6 +13,7 @@ export class GlRenderer implements PointRenderer {
   private size: Size = { width: 0, height: 0 };
   private work: Promise<unknown> = Promise.resolve();
   private last: { x: Float32Array; y: Float32Array } | null = null;
+  private isOver = false; // the library rejects whatever comes later
 
   constructor(canvas: HTMLCanvasElement, size: Size, dark: boolean) {
     this.size = size;
@@ -29,6 +30,7 @@ export class GlRenderer implements PointRenderer {
   }
 
   private async draw(points: DrawnPoints, look: Look): Promise<void> {
+    if (this.isOver) return;
     const style = pointStyle(points.x.length);
     const spatialIndex = this.last?.x === points.x && this.last.y === points.y
       ? this.plot.get("spatialIndex") : undefined;
@@ -38,10 +40,12 @@ export class GlRenderer implements PointRenderer {
     await this.plot.draw(
       { x: points.x, y: points.y, valueA: points.color, valueB: points.weight },
       { zDataType: "categorical", wDataType: "categorical", spatialIndex });
+    if (this.isOver) return;
     this.plot.set({ pointOrder: drawOrder(points.weight) });
   }
 
   setView(camera: Camera, size: Size): void {
+    if (this.isOver) return;
     if (size.width !== this.size.width || size.height !== this.size.height) {
       this.size = size;
       this.plot.set({ width: size.width, height: size.height });
@@ -49,7 +53,10 @@ export class GlRenderer implements PointRenderer {
     this.plot.set({ cameraView: viewMatrix(camera, size) });
   }
 
-  destroy(): void { this.plot.destroy(); }
+  destroy(): void {
+    this.isOver = true;
+    this.plot.destroy();
+  }
 }
 
 // Context first, selected last; null when nothing has to change places.
