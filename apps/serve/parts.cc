@@ -20,6 +20,7 @@ constexpr int64_t kBlock = 1024;      // rows whose distances are taken at once
 constexpr int kNamedColumns = 3;      // columns that a sentence names
 constexpr double kClearEffect = 0.8;  // difference of means, in standard deviations
 constexpr double kClearShare = 1.25;  // a class is told when it is so much more frequent
+constexpr double kClearDistance = 1;  // of a part's mean from the rest's, in its own spreads
 
 // Means of the parts, a row each; a part without rows keeps zeros.
 Matrix<float> part_means(FloatView points, std::span<const int32_t> rows,
@@ -143,9 +144,27 @@ std::string column_words(std::span<const float> mean, const ColumnSpread& spread
   return text;
 }
 
+// "its mean lies 3.1 times its own spread from the mean of the rest"; "" where there is no rest.
+// `own` are the members' squared distances from `mean`.
+std::string distance_words(const PartInfo& part, std::span<const float> mean,
+                           std::span<const float> own, const ColumnSpread& spread, double total) {
+  const auto size = static_cast<double>(part.members.size());
+  if (part.members.empty() || size >= total) return {};
+  double within = 0, apart = 0;
+  for (const int64_t i : part.members) within += own[static_cast<size_t>(i)] / size;
+  for (size_t j = 0; j < mean.size(); ++j) {
+    const double off = (mean[j] - spread.mean[j]) * total / (total - size);
+    apart += off * off;
+  }
+  if (within <= 0) return "all its rows are the same";
+  const double ratio = std::sqrt(apart / within);
+  return fmt::format("its mean lies {}{:.1f} times its own spread from the mean of the rest",
+                     ratio < kClearDistance ? "only " : "", ratio);
+}
+
 std::string as_sentence(const std::string& a, const std::string& b) {
   std::string text = a.empty() || b.empty() ? a + b : a + "; " + b;
-  if (text.empty()) return "Nothing stands out: its rows are spread as those of the set.";
+  if (text.empty()) return "This is the whole set.";
   if (text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text + ".";
 }
@@ -200,11 +219,11 @@ std::vector<PartInfo> describe_parts(const RunColumns& columns, const Collection
       if (counts[c] > 0) part.classes.emplace_back(names[c], counts[c]);
     std::stable_sort(part.classes.begin(), part.classes.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
-    part.apart =
-        as_sentence(class_words(part, collection, totals, static_cast<double>(columns.rows.size())),
-                    collection.is_of_pictures()
-                        ? std::string()
-                        : column_words(means.view().row_span(static_cast<int64_t>(k)), spread));
+    const auto total = static_cast<double>(columns.rows.size());
+    const std::span<const float> mean = means.view().row_span(static_cast<int64_t>(k));
+    std::string numbers = collection.is_of_pictures() ? "" : column_words(mean, spread);
+    if (numbers.empty()) numbers = distance_words(part, mean, own, spread, total);
+    part.apart = as_sentence(class_words(part, collection, totals, total), numbers);
   }
   return parts;
 }

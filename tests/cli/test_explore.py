@@ -136,6 +136,16 @@ class RunTest(ExplorerTest):
             self.assertTrue(part["apart"].endswith("."), part["apart"])
         explorer.expect_error(404, "GET", f"/api/runs/{run}/column/nothing")
 
+    def test_parts_of_pictures_say_how_far_they_lie_from_the_rest(self):
+        explorer = self.photos()
+        one = explorer.get("/api/collection").json()["classes"][0]["name"]
+        detail = explorer.run(method="kmeans", set={"classes": [one]}, options={"num_clusters": 2})
+        for part in detail["parts"]:
+            self.assertRegex(part["apart"], r"^(Its mean lies (only )?\d+\.\d times its own spread "
+                                            r"from the mean of the rest|All its rows are the same)\.$")
+        detail = explorer.run(method="kmeans", set={"classes": [one]}, options={"num_clusters": 1})
+        self.assertEqual(detail["parts"][0]["apart"], "This is the whole set.")
+
     def test_shown_command_gives_the_same_labels(self):
         explorer = self.vectors()
         for request in (DCP, {"method": "dcp", "set": {"rows": list(range(5, 50))},
