@@ -69,7 +69,7 @@ void write_folder(DemoFolder& folder, const DemoOptions& options,
 void print_demo(const DemoOptions& options, const std::vector<DemoFamily>& families,
                 const std::vector<DemoRun>& runs, Console& console) {
   console.print(demo_table_text(families, runs, console));
-  console.print(fmt::format("\nOpen {} in a browser. Three things to try next:\n",
+  console.print(fmt::format("\nOpen {} in a browser. Four things to try next:\n",
                             console.paint(Style::Bold, options.out + "/report.html")));
   for (const NextCommand& next : next_commands(options.out))
     console.print(fmt::format("\n{}\n  {}\n", next.meaning, next.command));

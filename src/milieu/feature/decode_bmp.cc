@@ -49,8 +49,8 @@ class BmpReader {
     const uint32_t header = number(14, 4);
     const bool is_old = header == 12;  // OS/2
     if (!is_old && header < 40) throw DataError("is a damaged BMP: its header is too short");
-    const int64_t width = is_old ? number(18, 2) : static_cast<int32_t>(number(18, 4));
-    const int64_t height = is_old ? number(20, 2) : static_cast<int32_t>(number(22, 4));
+    const int64_t width = is_old ? int64_t{number(18, 2)} : static_cast<int32_t>(number(18, 4));
+    const int64_t height = is_old ? int64_t{number(20, 2)} : static_cast<int32_t>(number(22, 4));
     bits_ = number(is_old ? 24 : 28, 2);
     const uint32_t compression = is_old ? 0 : number(30, 4);
     if (compression != 0 && compression != 3)

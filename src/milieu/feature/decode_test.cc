@@ -50,6 +50,19 @@ TEST(Decode, LosslessFormatsGiveEveryPixel) {
   }
 }
 
+TEST(Decode, BitmapOfNegativeHeightBeginsAtItsTop) {
+  const Image image = smooth_picture(9, 6);
+  FileBytes file = to_bmp(image);  // its first row is the lowest
+  const int32_t height = -image.height;
+  std::memcpy(file.data() + 22, &height, sizeof(height));
+  const Image decoded = decode_image(file, "x");
+  ASSERT_EQ(decoded.height, image.height);
+  for (int y = 0; y < image.height; ++y)
+    EXPECT_TRUE(std::equal(decoded.pixel(0, y), decoded.pixel(0, y) + 3 * image.width,
+                           image.pixel(0, image.height - 1 - y)))
+        << y;
+}
+
 TEST(Decode, JpegIsClose) {
   const Image image = smooth_picture(64, 48);
   for (const bool is_progressive : {false, true})
