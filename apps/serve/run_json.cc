@@ -19,6 +19,21 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// [penalty, number of exemplars] of each trial, the smallest penalty first; empty without trials.
+Json penalty_curve(const Json& summary) {
+  std::vector<std::pair<double, double>> trials;
+  const Json none = Json::array();
+  const Json& penalties = summary.contains("curve_penalties") ? summary["curve_penalties"] : none;
+  const Json& counts =
+      summary.contains("curve_num_exemplars") ? summary["curve_num_exemplars"] : none;
+  if (!penalties.is_array() || !counts.is_array()) return none;
+  for (size_t i = 0; i < std::min(penalties.size(), counts.size()); ++i)
+    if (penalties[i].is_number() && counts[i].is_number())
+      trials.emplace_back(penalties[i].get<double>(), counts[i].get<double>());
+  std::sort(trials.begin(), trials.end());
+  return trials;
+}
+
 // A ranking: the order and scores of contexts.csv where it is complete, the splits with their
 // labels of contexts.json in any case.
 Json ranked_contexts(const RunRecord& run) {
@@ -96,6 +111,8 @@ Json extras_of(const RunRecord& run, const RunResult& result) {
       if (place.is_number_unsigned() && place.get<size_t>() < result.columns.rows.size())
         rows.push_back(result.columns.rows[place.get<size_t>()]);
     extras["exemplars"] = std::move(rows);
+    const Json curve = penalty_curve(run.summary);
+    if (!curve.empty()) extras["penalty_curve"] = curve;
   }
   return extras;
 }

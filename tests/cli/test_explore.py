@@ -136,6 +136,16 @@ class RunTest(ExplorerTest):
             self.assertTrue(part["apart"].endswith("."), part["apart"])
         explorer.expect_error(404, "GET", f"/api/runs/{run}/column/nothing")
 
+    def test_exemplars_come_with_the_curve_of_penalties(self):
+        explorer = self.vectors()
+        detail = explorer.run(method="exemplar", set={"rest": True}, options={"num_clusters": 4})
+        self.assertEqual(len(detail["extras"]["exemplars"]), 4)
+        curve = detail["extras"]["penalty_curve"]
+        self.assertEqual(curve, sorted(curve))
+        self.assertEqual(sorted(penalty for penalty, _ in curve),
+                         sorted(detail["summary"]["curve_penalties"]))
+        self.assertGreaterEqual(curve[0][1], curve[-1][1])  # a larger penalty, fewer exemplars
+
     def test_parts_of_pictures_say_how_far_they_lie_from_the_rest(self):
         explorer = self.photos()
         one = explorer.get("/api/collection").json()["classes"][0]["name"]
