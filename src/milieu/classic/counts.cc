@@ -61,4 +61,28 @@ Matrix<float> root_frequencies(FloatView counts) {
   return roots;
 }
 
+void describe_counts_run(const CountsTrace& run, FloatView counts, const std::vector<int>& labels,
+                         int num_clusters, int max_iterations, std::string_view objective_name,
+                         std::string_view if_empty, RunSummary& summary) {
+  summary.version = version();
+  summary.termination = run.termination;
+  summary.message =
+      run.termination == Termination::Converged
+          ? fmt::format("the {} rises by less than rel_tolerance", objective_name)
+      : run.termination == Termination::IterationLimit
+          ? fmt::format("max_iterations = {} was reached before rel_tolerance: raise either",
+                        max_iterations)
+          : "stopped early: the model is the best one that was complete";
+  summary.objective = run.trace.empty() ? 0 : run.objective;
+  summary.trace = run.trace;
+  summary.iterations = static_cast<int>(run.trace.size());
+  summary.n = counts.rows();
+  summary.d = counts.cols();
+  set_sizes(summary, labels, num_clusters);
+  if (summary.clusters < num_clusters)
+    summary.warnings.push_back(fmt::format("{} of {} {}: take a smaller num_clusters",
+                                           num_clusters - summary.clusters, num_clusters,
+                                           if_empty));
+}
+
 }  // namespace milieu

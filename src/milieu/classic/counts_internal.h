@@ -2,9 +2,14 @@
 // What the methods that cluster counts (bags, jsom, multinomials, topics) share.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "milieu/base/monitor.h"
+#include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu {
@@ -24,5 +29,40 @@ std::vector<int> strongest_columns(DoubleView shares);
 
 // Square roots of the frequencies in each row; a row without words is zero.
 Matrix<float> root_frequencies(FloatView counts);
+
+// How one start went.
+struct CountsTrace {
+  std::vector<double> trace;  // objective after each iteration
+  double objective = -INFINITY;
+  Termination termination = Termination::IterationLimit;
+};
+
+template <class Model>
+struct CountsRun : CountsTrace {
+  Model model;
+};
+
+// The start with the highest objective; the first of equals. `run_start(restart)` runs one.
+template <class RunStart>
+auto best_start(int num_restarts, const RunStart& run_start, RunSummary& summary,
+                Monitor& monitor) {
+  decltype(run_start(0)) best;
+  for (int restart = 0; restart < num_restarts; ++restart) {
+    if (restart > 0 && monitor.should_stop()) break;
+    auto run = run_start(restart);
+    summary.num_restarts = restart + 1;
+    if (restart > 0 && run.objective <= best.objective) continue;
+    best = std::move(run);
+    summary.restart = restart;
+  }
+  if (monitor.should_stop()) best.termination = termination_from(monitor.stop_reason());
+  return best;
+}
+
+// What a summary says of any of these methods. `objective_name` is what rises ("bound"), and
+// `num_clusters` parts were asked for; `if_empty` says what a part without rows is.
+void describe_counts_run(const CountsTrace& run, FloatView counts, const std::vector<int>& labels,
+                         int num_clusters, int max_iterations, std::string_view objective_name,
+                         std::string_view if_empty, RunSummary& summary);
 
 }  // namespace milieu

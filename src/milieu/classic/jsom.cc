@@ -118,12 +118,7 @@ void start_clusters(const JsomOptions& options, uint64_t seed, Monitor& monitor,
   update_priors(stats, state.model);
 }
 
-struct JsomRun {
-  JsomModel model;
-  std::vector<double> trace;
-  double objective = -INFINITY;
-  Termination termination = Termination::IterationLimit;
-};
+using JsomRun = CountsRun<JsomModel>;
 
 JsomRun run_jsom(FloatView counts, const JsomOptions& options, int restart, const Stopwatch& watch,
                  Monitor& monitor) {
@@ -164,27 +159,9 @@ JsomRun run_jsom(FloatView counts, const JsomOptions& options, int restart, cons
 void describe(FloatView counts, const JsomOptions& options, const JsomRun& run,
               const std::vector<int>& labels, RunSummary& summary) {
   summary.method = JsomModel::kKind;
-  summary.version = version();
   summary.seed = options.seed;
-  summary.termination = run.termination;
-  summary.message = run.termination == Termination::Converged
-                        ? "the bound rises by less than rel_tolerance"
-                    : run.termination == Termination::IterationLimit
-                        ? fmt::format(
-                              "max_iterations = {} was reached before rel_tolerance: raise "
-                              "either",
-                              options.max_iterations)
-                        : "stopped early: the model is the best one that was complete";
-  summary.objective = run.trace.empty() ? 0 : run.objective;
-  summary.trace = run.trace;
-  summary.iterations = static_cast<int>(run.trace.size());
-  summary.n = counts.rows();
-  summary.d = counts.cols();
-  set_sizes(summary, labels, options.num_clusters);
-  if (summary.clusters < options.num_clusters)
-    summary.warnings.push_back(
-        fmt::format("{} of {} clusters are empty: take a smaller num_clusters",
-                    options.num_clusters - summary.clusters, options.num_clusters));
+  describe_counts_run(run, counts, labels, options.num_clusters, options.max_iterations, "bound",
+                      "clusters are empty", summary);
 }
 
 void check_model(const JsomModel& model) {
@@ -206,16 +183,10 @@ JsomResult fit_jsom(const JsomInput& input, const JsomOptions& options, Monitor&
   check_counts(input.counts);
   check_num_clusters(options.num_clusters, input.counts);
   JsomResult result;
-  JsomRun best;
-  for (int restart = 0; restart < options.num_restarts; ++restart) {
-    if (restart > 0 && monitor.should_stop()) break;
-    JsomRun run = run_jsom(input.counts, options, restart, watch, monitor);
-    result.summary.num_restarts = restart + 1;
-    if (restart > 0 && run.objective <= best.objective) continue;
-    best = std::move(run);
-    result.summary.restart = restart;
-  }
-  if (monitor.should_stop()) best.termination = termination_from(monitor.stop_reason());
+  JsomRun best = best_start(
+      options.num_restarts,
+      [&](int restart) { return run_jsom(input.counts, options, restart, watch, monitor); },
+      result.summary, monitor);
   result.probabilities = cluster_probabilities(best.model, input.counts, options.num_threads);
   result.labels = strongest_columns(result.probabilities);
   describe(input.counts, options, best, result.labels, result.summary);

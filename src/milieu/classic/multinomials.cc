@@ -131,12 +131,7 @@ MultinomialsModel start_model(FloatView counts, const Matrix<float>& roots,
   return model;
 }
 
-struct Attempt {
-  MultinomialsModel model;
-  std::vector<double> trace;
-  double objective = -INFINITY;
-  Termination termination = Termination::IterationLimit;
-};
+using Attempt = CountsRun<MultinomialsModel>;
 
 Attempt attempt(FloatView counts, const Matrix<float>& roots, const MultinomialsOptions& options,
                 int restart, const Stopwatch& watch, Monitor& monitor) {
@@ -168,25 +163,9 @@ Attempt attempt(FloatView counts, const Matrix<float>& roots, const Multinomials
 void describe(FloatView counts, const MultinomialsOptions& options, const Attempt& run,
               const std::vector<int>& labels, RunSummary& summary) {
   summary.method = MultinomialsModel::kKind;
-  summary.version = version();
   summary.seed = options.seed;
-  summary.termination = run.termination;
-  summary.message =
-      run.termination == Termination::Converged ? "the objective rises by less than rel_tolerance"
-      : run.termination == Termination::IterationLimit
-          ? fmt::format("max_iterations = {} was reached before rel_tolerance: raise either",
-                        options.max_iterations)
-          : "stopped early: the model is the best one that was complete";
-  summary.objective = run.trace.empty() ? 0 : run.objective;
-  summary.trace = run.trace;
-  summary.iterations = static_cast<int>(run.trace.size());
-  summary.n = counts.rows();
-  summary.d = counts.cols();
-  set_sizes(summary, labels, options.num_clusters);
-  if (summary.clusters < options.num_clusters)
-    summary.warnings.push_back(
-        fmt::format("{} of {} clusters are empty: take a smaller num_clusters",
-                    options.num_clusters - summary.clusters, options.num_clusters));
+  describe_counts_run(run, counts, labels, options.num_clusters, options.max_iterations,
+                      "objective", "clusters are empty", summary);
 }
 
 }  // namespace
@@ -199,16 +178,10 @@ MultinomialsResult fit_multinomials(const MultinomialsInput& input,
   check_num_clusters(options.num_clusters, input.counts);
   const Matrix<float> roots = root_frequencies(input.counts);
   MultinomialsResult result;
-  Attempt best;
-  for (int restart = 0; restart < options.num_restarts; ++restart) {
-    if (restart > 0 && monitor.should_stop()) break;
-    Attempt run = attempt(input.counts, roots, options, restart, watch, monitor);
-    result.summary.num_restarts = restart + 1;
-    if (restart > 0 && run.objective <= best.objective) continue;
-    best = std::move(run);
-    result.summary.restart = restart;
-  }
-  if (monitor.should_stop()) best.termination = termination_from(monitor.stop_reason());
+  Attempt best = best_start(
+      options.num_restarts,
+      [&](int restart) { return attempt(input.counts, roots, options, restart, watch, monitor); },
+      result.summary, monitor);
   result.probabilities = cluster_probabilities(best.model, input.counts, options.num_threads);
   result.labels = strongest_columns(result.probabilities);
   describe(input.counts, options, best, result.labels, result.summary);

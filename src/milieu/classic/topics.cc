@@ -30,12 +30,7 @@ namespace milieu {
 
 namespace {
 
-struct TopicsRun {
-  TopicsModel model;
-  std::vector<double> trace;
-  double objective = -INFINITY;
-  Termination termination = Termination::IterationLimit;
-};
+using TopicsRun = CountsRun<TopicsModel>;
 
 Matrix<double> start_lambda(FloatView counts, const TopicsOptions& options, Random random) {
   double total = 0;
@@ -104,34 +99,14 @@ TopicsRun run_gibbs(FloatView counts, const TopicsOptions& options, int restart,
   return run;
 }
 
-std::string stop_message(const TopicsRun& run, const TopicsOptions& options) {
-  if (run.termination == Termination::Converged)
-    return "the bound rises by less than rel_tolerance";
-  if (run.termination != Termination::IterationLimit)
-    return "stopped early: the model is the best one that was complete";
-  return options.inference == TopicsInference::Gibbs
-             ? "max_iterations sweeps were made"
-             : fmt::format("max_iterations = {} was reached before rel_tolerance: raise either",
-                           options.max_iterations);
-}
-
 void describe(FloatView counts, const TopicsOptions& options, const TopicsRun& run,
               const std::vector<int>& labels, RunSummary& summary) {
   summary.method = TopicsModel::kKind;
-  summary.version = version();
   summary.seed = options.seed;
-  summary.termination = run.termination;
-  summary.message = stop_message(run, options);
-  summary.objective = run.objective;
-  summary.trace = run.trace;
-  summary.iterations = static_cast<int>(run.trace.size());
-  summary.n = counts.rows();
-  summary.d = counts.cols();
-  set_sizes(summary, labels, options.num_clusters);
-  if (summary.clusters < options.num_clusters)
-    summary.warnings.push_back(
-        fmt::format("{} of {} topics are the strongest of no row: take a smaller num_clusters",
-                    options.num_clusters - summary.clusters, options.num_clusters));
+  describe_counts_run(run, counts, labels, options.num_clusters, options.max_iterations, "bound",
+                      "topics are the strongest of no row", summary);
+  if (options.inference == TopicsInference::Gibbs && run.termination == Termination::IterationLimit)
+    summary.message = "max_iterations sweeps were made";
 }
 
 }  // namespace
@@ -143,20 +118,15 @@ TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, 
   check_counts(input.counts, is_gibbs);
   check_num_clusters(options.num_clusters, input.counts);
   TopicsResult result;
-  TopicsRun best;
-  for (int restart = 0; restart < options.num_restarts; ++restart) {
-    if (restart > 0 && monitor.should_stop()) break;
-    TopicsRun run = (is_gibbs ? run_gibbs : run_variational)(input.counts, options, restart,
-                                                             options.num_restarts, watch, monitor);
-    result.summary.num_restarts = restart + 1;
-    if (restart > 0 && run.objective <= best.objective) continue;
-    best = std::move(run);
-    result.summary.restart = restart;
-  }
-  if (monitor.should_stop()) best.termination = termination_from(monitor.stop_reason());
+  TopicsRun best = best_start(
+      options.num_restarts,
+      [&](int restart) {
+        return (is_gibbs ? run_gibbs : run_variational)(input.counts, options, restart,
+                                                        options.num_restarts, watch, monitor);
+      },
+      result.summary, monitor);
   result.proportions = infer_topics(best.model, input.counts, options.num_threads);
   result.labels = strongest_columns(result.proportions);
-  if (best.trace.empty()) best.objective = 0;
   describe(input.counts, options, best, result.labels, result.summary);
   result.model = std::move(best.model);
   result.summary.seconds = watch.seconds();
