@@ -4,6 +4,8 @@
 #include "milieu/icc/basins.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -19,7 +21,21 @@ using internal::NeighborOffset;
 using internal::PaddedMap;
 
 constexpr int64_t kCellsPerBlock = 1 << 13;
-constexpr int64_t kFewCells = 1 << 16;
+
+// The 13 steps of a grid of three axes that lead to a later cell.
+constexpr std::array<std::array<int64_t, 3>, 13> kForwardSteps = {{{0, 0, 1},
+                                                                   {0, 1, -1},
+                                                                   {0, 1, 0},
+                                                                   {0, 1, 1},
+                                                                   {1, -1, -1},
+                                                                   {1, -1, 0},
+                                                                   {1, -1, 1},
+                                                                   {1, 0, -1},
+                                                                   {1, 0, 0},
+                                                                   {1, 0, 1},
+                                                                   {1, 1, -1},
+                                                                   {1, 1, 0},
+                                                                   {1, 1, 1}}};
 
 struct Climb {
   std::vector<int32_t> next;  // the neighbour to climb to; itself without a rise
@@ -39,15 +55,10 @@ Climb steepest_neighbors(const PaddedMap& map, int64_t num_cells, int num_thread
   const int64_t length = map.row_length();
   const int64_t rows_per_block = std::max<int64_t>(1, kCellsPerBlock / length);
   parallel_for(map.num_rows(), rows_per_block, num_threads, [&](const Block& block) {
-    std::vector<int64_t> step_of(length);
-    for (int64_t r = block.begin; r < block.end; ++r) {
-      const int64_t first = r * length;
+    for (int64_t r = block.begin; r < block.end; ++r)
       find_steps(map.data() + map.row_start(r), length, offsets.data(), steps.data(),
-                 factors.data(), static_cast<int64_t>(offsets.size()), climb.slope.data() + first,
-                 step_of.data());
-      for (int64_t k = 0; k < length; ++k)
-        climb.next[first + k] = static_cast<int32_t>(first + k + step_of[k]);
-    }
+                 factors.data(), static_cast<int64_t>(offsets.size()), r * length,
+                 climb.slope.data() + r * length, climb.next.data() + r * length);
   });
   return climb;
 }
@@ -89,32 +100,59 @@ void drain_plateaus(const PaddedMap& map, Climb& climb) {
   }
 }
 
-// Every cell to the end of its path, cell by cell: each path is walked once and then shortened.
-void follow_pointers(std::vector<int32_t>& next) {
-  for (size_t i = 0; i < next.size(); ++i) {
-    int32_t end = next[i];
-    while (next[end] != end) end = next[end];
-    for (auto at = static_cast<int32_t>(i); next[at] != end;) at = std::exchange(next[at], end);
-  }
-}
-
-// The same over all threads: next[i] <- next[next[i]] until nothing changes.
+// Every cell to the end of its path: next[i] <- next[next[i]] until nothing changes.
 void double_pointers(std::vector<int32_t>& next, int num_threads) {
+  const auto follow = MILIEU_SELECT_ISA(look_up);
   std::vector<int32_t> after(next.size());
   const auto num_cells = static_cast<int64_t>(next.size());
   std::vector<char> has_moved(num_blocks(num_cells, kCellsPerBlock));
   do {
     parallel_for(num_cells, kCellsPerBlock, num_threads, [&](const Block& block) {
-      bool moved = false;
-      for (int64_t i = block.begin; i < block.end; ++i) {
-        after[i] = next[next[i]];
-        moved |= after[i] != next[i];
-      }
-      has_moved[block.index] = moved;
+      has_moved[block.index] =
+          follow(next.data(), next.data() + block.begin, block.size(), after.data() + block.begin);
     });
     next.swap(after);
   } while (std::ranges::find(has_moved, 1) != has_moved.end());
 }
+
+// Passes between regions: the highest of each pair is kept. Few regions have a table, many a list.
+class PassTable {
+ public:
+  explicit PassTable(int num_regions) : num_regions_(num_regions) {
+    if (num_regions <= kFewRegions)
+      best_.assign(static_cast<size_t>(num_regions) * num_regions, kNone);
+  }
+  void add(int a, int b, double height) {
+    if (best_.empty()) {
+      found_.push_back({std::min(a, b), std::max(a, b), height});
+      return;
+    }
+    double& kept = best_[static_cast<size_t>(std::min(a, b)) * num_regions_ + std::max(a, b)];
+    kept = std::max(kept, height);
+  }
+  // Sorted by regions.
+  std::vector<Saddle> take() {
+    for (int a = 0; !best_.empty() && a < num_regions_; ++a)
+      for (int b = a + 1; b < num_regions_; ++b)
+        if (best_[static_cast<size_t>(a) * num_regions_ + b] != kNone)
+          found_.push_back({a, b, best_[static_cast<size_t>(a) * num_regions_ + b]});
+    std::ranges::sort(found_, [](const Saddle& a, const Saddle& b) {
+      return std::tie(a.first, a.second, b.height) < std::tie(b.first, b.second, a.height);
+    });
+    const auto is_same_pair = [](const Saddle& a, const Saddle& b) {
+      return a.first == b.first && a.second == b.second;
+    };
+    found_.erase(std::unique(found_.begin(), found_.end(), is_same_pair), found_.end());
+    return std::move(found_);
+  }
+
+ private:
+  static constexpr int kFewRegions = 256;
+  static constexpr double kNone = -std::numeric_limits<double>::infinity();
+  int num_regions_;
+  std::vector<double> best_;  // num_regions x num_regions, above the diagonal
+  std::vector<Saddle> found_;
+};
 
 }  // namespace
 
@@ -122,54 +160,33 @@ std::vector<int32_t> find_basins(std::span<const double> map, const Grid& grid, 
   const PaddedMap padded(map, grid);
   Climb climb = steepest_neighbors(padded, grid.num_cells(), num_threads);
   drain_plateaus(padded, climb);
-  if (grid.num_cells() <= kFewCells || num_threads == 1)
-    follow_pointers(climb.next);
-  else
-    double_pointers(climb.next, num_threads);
+  double_pointers(climb.next, num_threads);
   return std::move(climb.next);
 }
 
 std::vector<Saddle> find_saddles(std::span<const double> map, std::span<const int32_t> regions,
                                  int num_regions, const Grid& grid) {
   if (num_regions < 2) return {};
-  const PaddedMap padded(map, grid);
-  std::vector<double> best;  // dense for few regions, else a list
-  const bool is_dense = num_regions <= 256;
-  const double none = -std::numeric_limits<double>::infinity();
-  if (is_dense) best.assign(static_cast<size_t>(num_regions) * num_regions, none);
-  std::vector<Saddle> found;
-  const auto keep = [&](int a, int b, double height) {
-    if (is_dense) {
-      double& kept = best[static_cast<size_t>(std::min(a, b)) * num_regions + std::max(a, b)];
-      kept = std::max(kept, height);
-    } else {
-      found.push_back({std::min(a, b), std::max(a, b), height});
-    }
-  };
-  const std::span<const NeighborOffset> offsets(padded.offsets());
-  const int64_t length = padded.row_length();
-  for (int64_t r = 0; r < padded.num_rows(); ++r) {
-    const double* row = padded.data() + padded.row_start(r);
-    const int32_t* own = regions.data() + r * length;
-    for (const NeighborOffset& offset : offsets.subspan(offsets.size() / 2)) {  // each pair once
-      const double* other = row + offset.padded;
-      for (int64_t k = 0; k < length; ++k)
-        if (other[k] != none && own[k] != own[k + offset.plain])
-          keep(own[k], own[k + offset.plain], std::min(row[k], other[k]));
-    }
+  const auto differences = MILIEU_SELECT_ISA(find_differences);
+  const std::array<int64_t, 3> extents = grid.extents();
+  const int64_t length = extents[2];
+  std::vector<int32_t> places(length + 1);
+  PassTable passes(num_regions);
+  // Each pair of neighbours once: steps to a higher cell.
+  for (const auto& [di, dj, dk] : kForwardSteps) {
+    const int64_t begin = dk < 0 ? 1 : 0, end = dk > 0 ? length - 1 : length;
+    for (int64_t i = 0; i + di < extents[0]; ++i)
+      for (int64_t j = dj < 0 ? 1 : 0; j < extents[1] && j + dj < extents[1]; ++j) {
+        const int64_t from = (i * extents[1] + j) * length + begin;
+        const int64_t to = from + (di * extents[1] + dj) * length + dk;
+        const int64_t found =
+            differences(regions.data() + from, regions.data() + to, end - begin, places.data());
+        for (int64_t f = 0; f < found; ++f)
+          passes.add(regions[from + places[f]], regions[to + places[f]],
+                     std::min(map[from + places[f]], map[to + places[f]]));
+      }
   }
-  for (int a = 0; is_dense && a < num_regions; ++a)
-    for (int b = a + 1; b < num_regions; ++b)
-      if (best[static_cast<size_t>(a) * num_regions + b] != none)
-        found.push_back({a, b, best[static_cast<size_t>(a) * num_regions + b]});
-  std::ranges::sort(found, [](const Saddle& a, const Saddle& b) {
-    return std::tie(a.first, a.second, b.height) < std::tie(b.first, b.second, a.height);
-  });
-  const auto is_same_pair = [](const Saddle& a, const Saddle& b) {
-    return a.first == b.first && a.second == b.second;
-  };
-  found.erase(std::unique(found.begin(), found.end(), is_same_pair), found.end());
-  return found;
+  return passes.take();
 }
 
 }  // namespace milieu

@@ -2,7 +2,6 @@
 #include "milieu/icc/density_map.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "milieu/base/assert.h"
@@ -15,33 +14,67 @@ namespace {
 
 constexpr int64_t kCellsPerBlock = 1 << 14;
 
-// One axis: `outer` slabs of `length` rows of `inner` contiguous cells.
-void smooth_axis(const std::vector<double>& in, std::vector<double>& out, int64_t outer,
-                 int64_t length, int64_t inner, const std::vector<double>& taps, int num_threads) {
-  const auto add_rows = MILIEU_SELECT_ISA(add_weighted_rows);
+// Which of the rows of a map hold anything: the others need no filter.
+using UsedRows = std::vector<char>;
+
+// Along contiguous cells: counts are mostly zeros, so that every one that is not spreads its taps.
+UsedRows smooth_lines(std::span<const double> counts, std::vector<double>& out, int64_t length,
+                      const std::vector<double>& taps, int num_threads) {
+  const auto spread = MILIEU_SELECT_ISA(spread_values);
+  const auto num_lines = static_cast<int64_t>(counts.size()) / length;
+  const auto reach = static_cast<int64_t>(taps.size() / 2) + 1;
+  std::vector<double> table(2 * (reach + kSpreadRun) + 1, 0.0);  // its middle is distance 0
+  std::copy(taps.begin(), taps.end(), table.begin() + kSpreadRun + 1);
+  UsedRows used(num_lines, 0);
+  parallel_for(num_lines, std::max<int64_t>(1, kCellsPerBlock / length), num_threads,
+               [&](const Block& block) {
+                 std::vector<double> values(length);
+                 std::vector<int32_t> places(length);
+                 for (int64_t line = block.begin; line < block.end; ++line) {
+                   int64_t num_used = 0;
+                   for (int64_t k = 0; k < length; ++k) {
+                     values[num_used] = counts[line * length + k];
+                     places[num_used] = static_cast<int32_t>(k);
+                     num_used += values[num_used] != 0;
+                   }
+                   used[line] = num_used > 0;
+                   spread(values.data(), places.data(), num_used, table.data() + reach + kSpreadRun,
+                          reach, out.data() + line * length, length);
+                 }
+               });
+  return used;
+}
+
+// Along another axis: `outer` slabs of `length` rows of `inner` contiguous cells. `used` tells of
+// the rows, then of the slabs.
+void smooth_rows(const std::vector<double>& in, std::vector<double>& out, int64_t outer,
+                 int64_t length, int64_t inner, const std::vector<double>& taps, UsedRows& used,
+                 int num_threads) {
+  const auto weigh = MILIEU_SELECT_ISA(weigh_rows);
   const auto radius = static_cast<int64_t>(taps.size() / 2);
-  std::fill(out.begin(), out.end(), 0.0);
-  if (inner == 1) {  // along contiguous cells: a padded copy spares every bound
-    const int64_t per_block = std::max<int64_t>(1, kCellsPerBlock / length);
-    parallel_for(outer, per_block, num_threads, [&](const Block& block) {
-      std::vector<double> line(length + 2 * radius, 0.0);
-      for (int64_t o = block.begin; o < block.end; ++o) {
-        std::copy_n(in.data() + o * length, length, line.data() + radius);
-        add_rows(line.data(), 1, taps.data(), 2 * radius + 1, out.data() + o * length, length);
-      }
-    });
-    return;
+  UsedRows used_slabs(outer, 0);
+  std::vector<int64_t> first_used(outer, length), last_used(outer, -1);
+  for (int64_t row = 0; row < outer * length; ++row) {
+    if (!used[row]) continue;
+    const int64_t o = row / length;
+    used_slabs[o] = 1;
+    first_used[o] = std::min(first_used[o], row % length);
+    last_used[o] = row % length;
   }
   const int64_t per_block = std::max<int64_t>(1, kCellsPerBlock / inner);
   parallel_for(outer * length, per_block, num_threads, [&](const Block& block) {
     for (int64_t row = block.begin; row < block.end; ++row) {
       const int64_t o = row / length, i = row % length;
-      const int64_t first = std::max<int64_t>(0, i - radius);
-      const int64_t last = std::min(length - 1, i + radius);
-      add_rows(in.data() + (o * length + first) * inner, inner, taps.data() + (first - i + radius),
-               last - first + 1, out.data() + row * inner, inner);
+      const int64_t first = std::max(first_used[o], i - radius);
+      const int64_t last = std::min(last_used[o], i + radius);
+      if (first > last)
+        std::fill_n(out.data() + row * inner, inner, 0.0);
+      else
+        weigh(in.data() + (o * length + first) * inner, inner, taps.data() + (first - i + radius),
+              last - first + 1, out.data() + row * inner, inner);
     }
   });
+  used = std::move(used_slabs);
 }
 
 }  // namespace
@@ -62,20 +95,23 @@ std::vector<double> smooth_counts(std::span<const double> counts, const Grid& gr
                                   std::span<const double> sigmas, double window, int num_threads) {
   MILIEU_ASSERT(static_cast<int64_t>(counts.size()) == grid.num_cells());
   MILIEU_ASSERT(static_cast<int>(sigmas.size()) == grid.dims());
-  std::vector<double> map(counts.begin(), counts.end());
-  std::vector<double> next(map.size());
-  const std::array<int64_t, 3> extents = grid.extents();
-  for (int a = 0; a < grid.dims(); ++a) {
-    const int axis = 3 - grid.dims() + a;
-    int64_t outer = 1, inner = 1;
-    for (int b = 0; b < axis; ++b) outer *= extents[b];
-    for (int b = axis + 1; b < 3; ++b) inner *= extents[b];
+  std::vector<double> map(counts.size()), next(grid.dims() > 1 ? counts.size() : 0);
+  UsedRows used;
+  int64_t inner = 1;
+  for (int a = grid.dims() - 1; a >= 0; --a) {
+    const int64_t length = grid.size[a];
     // Half of the window; the small share keeps products such as 6.25 * 8 / 2 whole.
     const double reach = std::floor(window * sigmas[a] / 2 * (1 + 1e-12));
     const int radius = static_cast<int>(std::min<double>(reach, grid.size[a]));
-    smooth_axis(map, next, outer, extents[axis], inner, gaussian_taps(sigmas[a], radius),
-                num_threads);
-    map.swap(next);
+    const std::vector<double> taps = gaussian_taps(sigmas[a], radius);
+    if (a + 1 == grid.dims()) {
+      used = smooth_lines(counts, map, length, taps, num_threads);
+    } else {
+      smooth_rows(map, next, grid.num_cells() / (length * inner), length, inner, taps, used,
+                  num_threads);
+      map.swap(next);
+    }
+    inner *= length;
   }
   return map;
 }
@@ -87,14 +123,10 @@ std::vector<double> difference_of_density(std::span<const double> object,
   const double object_weight = is_density && n_object > 0 ? 1 / n_object : 1;
   const double context_weight = is_density && n_context > 0 ? 1 / n_context : 1;
   std::vector<double> map(object.size());
-  double largest = 0;
-  for (size_t c = 0; c < map.size(); ++c) {
-    const double context = everything[c] - object[c];
-    map[c] = object_weight * object[c] - context_weight * context;
-    largest = std::max({largest, object_weight * object[c], context_weight * context});
-  }
-  for (double& value : map)
-    if (std::abs(value) < 1e-12 * largest) value = 0;
+  const double largest = MILIEU_SELECT_ISA(subtract_context)(
+      object.data(), everything.data(), object_weight, context_weight, map.data(),
+      static_cast<int64_t>(map.size()));
+  for (double& value : map) value = std::abs(value) < 1e-12 * largest ? 0 : value;
   return map;
 }
 

@@ -44,22 +44,21 @@ int check_classes(std::span<const int> classes, int64_t n) {
   require(static_cast<int64_t>(classes.size()) == n, [&] {
     return fmt::format("there are {} classes for {} points: they must match", classes.size(), n);
   });
-  std::vector<int64_t> counts;
-  for (size_t i = 0; i < classes.size(); ++i) {
-    require(classes[i] >= -1, [&] {
-      return fmt::format("classes: row {} has class {}, must be at least 0, or -1 for none", i,
-                         classes[i]);
-    });
-    if (classes[i] >= static_cast<int>(counts.size())) counts.resize(classes[i] + size_t{1}, 0);
-    if (classes[i] >= 0) ++counts[classes[i]];
-  }
-  require(!counts.empty(), "classes: no row has one");
-  const auto empty = std::ranges::find(counts, 0);
-  require(empty == counts.end(), [&] {
-    return fmt::format("classes: class {} of {} has no rows: number the classes 0, 1, 2, ...",
-                       empty - counts.begin(), counts.size());
+  const int lowest = std::ranges::min(classes), highest = std::ranges::max(classes);
+  require(lowest >= -1, [&] {
+    const auto row = std::ranges::find_if(classes, [](int c) { return c < -1; }) - classes.begin();
+    return fmt::format("classes: row {} has class {}, must be at least 0, or -1 for none", row,
+                       classes[row]);
   });
-  return static_cast<int>(counts.size());
+  require(highest >= 0, "classes: no row has one");
+  std::vector<char> is_seen(highest + size_t{2}, 0);  // the first is for -1
+  for (const int c : classes) is_seen[c + 1] = 1;
+  const auto empty = std::find(is_seen.begin() + 1, is_seen.end(), 0);
+  require(empty == is_seen.end(), [&] {
+    return fmt::format("classes: class {} of {} has no rows: number the classes 0, 1, 2, ...",
+                       empty - is_seen.begin() - 1, highest + 1);
+  });
+  return highest + 1;
 }
 
 void check_input(const IccInput& input, const IccOptions& options) {
@@ -168,9 +167,15 @@ IccResult fit_icc(const IccInput& input, const IccOptions& options, Monitor& mon
   } else {
     GridFit fit(std::move(projection), options, num_classes);
     fit.read_range([&](const auto& visit) { visit(points, input.classes); });
-    fit.count([&](const auto& visit) { visit(points, input.classes); }, monitor);
+    std::vector<int> cells(points.rows());
+    fit.count([&](const auto& visit) { visit(points, input.classes); }, monitor, cells);
     result = fit.split(monitor);
-    result.labels = predict_on_grid(result.model, points, input.classes, options.num_threads);
+    if (monitor.should_stop()) {  // not all samples were counted
+      result.labels = predict_on_grid(result.model, points, input.classes, options.num_threads);
+    } else {
+      label_cells(result.model, input.classes, cells, options.num_threads);
+      result.labels = std::move(cells);
+    }
   }
   if (!input.classes.empty() && options.projection == IccProjection::Lda &&
       options.components.empty() && result.model.axes.rows() < options.num_dims &&

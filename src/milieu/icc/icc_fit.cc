@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "milieu/base/error.h"
+#include "milieu/icc/icc_kernels.h"
 
 namespace milieu::internal {
 
@@ -25,6 +26,16 @@ double crowded_share(std::vector<double> counts_along_axis) {
   while (first_kept < last && below <= 0.005 * n) below += counts_along_axis[++first_kept];
   while (last_kept > 0 && above <= 0.005 * n) above += counts_along_axis[--last_kept];
   return (last_kept - first_kept + 1.0) / (last + 1.0);
+}
+
+// How often each label occurs. Four counters a label: the same label often follows itself, and one
+// counter would wait for its last increment.
+std::vector<int64_t> label_sizes(std::span<const int> labels, size_t num_labels) {
+  std::vector<std::array<int64_t, 4>> counters(num_labels, {0, 0, 0, 0});
+  for (size_t i = 0; i < labels.size(); ++i) ++counters[labels[i]][i % 4];
+  std::vector<int64_t> sizes;
+  for (const auto& four : counters) sizes.push_back(four[0] + four[1] + four[2] + four[3]);
+  return sizes;
 }
 
 }  // namespace
@@ -66,12 +77,12 @@ void GridFit::read_range(const Read& read) {
   }
 }
 
-void GridFit::count(const Read& read, Monitor& monitor) {
+void GridFit::count(const Read& read, Monitor& monitor, std::span<int32_t> cells) {
   const Projection scaled = cell_projection(projection_, range_.low, range_.high, settings_.grid);
   counts_.emplace(settings_.grid, num_classes_);
   read([&](FloatView points, std::span<const int> classes) {
     monitor.on_progress("counting", num_rows_, 0);
-    counts_->add(scaled, points, classes, options_.num_threads, monitor);
+    counts_->add(scaled, points, classes, options_.num_threads, monitor, cells);
     num_rows_ += points.rows();
   });
   require(num_rows_ > 0, "there are no points");
@@ -86,13 +97,12 @@ std::array<std::vector<double>, 3> GridFit::counts_along_axes() const {
     const int32_t* cell = counts_->of_class(c).data();
     for (int64_t i = 0; i < extents[0]; ++i)
       for (int64_t j = 0; j < extents[1]; ++j) {
-        double row = 0;
-        for (int64_t k = 0; k < extents[2]; ++k, ++cell) {
-          row += *cell;
-          along[2][k] += *cell;
-        }
-        along[0][i] += row;
-        along[1][j] += row;
+        int64_t row = 0;
+        for (int64_t k = 0; k < extents[2]; ++k) row += cell[k];
+        for (int64_t k = 0; k < extents[2]; ++k) along[2][k] += cell[k];
+        cell += extents[2];
+        along[0][i] += static_cast<double>(row);
+        along[1][j] += static_cast<double>(row);
       }
   }
   return along;
@@ -117,7 +127,8 @@ void GridFit::warn_of_sizes(RunSummary& summary, const ClassCounts& counts) cons
     summary.warnings.push_back(fmt::format(
         "the kernel is {:.2g} cells wide: take a finer grid or a larger bandwidth", narrowest));
   for (size_t c = 0; c < counts.size() && counts.size() > 1; ++c) {
-    const double samples = std::accumulate(counts[c].begin(), counts[c].end(), 0.0);
+    const double samples =
+        MILIEU_SELECT_ISA(sum_whole)(counts[c].data(), static_cast<int64_t>(counts[c].size()));
     if (samples < options_.min_size)
       summary.warnings.push_back(
           fmt::format("class {} has {:.0f} samples, fewer than min_size {}: it stays whole", c,
@@ -218,7 +229,8 @@ void finish_summary(IccResult& result, int64_t n, int64_t d, const IccOptions& o
   summary.message = reason == StopReason::None
                         ? "every sample is at its maximum"
                         : "stopped: classes that were not reached stay whole";
-  if (!result.labels.empty()) set_sizes(summary, result.labels, result.model.num_subclasses());
+  if (!result.labels.empty())
+    summary.sizes = label_sizes(result.labels, result.model.heights.size());
   summary.clusters =
       static_cast<int>(std::ranges::count_if(summary.sizes, [](int64_t s) { return s > 0; }));
   double sum = 0, count = 0;

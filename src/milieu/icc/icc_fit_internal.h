@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,10 @@ class GridFit {
   // Throws InvalidArgument for a grid or bandwidth that does not fit, or takes too much memory.
   GridFit(Projection projection, const IccOptions& options, int num_classes);
 
-  void read_range(const Read& read);               // the frame [Yu13, Algorithm 2, lines 3 and 4]
-  void count(const Read& read, Monitor& monitor);  // lines 5 to 10
-  IccResult split(Monitor& monitor);               // lines 11, 12 and Algorithm 3: no labels yet
+  void read_range(const Read& read);  // the frame [Yu13, Algorithm 2, lines 3 and 4]
+  // Lines 5 to 10. `cells`: of the rows of a single chunk, where they are wanted.
+  void count(const Read& read, Monitor& monitor, std::span<int32_t> cells = {});
+  IccResult split(Monitor& monitor);  // lines 11, 12 and Algorithm 3: no labels yet
   int64_t num_rows() const { return num_rows_; }
   // Samples of each sub-class, from the counts.
   std::vector<int64_t> subclass_sizes(const IccModel& model) const;
@@ -51,6 +53,9 @@ class GridFit {
 void finish_summary(IccResult& result, int64_t n, int64_t d, const IccOptions& options,
                     const Monitor& monitor);
 
+// Cells of samples on the grid of a model become their labels. No checks.
+void label_cells(const IccModel& model, std::span<const int> classes, std::span<int32_t> cells,
+                 int num_threads);
 // predict without its checks, for a model on a grid that was just fitted.
 std::vector<int> predict_on_grid(const IccModel& model, FloatView points,
                                  std::span<const int> classes, int num_threads);

@@ -39,21 +39,15 @@ Range::Range(int dims)
 
 void Range::add(const Projection& projection, FloatView points, int num_threads) {
   const size_t p = low.size();
+  const auto widen = MILIEU_SELECT_ISA(widen_range);
   const Range total = parallel_reduce(
       points.rows(), kRowsPerBlock, num_threads, *this,
       [&](const Block& block, Range& range) {
         for_each_tile(projection, points, block.begin, block.end,
                       [&](int64_t, int64_t rows, const double* t) {
-                        for (size_t a = 0; a < p; ++a) {
-                          double least = range.low[a], most = range.high[a];
-                          for (int64_t i = 0; i < rows; ++i) {
-                            const double value = t[i * p + a];
-                            least = value < least ? value : least;
-                            most = value > most ? value : most;
-                          }
-                          range.low[a] = least;
-                          range.high[a] = most;
-                        }
+                        for (size_t a = 0; a < p; ++a)
+                          widen(t + a, rows, static_cast<int64_t>(p), &range.low[a],
+                                &range.high[a]);
                       });
       },
       [&](Range& range, const Range& part) {
@@ -89,7 +83,7 @@ void find_cells(const Projection& scaled, const Grid& grid, FloatView points, in
 }
 
 void CellCounts::add(const Projection& scaled, FloatView points, std::span<const int> classes,
-                     int num_threads, const Monitor& monitor) {
+                     int num_threads, const Monitor& monitor, std::span<int32_t> kept) {
   // One slab of rows a thread, each with counts of its own: sums of whole numbers are exact.
   const double bytes = 4.0 * static_cast<double>(counts_.size());
   int64_t slabs =
@@ -101,13 +95,14 @@ void CellCounts::add(const Projection& scaled, FloatView points, std::span<const
   parallel_for(slabs, 1, num_threads, [&](const Block& slab) {
     int32_t* counts = slab.index == 0 ? counts_.data() : own[slab.index - 1].data();
     const int64_t last = std::min(points.rows(), (slab.index + 1) * rows_per_slab);
-    std::array<int32_t, kRowsPerTile> cells;
+    std::array<int32_t, kRowsPerTile> own_cells;
     for (int64_t begin = slab.index * rows_per_slab; begin < last; begin += kRowsPerBlock) {
       if (monitor.should_stop()) return;
       const int64_t end = std::min(last, begin + kRowsPerBlock);
       for (int64_t i = begin; i < end; i += kRowsPerTile) {
         const int64_t rows = std::min(kRowsPerTile, end - i);
-        find_cells(scaled, grid_, points.rows_between(i, i + rows), cells.data());
+        int32_t* cells = kept.empty() ? own_cells.data() : kept.data() + i;
+        find_cells(scaled, grid_, points.rows_between(i, i + rows), cells);
         if (classes.empty()) {
           for (int64_t r = 0; r < rows; ++r) ++counts[cells[r]];
           continue;

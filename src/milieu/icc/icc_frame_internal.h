@@ -72,9 +72,10 @@ class CellCounts {
       : grid_(grid),
         num_classes_(num_classes),
         counts_(static_cast<size_t>(grid.num_cells()) * num_classes, 0) {}
-  // Stops early when the monitor says so.
+  // Stops early when the monitor says so. Leaves the cell of every row in `kept`, which has a place
+  // for each or none at all.
   void add(const Projection& scaled, FloatView points, std::span<const int> classes,
-           int num_threads, const Monitor& monitor);
+           int num_threads, const Monitor& monitor, std::span<int32_t> kept = {});
   std::span<const int32_t> of_class(int c) const {
     return {counts_.data() + static_cast<size_t>(c) * grid_.num_cells(),
             static_cast<size_t>(grid_.num_cells())};

@@ -7,9 +7,31 @@
 
 #include "milieu/linalg/isa.h"
 
-// out[j] += sum over k of taps[k] * in[j + k * step] for j in [0, length), k in [0, num_taps).
-MILIEU_DECLARE_ISA(void add_weighted_rows(const double* in, int64_t step, const double* taps,
-                                          int64_t num_taps, double* out, int64_t length);)
+namespace milieu {
+inline constexpr int64_t kSpreadRun = 32;
+}
+
+// out[j] = sum over k of taps[k] * in[j + k * step] for j in [0, length), k in [0, num_taps).
+MILIEU_DECLARE_ISA(void weigh_rows(const double* in, int64_t step, const double* taps,
+                                   int64_t num_taps, double* out, int64_t length);)
+
+// out[j] = sum over m of values[m] * table[j - places[m]] for j in [0, length), m in [0, count),
+// places ascending. Entries of the table are 0 from distance `reach` on, and there are kSpreadRun
+// of them to each side.
+MILIEU_DECLARE_ISA(void spread_values(const double* values, const int32_t* places, int64_t count,
+                                      const double* table, int64_t reach, double* out,
+                                      int64_t length);)
+
+// out[j] = a * object[j] - b * (everything[j] - object[j]); returns the largest of all terms and 0.
+MILIEU_DECLARE_ISA(double subtract_context(const double* object, const double* everything, double a,
+                                           double b, double* out, int64_t length);)
+
+// Sum of whole numbers, exact in any order.
+MILIEU_DECLARE_ISA(double sum_whole(const double* values, int64_t length);)
+
+// Lowers *least and raises *most to the range of values[0], values[step], ...
+MILIEU_DECLARE_ISA(void widen_range(const double* values, int64_t length, int64_t step,
+                                    double* least, double* most);)
 
 // t[i * p + a] = offset[a] + sum over j of axes[a * d + j] * points[i * stride + j], j ascending.
 MILIEU_DECLARE_ISA(void project_rows(const float* points, int64_t rows, int64_t stride, int64_t d,
@@ -21,11 +43,19 @@ MILIEU_DECLARE_ISA(void project_rows(const float* points, int64_t rows, int64_t 
 MILIEU_DECLARE_ISA(void nearest_cells(const double* t, int64_t rows, int64_t p, const int* size,
                                       int32_t* cells);)
 
-// For cells row[0 .. length): the largest (row[k + offsets[o]] - row[k]) * factors[o] above 0 and
-// steps[o] of that o, the first of equals; 0 and 0 where none is above 0.
+// For cells row[0 .. length): the largest (row[k + offsets[o]] - row[k]) * factors[o] above 0, and
+// first + k + steps[o] of that o, the first of equals; 0 and first + k where none is above 0.
 MILIEU_DECLARE_ISA(void steepest_steps(const double* row, int64_t length, const int64_t* offsets,
                                        const int64_t* steps, const double* factors, int64_t count,
-                                       double* slopes, int64_t* step_of);)
+                                       int64_t first, double* slopes, int32_t* next);)
+
+// out[i] = table[index[i]]; true when some out[i] is not index[i].
+MILIEU_DECLARE_ISA(bool look_up(const int32_t* table, const int32_t* index, int64_t length,
+                                int32_t* out);)
+
+// Writes the k at which a[k] and b[k] differ, ascending; returns how many.
+MILIEU_DECLARE_ISA(int64_t find_differences(const int32_t* a, const int32_t* b, int64_t length,
+                                            int32_t* places);)
 
 // The sums that mean and covariance follow from, about `pivot` (d): sums[j] += x_j and
 // products[j * d + k] += x_j x_k for k <= j, x = row - pivot. For few columns.

@@ -83,23 +83,32 @@ int class_at(const IccModel& model, int32_t cell) {
 
 }  // namespace
 
+void internal::label_cells(const IccModel& model, std::span<const int> classes,
+                           std::span<int32_t> cells, int num_threads) {
+  const int64_t num_cells = Grid{model.grid}.num_cells();
+  std::vector<int> first(model.num_classes(), 0);
+  for (int c = 1; c < model.num_classes(); ++c) first[c] = first[c - 1] + model.subclasses[c - 1];
+  parallel_for(static_cast<int64_t>(cells.size()), kRowsPerBlock, num_threads,
+               [&](const Block& block) {
+                 for (int64_t i = block.begin; i < block.end; ++i) {
+                   int own = classes.empty() ? -1 : classes[i];
+                   if (own < 0) own = model.num_classes() == 1 ? 0 : class_at(model, cells[i]);
+                   cells[i] = first[own] + model.cell_labels[own * num_cells + cells[i]];
+                 }
+               });
+}
+
 std::vector<int> internal::predict_on_grid(const IccModel& model, FloatView points,
                                            std::span<const int> classes, int num_threads) {
   const Grid grid{model.grid};
   const Projection scaled =
       cell_projection({model.axes, model.origin}, model.low, model.high, grid);
-  std::vector<int> first(model.num_classes(), 0);
-  for (int c = 1; c < model.num_classes(); ++c) first[c] = first[c - 1] + model.subclasses[c - 1];
   std::vector<int> labels(points.rows());
   parallel_for(points.rows(), kRowsPerBlock, num_threads, [&](const Block& block) {
-    std::vector<int32_t> cells(block.size());
-    find_cells(scaled, grid, points.rows_between(block.begin, block.end), cells.data());
-    for (int64_t i = 0; i < block.size(); ++i) {
-      int own = classes.empty() ? -1 : classes[block.begin + i];
-      if (own < 0) own = model.num_classes() == 1 ? 0 : class_at(model, cells[i]);
-      labels[block.begin + i] = first[own] + model.cell_labels[own * grid.num_cells() + cells[i]];
-    }
+    find_cells(scaled, grid, points.rows_between(block.begin, block.end),
+               labels.data() + block.begin);
   });
+  label_cells(model, classes, labels, num_threads);
   return labels;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "milieu/icc/basins.h"
+#include "milieu/icc/icc_kernels.h"
 
 namespace milieu::internal {
 
@@ -21,16 +22,30 @@ struct Regions {
 
 Regions number_regions(const std::vector<int32_t>& root_of_cell) {
   Regions regions;
-  std::vector<int32_t> number(root_of_cell.size(), -1);
+  std::vector<int32_t> number(root_of_cell.size(), 0);
   for (size_t cell = 0; cell < root_of_cell.size(); ++cell)
     if (root_of_cell[cell] == static_cast<int32_t>(cell)) {
       number[cell] = static_cast<int32_t>(regions.roots.size());
       regions.roots.push_back(static_cast<int32_t>(cell));
     }
   regions.of_cell.resize(root_of_cell.size());
-  for (size_t cell = 0; cell < root_of_cell.size(); ++cell)
-    regions.of_cell[cell] = number[root_of_cell[cell]];
+  MILIEU_SELECT_ISA(look_up)
+  (number.data(), root_of_cell.data(), static_cast<int64_t>(root_of_cell.size()),
+   regions.of_cell.data());
   return regions;
+}
+
+// Samples of each region. Neighbouring cells are mostly of one region: a run of them is one sum.
+std::vector<int64_t> region_sizes(const Regions& regions, std::span<const double> counts) {
+  std::vector<int64_t> sizes(regions.roots.size(), 0);
+  double run = 0;
+  for (size_t cell = 0; cell < counts.size(); ++cell) {
+    run += counts[cell];
+    if (cell + 1 < counts.size() && regions.of_cell[cell + 1] == regions.of_cell[cell]) continue;
+    sizes[regions.of_cell[cell]] += static_cast<int64_t>(run);
+    run = 0;
+  }
+  return sizes;
 }
 
 // Passes between regions as passes between what the regions became: the highest of each pair, pairs
@@ -69,7 +84,7 @@ std::vector<std::vector<double>> class_maps(const ClassCounts& counts,
     maps.push_back(
         smooth_counts(own, settings.grid, settings.sigmas, settings.window, settings.num_threads));
     for (size_t cell = 0; cell < everything.size(); ++cell) everything[cell] += maps.back()[cell];
-    samples.push_back(std::accumulate(own.begin(), own.end(), 0.0));
+    samples.push_back(MILIEU_SELECT_ISA(sum_whole)(own.data(), static_cast<int64_t>(own.size())));
   }
   const double n = std::accumulate(samples.begin(), samples.end(), 0.0);
   for (size_t c = 0; c < maps.size(); ++c)
@@ -85,9 +100,7 @@ ClassSplit split_class(std::span<const double> map, std::span<const double> coun
                                              ? climb_gradient(map, grid, settings.num_threads)
                                              : find_basins(map, grid, settings.num_threads));
   const auto num_regions = static_cast<int>(regions.roots.size());
-  std::vector<int64_t> sizes(num_regions, 0);
-  for (size_t cell = 0; cell < counts.size(); ++cell)
-    sizes[regions.of_cell[cell]] += static_cast<int64_t>(counts[cell]);
+  const std::vector<int64_t> sizes = region_sizes(regions, counts);
   const std::vector<Saddle> saddles = find_saddles(map, regions.of_cell, num_regions, grid);
   const std::vector<int> owner = merge_small(saddles, sizes, settings.min_size);
   std::vector<int> subclass_from_region(num_regions, 0);
@@ -102,8 +115,9 @@ ClassSplit split_class(std::span<const double> map, std::span<const double> coun
   split.labels.resize(map.size());
   std::vector<int> label_from_region(num_regions);
   for (int r = 0; r < num_regions; ++r) label_from_region[r] = subclass_from_region[owner[r]];
-  for (size_t cell = 0; cell < map.size(); ++cell)
-    split.labels[cell] = label_from_region[regions.of_cell[cell]];
+  MILIEU_SELECT_ISA(look_up)
+  (label_from_region.data(), regions.of_cell.data(), static_cast<int64_t>(map.size()),
+   split.labels.data());
   split.saddles = merge_saddles(saddles, label_from_region);
   return split;
 }
@@ -123,8 +137,10 @@ std::vector<double> persistence_of(const ClassSplit& split, std::span<const doub
 std::vector<double> persistence_of(const ClassSplit& split, std::span<const double> map,
                                    std::vector<Saddle> saddles) {
   const auto num = static_cast<int>(split.peaks.size());
-  const auto [lowest, highest] = std::ranges::minmax_element(map);
-  const double unit = std::max({std::abs(*lowest), std::abs(*highest), 1e-300});
+  double lowest = map[0], highest = map[0];
+  MILIEU_SELECT_ISA(widen_range)
+  (map.data(), static_cast<int64_t>(map.size()), 1, &lowest, &highest);
+  const double unit = std::max({std::abs(lowest), std::abs(highest), 1e-300});
   std::ranges::stable_sort(saddles,
                            [](const Saddle& a, const Saddle& b) { return a.height > b.height; });
   std::vector<int> elder(num);  // highest sub-class of each merged set
@@ -134,7 +150,7 @@ std::vector<double> persistence_of(const ClassSplit& split, std::span<const doub
     return s;
   };
   std::vector<double> persistence(num);
-  for (int s = 0; s < num; ++s) persistence[s] = (split.heights[s] - *lowest) / unit;
+  for (int s = 0; s < num; ++s) persistence[s] = (split.heights[s] - lowest) / unit;
   for (const Saddle& saddle : saddles) {
     int a = find(saddle.first), b = find(saddle.second);
     if (a == b) continue;
