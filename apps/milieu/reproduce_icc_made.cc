@@ -2,11 +2,14 @@
 // [Yu13] on made data: Table 1, the sub-classes of Figures 3 and 7, time against n of Figure 7.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "milieu/base/random.h"
 #include "milieu/classic/gmm.h"
 #include "milieu/icc/icc_compare.h"
 #include "milieu/icc/icc_examples.h"
 #include "reproduce_icc.h"
+#include "reproduce_icc_figures.h"
 
 namespace milieu::cli {
 
@@ -92,6 +95,15 @@ void reproduce_icc_time(ReproduceRun& run) {
                     {"n", "ICC", "EM, k-means start", "EM, random start"},
                     {},
                     {"Milieu's own EM; bench/speed/icc.py has scikit-learn's"}};
+  SeriesPlot plot{"Time against n", "log10 of n", "log10 of seconds", {}};
+  for (size_t c = 1; c < table.columns.size(); ++c)
+    plot.series.push_back({table.columns[c], {}, {}});
+  const auto add = [&](std::vector<std::string>& row, int64_t n, double seconds) {
+    Series& series = plot.series[row.size() - 1];
+    series.x.push_back(std::log10(static_cast<double>(n)));
+    series.y.push_back(std::log10(seconds));
+    row.push_back(rounded(seconds, 5));
+  };
   for (const int64_t n : {500, 1000, 2000, 5000, 10000, 100000, 1000000}) {
     if (run.is_stopped()) return;
     Random random(run.options().seed);
@@ -101,8 +113,8 @@ void reproduce_icc_time(ReproduceRun& run) {
     options.window = 6.25;
     options.num_threads = run.options().num_threads;
     std::vector<std::string> row = {std::to_string(n)};
-    row.push_back(rounded(
-        fit_icc({data.points, data.classes, {}, {}}, options, run.monitor()).summary.seconds, 4));
+    add(row, n,
+        fit_icc({data.points, data.classes, {}, {}}, options, run.monitor()).summary.seconds);
     for (const GmmInit init : {GmmInit::KMeans, GmmInit::Random}) {
       double seconds = 0;
       const int64_t objects = n * 6 / 10;
@@ -116,11 +128,12 @@ void reproduce_icc_time(ReproduceRun& run) {
                                      : data.points.view().rows_between(objects, n);
         seconds += fit_gmm({own, {}, {}}, em, run.monitor()).summary.seconds;
       }
-      row.push_back(rounded(seconds, 4));
+      add(row, n, seconds);
     }
     table.rows.push_back(row);
   }
   run.show(table);
+  draw_series(run, "icc_time", table.title, {plot});
 }
 
 }  // namespace milieu::cli

@@ -6,6 +6,7 @@
 #include "milieu/icc/icc_compare.h"
 #include "reproduce_icc.h"
 #include "reproduce_icc_data.h"
+#include "reproduce_icc_figures.h"
 
 namespace milieu::cli {
 
@@ -99,7 +100,11 @@ void reproduce_icc_grid(ReproduceRun& run) {
                     {},
                     {"paper: North Texas vowels, 76 to 79 % throughout"}};
   constexpr const char* kSubclasses[] = {"15", "", "", "", "108"};
-  for (const char* weight : {"count", "density"})
+  SeriesPlot accuracy{"Accuracy", "cells an axis", "test accuracy in %", {}};
+  SeriesPlot number{"Sub-classes", "cells an axis", "sub-classes of all classes", {}};
+  for (const char* weight : {"count", "density"}) {
+    accuracy.series.push_back({weight, {}, {}});
+    number.series.push_back({weight, {}, {}});
     for (int g = 0; g < 5; ++g) {
       const int cells = 100 + 50 * g;
       IccCompareOptions options = base_options(run, 5);
@@ -116,8 +121,13 @@ void reproduce_icc_grid(ReproduceRun& run) {
       table.rows.push_back({fmt::format("{0} x {0}", cells), weight, "76 to 79", kSubclasses[g],
                             interval_text(row.accuracies), fmt::format("{:.1f}", row.subclasses),
                             fmt::format("{:.3f}", row.seconds)});
+      for (SeriesPlot* plot : {&accuracy, &number}) plot->series.back().x.push_back(cells);
+      accuracy.series.back().y.push_back(100 * row.mean);
+      number.series.back().y.push_back(row.subclasses);
     }
+  }
   run.show(table);
+  draw_series(run, "icc_grid", table.title, {accuracy, number});
 }
 
 }  // namespace milieu::cli

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "milieu/icc/icc_compare.h"
+#include "milieu/metrics/paired_test.h"
 #include "reproduce_icc.h"
 #include "reproduce_icc_data.h"
 
@@ -42,6 +43,57 @@ std::vector<IccContender> contenders_of(IccClassifierOptions base) {
   return all;
 }
 
+// Accuracy, sub-classes and seconds of every contender, contender after contender, in one trial on
+// one set: kept by --resume.
+std::vector<double> figures_of(const ReproduceRun& run, const Trial& trial, int number,
+                               std::vector<std::string>& names) {
+  IccCompareOptions options;
+  options.classifier.icc.seed = run.options().seed + static_cast<uint64_t>(number);
+  options.classifier.icc.num_threads = run.options().num_threads;
+  options.classifier.icc.standardize = trial.is_standardized;
+  options.contenders = contenders_of(options.classifier);
+  options.holdout = trial.holdout;
+  options.num_train = trial.num_train;
+  names.clear();
+  for (const IccContender& contender : options.contenders) names.emplace_back(contender.name);
+  return run.piece(fmt::format("icc, {}, trial {}", trial.name, number), [&] {
+    IccCompareInput input{trial.set.points, trial.set.classes, {}};
+    if (trial.is_grouped) input.groups = trial.set.groups;
+    std::vector<double> figures;
+    for (const IccCompareRow& row : compare_icc(input, options, run.monitor()).rows)
+      figures.insert(figures.end(), {row.mean, row.subclasses, row.seconds});
+    return figures;
+  });
+}
+
+void add_rows(const ReproduceRun& run, const Trial& trial, ResultTable& table) {
+  const int trials = run.num_runs(10);
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> all;
+  for (int t = 0; t < trials; ++t) {
+    all.push_back(figures_of(run, trial, t, names));
+    if (run.is_stopped()) return;
+  }
+  const auto column = [&](size_t place) {
+    std::vector<double> values;
+    for (const std::vector<double>& figures : all) values.push_back(figures.at(place));
+    return values;
+  };
+  const std::vector<double> reference = column(3 * (names.size() - 1));
+  for (size_t c = 0; c < names.size(); ++c) {
+    const std::vector<double> accuracies = column(3 * c);
+    const bool is_tested = c + 1 < names.size() && trials > 1;
+    table.rows.push_back(
+        {c == 0 ? trial.name : "", names[c], interval_text(accuracies),
+         c + 1 < names.size()
+             ? fmt::format("{:+.1f}", 100 * (mean_of(accuracies) - mean_of(reference)))
+             : "-",
+         is_tested ? fmt::format("{:.2g}", paired_t_test(accuracies, reference).p_value) : "-",
+         fmt::format("{:.1f}", mean_of(column(3 * c + 1))),
+         fmt::format("{:.2f}", mean_of(column(3 * c + 2)))});
+  }
+}
+
 void compare_on(ReproduceRun& run, const std::string& name, const std::vector<Trial>& trials) {
   ResultTable table{
       name,
@@ -53,28 +105,8 @@ void compare_on(ReproduceRun& run, const std::string& name, const std::vector<Tr
        "training rows (talkers and batches kept together); persistence: no labels spent on it."}};
   for (const Trial& trial : trials) {
     run.say(trial.name);
-    IccCompareOptions options;
-    options.classifier.icc.seed = run.options().seed;
-    options.classifier.icc.num_threads = run.options().num_threads;
-    options.classifier.icc.standardize = trial.is_standardized;
-    options.contenders = contenders_of(options.classifier);
-    options.holdout = trial.holdout;
-    options.num_train = trial.num_train;
-    options.repeat = run.num_runs(20);
-    IccCompareInput input{trial.set.points, trial.set.classes, {}};
-    if (trial.is_grouped) input.groups = trial.set.groups;
-    const IccComparison comparison = compare_icc(input, options, run.monitor());
+    add_rows(run, trial, table);
     if (run.is_stopped()) return;
-    const IccCompareRow& reference = comparison.rows.back();
-    for (const IccCompareRow& row : comparison.rows) {
-      const bool is_reference = &row == &reference;
-      table.rows.push_back(
-          {&row == &comparison.rows.front() ? trial.name : "", row.name,
-           interval_text(row.accuracies),
-           is_reference ? "-" : fmt::format("{:+.1f}", 100 * (row.mean - reference.mean)),
-           is_reference ? "-" : fmt::format("{:.2g}", row.p_value),
-           fmt::format("{:.1f}", row.subclasses), fmt::format("{:.2f}", row.seconds)});
-    }
   }
   run.show(table);
 }

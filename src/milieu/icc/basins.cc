@@ -38,13 +38,15 @@ constexpr std::array<std::array<int64_t, 3>, 13> kForwardSteps = {{{0, 0, 1},
                                                                    {1, 1, 1}}};
 
 struct Climb {
-  std::vector<int32_t> next;  // the neighbour to climb to; itself without a rise
-  std::vector<double> slope;  // of that step; 0 without a rise
+  std::vector<int32_t> next;   // the neighbour to climb to; itself without a rise
+  std::vector<double> slope;   // of that step; 0 without a rise
+  std::vector<char> has_flat;  // rows in which a cell has no rise
 };
 
 Climb steepest_neighbors(const PaddedMap& map, int64_t num_cells, int num_threads) {
   const auto find_steps = MILIEU_SELECT_ISA(steepest_steps);
-  Climb climb{std::vector<int32_t>(num_cells), std::vector<double>(num_cells)};
+  Climb climb{std::vector<int32_t>(num_cells), std::vector<double>(num_cells),
+              std::vector<char>(map.num_rows())};
   std::vector<int64_t> offsets, steps;
   std::vector<double> factors;
   for (const NeighborOffset& offset : map.offsets()) {
@@ -56,9 +58,10 @@ Climb steepest_neighbors(const PaddedMap& map, int64_t num_cells, int num_thread
   const int64_t rows_per_block = std::max<int64_t>(1, kCellsPerBlock / length);
   parallel_for(map.num_rows(), rows_per_block, num_threads, [&](const Block& block) {
     for (int64_t r = block.begin; r < block.end; ++r)
-      find_steps(map.data() + map.row_start(r), length, offsets.data(), steps.data(),
-                 factors.data(), static_cast<int64_t>(offsets.size()), r * length,
-                 climb.slope.data() + r * length, climb.next.data() + r * length);
+      climb.has_flat[r] =
+          find_steps(map.data() + map.row_start(r), length, offsets.data(), steps.data(),
+                     factors.data(), static_cast<int64_t>(offsets.size()), r * length,
+                     climb.slope.data() + r * length, climb.next.data() + r * length);
   });
   return climb;
 }
@@ -91,12 +94,17 @@ void drain_plateaus(const PaddedMap& map, Climb& climb) {
   const auto num_cells = static_cast<int32_t>(climb.next.size());
   std::vector<char> is_done(num_cells, 0);
   std::vector<int32_t> members;
-  for (int32_t cell = 0; cell < num_cells; ++cell) {
-    if (climb.slope[cell] > 0 || is_done[cell]) continue;
+  const auto length = static_cast<int32_t>(map.row_length());
+  const auto drain = [&](int32_t cell) {
     int32_t outlet = -1;
     flood_plateau(map, climb, cell, is_done, members, outlet);
     // Cells are visited in order, so `cell` is the lowest of its plateau.
     for (const int32_t member : members) climb.next[member] = outlet >= 0 ? outlet : cell;
+  };
+  for (int32_t first = 0; first < num_cells; first += length) {
+    if (!climb.has_flat[first / length]) continue;
+    for (int32_t cell = first; cell < first + length; ++cell)
+      if (climb.slope[cell] == 0 && !is_done[cell]) drain(cell);
   }
 }
 

@@ -45,9 +45,8 @@ void Range::add(const Projection& projection, FloatView points, int num_threads)
       [&](const Block& block, Range& range) {
         for_each_tile(projection, points, block.begin, block.end,
                       [&](int64_t, int64_t rows, const double* t) {
-                        for (size_t a = 0; a < p; ++a)
-                          widen(t + a, rows, static_cast<int64_t>(p), &range.low[a],
-                                &range.high[a]);
+                        widen(t, rows, static_cast<int64_t>(p), range.low.data(),
+                              range.high.data());
                       });
       },
       [&](Range& range, const Range& part) {

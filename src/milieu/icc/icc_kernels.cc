@@ -2,8 +2,20 @@
 // An ISA source (cmake/MilieuModule.cmake).
 #include "milieu/icc/icc_kernels.h"
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 namespace milieu::MILIEU_ISA {
 namespace {
+
+typedef double Doubles __attribute__((vector_size(64)));
+typedef int64_t Integers __attribute__((vector_size(64)));
+
+// Vectors go by reference: by value they would have another calling convention on each set.
+inline void load(const double* from, Doubles& values) {
+  __builtin_memcpy(&values, from, sizeof(values));
+}
 
 constexpr int64_t kRun = kSpreadRun;  // sums that stay in registers
 
@@ -92,26 +104,29 @@ double sum_whole(const double* values, int64_t length) {
   return sum;
 }
 
-void widen_range(const double* values, int64_t length, int64_t step, double* least, double* most) {
-  constexpr int64_t kLanes = 16;
-  double low[kLanes], high[kLanes];
-  for (int64_t l = 0; l < kLanes; ++l) low[l] = *least, high[l] = *most;
+void widen_range(const double* values, int64_t rows, int64_t p, double* least, double* most) {
+  constexpr int64_t kLanes = 48;  // a multiple of 1, 2 and 3: a lane stays in its column
   int64_t i = 0;
-  for (; i + kLanes <= length; i += kLanes)
+  if (p <= 3) {
+    double low[kLanes], high[kLanes];
+    for (int64_t l = 0; l < kLanes; ++l) low[l] = least[l % p], high[l] = most[l % p];
+    for (; (i + kLanes / p) <= rows; i += kLanes / p)
+      for (int64_t l = 0; l < kLanes; ++l) {
+        const double value = values[i * p + l];
+        low[l] = value < low[l] ? value : low[l];
+        high[l] = value > high[l] ? value : high[l];
+      }
     for (int64_t l = 0; l < kLanes; ++l) {
-      const double value = values[(i + l) * step];
-      low[l] = value < low[l] ? value : low[l];
-      high[l] = value > high[l] ? value : high[l];
+      least[l % p] = low[l] < least[l % p] ? low[l] : least[l % p];
+      most[l % p] = high[l] > most[l % p] ? high[l] : most[l % p];
     }
-  for (; i < length; ++i) {
-    const double value = values[i * step];
-    low[0] = value < low[0] ? value : low[0];
-    high[0] = value > high[0] ? value : high[0];
   }
-  for (int64_t l = 0; l < kLanes; ++l) {
-    *least = low[l] < *least ? low[l] : *least;
-    *most = high[l] > *most ? high[l] : *most;
-  }
+  for (; i < rows; ++i)
+    for (int64_t a = 0; a < p; ++a) {
+      const double value = values[i * p + a];
+      least[a] = value < least[a] ? value : least[a];
+      most[a] = value > most[a] ? value : most[a];
+    }
 }
 
 void project_rows(const float* points, int64_t rows, int64_t stride, int64_t d, const double* axes,
@@ -146,42 +161,61 @@ void nearest_cells(const double* t, int64_t rows, int64_t p, const int* size, in
   }
 }
 
-void steepest_steps(const double* row, int64_t length, const int64_t* offsets, const int64_t* steps,
+bool steepest_steps(const double* row, int64_t length, const int64_t* offsets, const int64_t* steps,
                     const double* factors, int64_t count, int64_t first, double* slopes,
                     int32_t* next) {
-  constexpr int64_t kCells = 16;
-  for (int64_t k = 0; k < length;) {
-    if (k + kCells > length && length >= kCells) k = length - kCells;  // may overlap
-    const int64_t run = length < kCells ? length : kCells;
-    double steepest[kCells] = {};
-    int64_t step_of[kCells] = {};
+  constexpr int64_t kCells = 8;
+  Integers flat = {};
+  int64_t k = 0;
+  for (; k + kCells <= length; k += kCells) {
+    Doubles own, other, best = {};
+    Integers step = {};
+    load(row + k, own);
     for (int64_t o = 0; o < count; ++o) {
-      const double* own = row + k;
-      const double* other = own + offsets[o];
-      const auto try_step = [&](int64_t l) {
-        const double slope = (other[l] - own[l]) * factors[o];
-        const bool is_steeper = slope > steepest[l];
-        steepest[l] = is_steeper ? slope : steepest[l];
-        step_of[l] = is_steeper ? steps[o] : step_of[l];
-      };
-      if (run == kCells) {
-        for (int64_t l = 0; l < kCells; ++l) try_step(l);
-      } else {
-        for (int64_t l = 0; l < run; ++l) try_step(l);
-      }
+      load(row + k + offsets[o], other);
+      const Doubles slope = (other - own) * factors[o];
+      const Integers is_steeper = slope > best;
+      best = is_steeper ? slope : best;
+      step = is_steeper ? steps[o] - Integers{} : step;
     }
-    for (int64_t l = 0; l < run; ++l) {
-      slopes[k + l] = steepest[l];
-      next[k + l] = static_cast<int32_t>(first + k + l + step_of[l]);
-    }
-    k += run;
+    flat |= best == 0;
+    __builtin_memcpy(slopes + k, &best, sizeof(best));
+    int64_t steps_of[kCells];
+    __builtin_memcpy(steps_of, &step, sizeof(step));
+    for (int64_t l = 0; l < kCells; ++l)
+      next[k + l] = static_cast<int32_t>(first + k + l + steps_of[l]);
   }
+  bool has_flat = false;
+  for (int64_t l = 0; l < kCells; ++l) has_flat |= flat[l] != 0;
+  for (; k < length; ++k) {
+    double best = 0;
+    int64_t step = 0;
+    for (int64_t o = 0; o < count; ++o) {
+      const double slope = (row[k + offsets[o]] - row[k]) * factors[o];
+      step = slope > best ? steps[o] : step;
+      best = slope > best ? slope : best;
+    }
+    slopes[k] = best;
+    next[k] = static_cast<int32_t>(first + k + step);
+    has_flat |= best == 0;
+  }
+  return has_flat;
 }
 
-bool look_up(const int32_t* __restrict table, const int32_t* __restrict index, int64_t length,
-             int32_t* __restrict out) {
+bool look_up(const int32_t* table, const int32_t* index, int64_t length, int32_t* out) {
   int32_t differs = 0;
-  for (int64_t i = 0; i < length; ++i) {
+  int64_t i = 0;
+#ifdef __AVX512F__
+  __mmask16 moved = 0;
+  for (; i + 16 <= length; i += 16) {
+    const __m512i from = _mm512_loadu_si512(index + i);
+    const __m512i to = _mm512_mask_i32gather_epi32(from, 0xffff, from, table, 4);
+    moved = static_cast<__mmask16>(moved | _mm512_cmpneq_epi32_mask(from, to));
+    _mm512_storeu_si512(out + i, to);
+  }
+  differs = moved;
+#endif
+  for (; i < length; ++i) {
     out[i] = table[index[i]];
     differs |= out[i] ^ index[i];
   }
@@ -210,20 +244,27 @@ int64_t find_differences(const int32_t* a, const int32_t* b, int64_t length, int
 void add_moments(const float* points, int64_t rows, int64_t stride, int64_t d, const double* pivot,
                  double* sums, double* products) {
   if (d == 2) {
-    double x = 0, y = 0, xx = 0, xy = 0, yy = 0;
-    for (int64_t i = 0; i < rows; ++i) {
+    constexpr int64_t kLanes = 16;  // sums of every sixteenth row
+    double x[kLanes] = {}, y[kLanes] = {}, xx[kLanes] = {}, xy[kLanes] = {}, yy[kLanes] = {};
+    const auto add = [&](int64_t i, int64_t l) {
       const double u = points[i * stride] - pivot[0], v = points[i * stride + 1] - pivot[1];
-      x += u;
-      y += v;
-      xx += u * u;
-      xy += u * v;
-      yy += v * v;
+      x[l] += u;
+      y[l] += v;
+      xx[l] += u * u;
+      xy[l] += u * v;
+      yy[l] += v * v;
+    };
+    int64_t i = 0;
+    for (; i + kLanes <= rows; i += kLanes)
+      for (int64_t l = 0; l < kLanes; ++l) add(i + l, l);
+    for (; i < rows; ++i) add(i, 0);
+    for (int64_t l = 0; l < kLanes; ++l) {
+      sums[0] += x[l];
+      sums[1] += y[l];
+      products[0] += xx[l];
+      products[2] += xy[l];
+      products[3] += yy[l];
     }
-    sums[0] += x;
-    sums[1] += y;
-    products[0] += xx;
-    products[2] += xy;
-    products[3] += yy;
     return;
   }
   for (int64_t i = 0; i < rows; ++i)

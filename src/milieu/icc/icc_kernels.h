@@ -29,9 +29,9 @@ MILIEU_DECLARE_ISA(double subtract_context(const double* object, const double* e
 // Sum of whole numbers, exact in any order.
 MILIEU_DECLARE_ISA(double sum_whole(const double* values, int64_t length);)
 
-// Lowers *least and raises *most to the range of values[0], values[step], ...
-MILIEU_DECLARE_ISA(void widen_range(const double* values, int64_t length, int64_t step,
-                                    double* least, double* most);)
+// Lowers least[a] and raises most[a] to the range of column a of `values` (rows x p).
+MILIEU_DECLARE_ISA(void widen_range(const double* values, int64_t rows, int64_t p, double* least,
+                                    double* most);)
 
 // t[i * p + a] = offset[a] + sum over j of axes[a * d + j] * points[i * stride + j], j ascending.
 MILIEU_DECLARE_ISA(void project_rows(const float* points, int64_t rows, int64_t stride, int64_t d,
@@ -44,8 +44,9 @@ MILIEU_DECLARE_ISA(void nearest_cells(const double* t, int64_t rows, int64_t p, 
                                       int32_t* cells);)
 
 // For cells row[0 .. length): the largest (row[k + offsets[o]] - row[k]) * factors[o] above 0, and
-// first + k + steps[o] of that o, the first of equals; 0 and first + k where none is above 0.
-MILIEU_DECLARE_ISA(void steepest_steps(const double* row, int64_t length, const int64_t* offsets,
+// first + k + steps[o] of that o, the first of equals; 0 and first + k where none is above 0. True
+// when there is such a cell.
+MILIEU_DECLARE_ISA(bool steepest_steps(const double* row, int64_t length, const int64_t* offsets,
                                        const int64_t* steps, const double* factors, int64_t count,
                                        int64_t first, double* slopes, int32_t* next);)
 

@@ -38,11 +38,11 @@ Regions number_regions(const std::vector<int32_t>& root_of_cell) {
 // Samples of each region. Neighbouring cells are mostly of one region: a run of them is one sum.
 std::vector<int64_t> region_sizes(const Regions& regions, std::span<const double> counts) {
   std::vector<int64_t> sizes(regions.roots.size(), 0);
-  double run = 0;
+  int64_t run = 0;
   for (size_t cell = 0; cell < counts.size(); ++cell) {
-    run += counts[cell];
+    run += static_cast<int64_t>(counts[cell]);
     if (cell + 1 < counts.size() && regions.of_cell[cell + 1] == regions.of_cell[cell]) continue;
-    sizes[regions.of_cell[cell]] += static_cast<int64_t>(run);
+    sizes[regions.of_cell[cell]] += run;
     run = 0;
   }
   return sizes;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -15,11 +16,17 @@ namespace {
 
 constexpr int kSmallSize = 5;
 constexpr int kRefineRounds = 5;
+constexpr int64_t kTestedRows =
+    5000;  // rows to test before the choice is made, all rounds together
+constexpr int64_t kMaxRounds = 10;
+constexpr double kBehind = 2;
 
 struct Candidate {
   IccClassifierOptions options;
   std::string text;
 };
+
+using Stage = std::vector<Candidate>(const Candidate& winner);
 
 struct Axes {
   IccProjection projection;
@@ -129,36 +136,97 @@ bool split_rows(FloatView points, std::span<const int> classes, std::span<const 
 
 namespace {
 
-// Shares of the samples that each candidate classifies right, over the same folds. A stopped
-// monitor leaves the rest at 0.
-std::vector<double> cross_validate(const IccClassifierInput& input,
-                                   const IccClassifierOptions& options,
-                                   const std::vector<Candidate>& candidates, Monitor& monitor) {
+// How often each candidate classified each row right: candidates x rows.
+using Tallies = Matrix<double>;
+
+// One cross-validation of the candidates that are still in the race, all on the same folds. Returns
+// how many rows were tested. A stopped monitor leaves the rest as it is.
+int64_t validate_once(const IccClassifierInput& input, const IccClassifierOptions& options,
+                      const std::vector<Candidate>& candidates, const std::vector<char>& is_racing,
+                      Random& random, Tallies& tallies, Monitor& monitor) {
   using namespace internal;
-  std::vector<double> right(candidates.size(), 0);
-  double tested = 0;
-  Random random = Random(options.icc.seed).child(1);
   const std::vector<int> folds = make_folds(input.classes, input.groups, options.folds, random);
   TrainTest parts;
+  int64_t num_tested = 0;
   for (int fold = 0; fold < options.folds; ++fold) {
     std::vector<char> is_test(folds.size());
-    for (size_t i = 0; i < folds.size(); ++i) is_test[i] = folds[i] == fold;
+    std::vector<int64_t> rows;
+    for (size_t i = 0; i < folds.size(); ++i) {
+      is_test[i] = folds[i] == fold;
+      if (is_test[i]) rows.push_back(static_cast<int64_t>(i));
+    }
     if (!split_rows(input.points, input.classes, {}, is_test, parts)) continue;
-    tested += static_cast<double>(parts.test_classes.size());
+    num_tested += static_cast<int64_t>(rows.size());
     for (size_t c = 0; c < candidates.size(); ++c) {
+      if (!is_racing[c]) continue;
       monitor.on_progress("cross-validation", static_cast<int64_t>(fold * candidates.size() + c),
                           static_cast<int64_t>(options.folds * candidates.size()));
-      if (monitor.should_stop()) break;
+      if (monitor.should_stop()) return num_tested;
       const IccClassifierInput train{parts.train, parts.train_classes};
       const IccClassifierModel model = fit_on_subclasses(
           train, find_subclasses(train, candidates[c].options, monitor), candidates[c].options);
       const std::vector<int> predicted = predict(model, parts.test, options.icc.num_threads);
-      right[c] += accuracy_of(predicted, parts.test_classes) *
-                  static_cast<double>(parts.test_classes.size());
+      for (size_t r = 0; r < rows.size(); ++r)
+        tallies(static_cast<int64_t>(c), rows[r]) += predicted[r] == parts.test_classes[r];
     }
   }
-  for (double& share : right) share /= std::max(1.0, tested);
-  return right;
+  return num_tested;
+}
+
+double total_of(const Tallies& tallies, int64_t candidate) {
+  const auto row = tallies.row_span(candidate);
+  return std::accumulate(row.begin(), row.end(), 0.0);
+}
+
+// Candidates that are behind the leader by more than kBehind standard errors of the difference,
+// rows being what is sampled, leave the race.
+void drop_losers(const Tallies& tallies, size_t leader, std::vector<char>& is_racing) {
+  const auto n = static_cast<double>(tallies.cols());
+  const auto best = tallies.row_span(static_cast<int64_t>(leader));
+  for (size_t c = 0; c < is_racing.size(); ++c) {
+    if (!is_racing[c]) continue;
+    const auto own = tallies.row_span(static_cast<int64_t>(c));
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < own.size(); ++i) {
+      const double lead = best[i] - own[i];
+      sum += lead;
+      squares += lead * lead;
+    }
+    const double variance = std::max(0.0, squares / n - sum / n * (sum / n));
+    is_racing[c] = sum / n <= kBehind * std::sqrt(variance / n);
+  }
+}
+
+struct Winner {
+  size_t place = 0;
+  double accuracy = 0;
+};
+
+// The best candidate. Few rows are cross-validated again on other folds, so that the choice hangs
+// less on chance; candidates that are clearly worse drop out. Ties go to the first.
+Winner race(const IccClassifierInput& input, const IccClassifierOptions& options,
+            const std::vector<Candidate>& candidates, Monitor& monitor) {
+  const int64_t n = input.points.rows();
+  const int64_t rounds = std::clamp<int64_t>((kTestedRows + n - 1) / n, 1, kMaxRounds);
+  Tallies tallies(static_cast<int64_t>(candidates.size()), n);
+  std::vector<char> is_racing(candidates.size(), 1);
+  Random random = Random(options.icc.seed).child(1);
+  Winner winner;
+  int64_t num_tested = 0;
+  for (int64_t round = 0; round < rounds; ++round) {
+    num_tested += validate_once(input, options, candidates, is_racing, random, tallies, monitor);
+    double most = -1;
+    for (size_t c = 0; c < candidates.size(); ++c) {
+      const double total = total_of(tallies, static_cast<int64_t>(c));
+      if (!is_racing[c] || total <= most) continue;
+      most = total;
+      winner = {c, total / std::max(1.0, static_cast<double>(num_tested))};
+    }
+    if (monitor.should_stop()) break;
+    drop_losers(tallies, winner.place, is_racing);
+    if (std::ranges::count(is_racing, 1) == 1) break;
+  }
+  return winner;
 }
 
 // The winner as it is, and with smaller sub-classes, moved samples, or both.
@@ -184,18 +252,31 @@ std::vector<Candidate> refinements_of(const Candidate& winner) {
   return all;
 }
 
+// The winner as it is, and with covariances drawn less and more to the pooled one.
+std::vector<Candidate> shrinkages_of(const Candidate& winner) {
+  std::vector<Candidate> all = {winner};
+  for (const double factor : {0.3, 3.0, 10.0}) {
+    Candidate candidate = winner;
+    candidate.options.shrinkage *= factor;
+    candidate.text += fmt::format(", shrinkage {:.3g}", candidate.options.shrinkage);
+    if (winner.options.shrinkage > 0) all.push_back(std::move(candidate));
+  }
+  return all;
+}
+
 }  // namespace
 
 IccClassifierChoice choose_icc_options(const IccClassifierInput& input,
                                        const IccClassifierOptions& options, Monitor& monitor) {
   IccClassifierChoice choice;
   std::vector<Candidate> candidates = candidates_of(input, options);
-  for (const bool is_last : {false, true}) {
-    const std::vector<double> shares = cross_validate(input, options, candidates, monitor);
-    const auto best = std::ranges::max_element(shares) - shares.begin();
-    choice = {candidates[best].options, candidates[best].text, shares[best]};
-    if (!is_last) candidates = refinements_of(candidates[best]);
-    if (candidates.size() == 1) break;
+  for (const auto next_stage : {&refinements_of, &shrinkages_of, static_cast<Stage*>(nullptr)}) {
+    if (candidates.size() > 1 || choice.text.empty()) {
+      const Winner winner = race(input, options, candidates, monitor);
+      choice = {candidates[winner.place].options, candidates[winner.place].text, winner.accuracy};
+      candidates = {candidates[winner.place]};
+    }
+    if (next_stage) candidates = next_stage(candidates.front());
   }
   return choice;
 }
