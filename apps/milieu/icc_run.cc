@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <variant>
 
 #include "milieu/base/error.h"
 #include "milieu/classify/class_labels.h"
@@ -64,6 +66,39 @@ void add_overlaps(RunSummary& summary, const IccResult& result, const Labelled& 
   summary.extra.emplace_back("overlap_em", overlap(mixture.labels, mixture.class_from_subclass));
 }
 
+// A list of the summary; empty where there is none.
+template <class Value>
+std::vector<Value> extra_of(const RunSummary& summary, std::string_view name) {
+  for (const auto& [key, value] : summary.extra)
+    if (key == name) return std::get<std::vector<Value>>(value);
+  return {};
+}
+
+// How sure the sub-classes are, after --bootstrap: a line each, and a line a class.
+std::string survival_text(const IccResult& result, const std::vector<std::string>& class_names) {
+  const RunSummary& summary = result.summary;
+  const auto persistence = extra_of<double>(summary, "persistence");
+  const auto survival = extra_of<double>(summary, "survival");
+  const auto noise = extra_of<double>(summary, "noise");
+  const auto mean = extra_of<double>(summary, "mean_subclasses");
+  const auto fewest = extra_of<int64_t>(summary, "fewest_subclasses");
+  const auto most = extra_of<int64_t>(summary, "most_subclasses");
+  if (survival.empty()) return "";
+  std::string text = fmt::format("{:>9} {:>9} {:>12} {:>8} {:>9}\n", "sub-class", "samples",
+                                 "persistence", "noise", "survival");
+  size_t s = 0;
+  for (size_t c = 0; c < mean.size(); ++c) {
+    const int count = result.model.subclasses[c];
+    for (int own = 0; own < count; ++own, ++s)
+      text += fmt::format("{:>9} {:>9} {:>12.3f} {:>8.3f} {:>8.0f}%\n", s, summary.sizes[s],
+                          persistence[s], noise[s], 100 * survival[s]);
+    text += fmt::format("class {}: {} found; in resamples {:.1f} on average, {} to {} in 9 of 10\n",
+                        c < class_names.size() ? class_names[c] : std::to_string(c), count, mean[c],
+                        fewest[c], most[c]);
+  }
+  return text;
+}
+
 void add_comparison(MethodResult& out, const Labelled& data, const IccRunOptions& options,
                     Monitor& monitor) {
   IccCompareOptions compare;
@@ -81,7 +116,7 @@ void add_comparison(MethodResult& out, const Labelled& data, const IccRunOptions
     deviations.push_back(row.deviation);
     p_values.push_back(row.p_value);
   }
-  out.text = comparison_text(table);
+  out.text += comparison_text(table);
   out.summary.extra.emplace_back("cv_methods", names);
   out.summary.extra.emplace_back("cv_accuracy", means);
   out.summary.extra.emplace_back("cv_std", deviations);
@@ -161,6 +196,7 @@ MethodResult run_icc(const IccRunInput& input, const IccRunOptions& options, Mon
     add_overlaps(result.summary, result, data, chosen.classifier);
   add_pictures(out, input, result);
   if (has_classes && is_projected) add_projections(out, data, chosen.classifier, monitor);
+  out.text = survival_text(result, input.class_names);
   out.model = to_model_file(result.model);
   out.labels = std::move(result.labels);
   out.summary = std::move(result.summary);

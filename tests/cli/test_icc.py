@@ -59,6 +59,10 @@ class IccTest(MethodCases, CliTest):
             self.assertEqual(len(summary[name]), summary["clusters"], name)
         self.assertEqual(summary["resamples"], 10)
         self.assertLessEqual(summary["fewest_subclasses"][0], summary["most_subclasses"][0])
+        text = self.succeed("icc", "P.npy", "--labels", "c.npy", "--bandwidth", "0.08",
+                            "--bootstrap", "10").out
+        self.assertRegex(text, r"sub-class +samples +persistence +noise +survival")
+        self.assertRegex(text, r"class 1: \d+ found; in resamples \d")
 
     def test_comparison_table(self):
         self.save_crossing()

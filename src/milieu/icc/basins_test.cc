@@ -5,12 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <queue>
 #include <set>
 
 #include "milieu/base/random.h"
 #include "milieu/icc/density_map.h"
+#include "milieu/linalg/isa.h"
 
 namespace milieu {
 namespace {
@@ -90,9 +93,13 @@ class SlowClimb {
 
 void expect_same_as_slow(const std::vector<double>& map, const Grid& grid) {
   const SlowClimb slow(map, grid);
-  const std::vector<int32_t> fast = find_basins(map, grid, 2);
-  for (int64_t cell = 0; cell < grid.num_cells(); ++cell)
-    ASSERT_EQ(fast[cell], slow.top_of(cell)) << "cell " << cell;
+  for (const Isa isa : {Isa::Baseline, Isa::V3, Isa::V4}) {
+    if (isa > best_isa()) continue;
+    const ScopedIsa scoped(isa);
+    const std::vector<int32_t> fast = find_basins(map, grid, 2);
+    for (int64_t cell = 0; cell < grid.num_cells(); ++cell)
+      ASSERT_EQ(fast[cell], slow.top_of(cell)) << "cell " << cell << ", " << to_string(isa);
+  }
 }
 
 TEST(Basins, EqualASlowClimbOnRandomMaps) {
@@ -156,6 +163,41 @@ TEST(Basins, SaddlesAreTheHighestPasses) {
   EXPECT_EQ(saddles[0].first, 0);
   EXPECT_EQ(saddles[0].second, 1);
   EXPECT_EQ(saddles[0].height, 3);
+}
+
+// Every pair of cells that are neighbours, looked at.
+TEST(Basins, SaddlesEqualASlowSearchOnRandomMaps) {
+  Random random(4);
+  for (const std::vector<int>& size :
+       std::vector<std::vector<int>>{{90}, {5, 70}, {17, 3}, {4, 3, 37}}) {
+    const Grid grid{size};
+    std::vector<double> map(grid.num_cells());
+    std::vector<int32_t> regions(map.size());
+    for (size_t c = 0; c < map.size(); ++c) {
+      map[c] = random.normal();
+      regions[c] = c > 0 && random.bernoulli(0.9) ? regions[c - 1]
+                                                  : static_cast<int32_t>(random.uniform_index(6));
+    }
+    std::map<std::pair<int, int>, double> highest;
+    for (int64_t a = 0; a < grid.num_cells(); ++a)
+      for (int64_t b = a + 1; b < grid.num_cells(); ++b) {
+        int away = 0;
+        for (int axis = 0; axis < grid.dims(); ++axis)
+          away = std::max(away, std::abs(grid.place_of(a)[axis] - grid.place_of(b)[axis]));
+        if (away > 1 || regions[a] == regions[b]) continue;
+        const std::pair<int, int> pair = std::minmax(regions[a], regions[b]);
+        const double height = std::min(map[a], map[b]);
+        const auto [kept, is_new] = highest.emplace(pair, height);
+        if (!is_new) kept->second = std::max(kept->second, height);
+      }
+    const std::vector<Saddle> fast = find_saddles(map, regions, 6, grid);
+    ASSERT_EQ(fast.size(), highest.size());
+    size_t place = 0;
+    for (const auto& [pair, height] : highest) {
+      EXPECT_EQ(std::make_pair(fast[place].first, fast[place].second), pair);
+      EXPECT_EQ(fast[place++].height, height);
+    }
+  }
 }
 
 TEST(Basins, ManyRegionsHaveTheSameSaddlesAsFew) {

@@ -59,7 +59,8 @@ TEST(DensityMap, GoldenDifferenceOfDensities) {
 // Every sample's kernel written out, in one, two and three dimensions, on every instruction set.
 TEST(DensityMap, SeparableEqualsTheSumOverSamples) {
   Random random(3);
-  for (const std::vector<int>& size : std::vector<std::vector<int>>{{70}, {13, 45}, {7, 9, 35}}) {
+  for (const std::vector<int>& size :
+       std::vector<std::vector<int>>{{70}, {13, 45}, {40, 70}, {7, 9, 35}}) {
     const Grid grid{size};
     std::vector<double> counts(grid.num_cells(), 0.0);
     for (int i = 0; i < 20; ++i) ++counts[random.uniform_index(grid.num_cells())];

@@ -99,6 +99,23 @@ TEST(IccClassifier, AutoIsAsGoodAsTheCeiling) {
 
 // Every group has a place of its own for each class: rows of a known group are easy to classify,
 // those of a new group are not.
+// Two round classes of equal width and few samples in many dimensions: their own covariances are
+// noise, the pooled one is not.
+TEST(IccClassifier, AutoDrawsNoisyCovariancesToThePooledOne) {
+  Random random(6);
+  Matrix<float> points(60, 12);
+  std::vector<int> classes(60);
+  for (int i = 0; i < 60; ++i) {
+    classes[i] = i % 2;
+    for (int j = 0; j < 12; ++j)
+      points(i, j) = static_cast<float>(random.normal() + (j == 0 ? 3 * classes[i] : 0));
+  }
+  IccClassifierOptions options;
+  const IccClassifierChoice choice = choose_icc_options({points, classes}, options);
+  EXPECT_GT(choice.options.shrinkage, options.shrinkage) << choice.text;
+  EXPECT_THAT(choice.text, HasSubstr("shrinkage"));
+}
+
 TEST(IccClassifier, AutoKeepsGroupsTogether) {
   Random random(4);
   Matrix<float> points(600, 2);

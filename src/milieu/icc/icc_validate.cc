@@ -16,9 +16,8 @@ namespace {
 
 constexpr int kSmallSize = 5;
 constexpr int kRefineRounds = 5;
-constexpr int64_t kTestedRows =
-    5000;  // rows to test before the choice is made, all rounds together
-constexpr int64_t kMaxRounds = 10;
+constexpr int64_t kTestedRows = 4000;  // to test before the choice, all rounds together
+constexpr int64_t kMaxRounds = 4;
 constexpr double kBehind = 2;
 
 struct Candidate {
