@@ -108,9 +108,11 @@ TEST(IccClassifier, AutoDrawsNoisyCovariancesToThePooledOne) {
   for (int i = 0; i < 60; ++i) {
     classes[i] = i % 2;
     for (int j = 0; j < 12; ++j)
-      points(i, j) = static_cast<float>(random.normal() + (j == 0 ? 3 * classes[i] : 0));
+      points(i, j) = static_cast<float>(random.normal() + (j == 0 ? 2 * classes[i] : 0));
   }
   IccClassifierOptions options;
+  options.split = IccSplit::None;
+  options.reduce = IccReduce::None;
   const IccClassifierChoice choice = choose_icc_options({points, classes}, options);
   EXPECT_GT(choice.options.shrinkage, options.shrinkage) << choice.text;
   EXPECT_THAT(choice.text, HasSubstr("shrinkage"));
