@@ -42,6 +42,9 @@ class DcpTest(MethodCases, CliTest):
         self.assertLessEqual(summary["gap"], 1e-6 * summary["objective"])
         self.assertEqual(len(summary["restart_objectives"]), 20)
         self.assertGreaterEqual(summary["agreement"], 0)
+        self.assertGreater(summary["evaluations"], 20)
+        self.assertGreater(summary["evaluations"],  # crossings count, those that do not help as well
+                           self.fit("--crossings", "0", "--json").json()["evaluations"])
 
     def test_golden_line(self):
         self.save("line.npy", np.array([[-2.], [-1], [1], [2]]))

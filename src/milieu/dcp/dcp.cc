@@ -184,6 +184,12 @@ double mean_agreement(const std::vector<Found>& found, int best, const std::vect
   return count > 0 ? sum / count : 1;
 }
 
+int64_t count_evaluations(const std::vector<Found>& found) {
+  int64_t count = 0;
+  for (const Found& one : found) count += one.evaluations;
+  return count;
+}
+
 std::vector<Found> run_search(const DcpProblem& problem, const DcpInput& input,
                               const DcpOptions& options, const Constraints& constraints,
                               Monitor& monitor) {
@@ -215,7 +221,7 @@ DcpResult stopped_before_the_search(const DcpInput& input, const DcpOptions& opt
   result.model.offsets.assign(options.num_clusters, 0);
   result.decisions = Matrix<float>(n, options.num_clusters);
   result.margins.assign(n, 0);
-  internal::summarise(input, options, {}, result);
+  internal::summarise(input, options, {}, 0, result);
   result.summary.termination = termination_from(monitor.stop_reason());
   result.summary.message = "stopped before the kernel was ready: all samples are in one part";
   return result;
@@ -255,7 +261,7 @@ DcpResult fit_dcp(const DcpInput& input, const DcpOptions& options, Monitor& mon
   result.summary.termination = monitor.should_stop()      ? termination_from(monitor.stop_reason())
                                : best.solution.is_settled ? Termination::Converged
                                                           : Termination::IterationLimit;
-  internal::summarise(input, options, constraints, result);
+  internal::summarise(input, options, constraints, count_evaluations(found), result);
   result.summary.seconds = watch.seconds();
   return result;
 }

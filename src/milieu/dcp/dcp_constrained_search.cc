@@ -54,8 +54,10 @@ void step_planes(const DcpProblem& problem, double cost, int max_iterations, dou
     }
     if (lanes.empty()) break;
     if (!evaluate(problem, lanes, monitor)) break;
-    for (size_t j = 0; j < which.size(); ++j)
+    for (size_t j = 0; j < which.size(); ++j) {
       solvers[which[j]]->update(lanes[j].value, lanes[j].gradient);
+      ++active[which[j]]->evaluations;
+    }
   }
   for (size_t i = 0; i < active.size(); ++i) {
     active[i]->planes = solvers[i]->point();

@@ -7,6 +7,7 @@
 #include "milieu/base/parallel.h"
 #include "milieu/dcp/dcp_kernels.h"
 #include "milieu/dcp/dcp_pass_kernels.h"
+#include "milieu/dcp/dcp_product_kernels.h"
 #include "milieu/linalg/gemm.h"
 #include "milieu/linalg/isa.h"
 #include "milieu/linalg/log_sum_exp.h"
@@ -14,6 +15,8 @@
 namespace milieu::internal {
 namespace {
 
+// Each block has a gradient of its own for all planes: larger blocks than elsewhere, fewer of them.
+constexpr int64_t kPassBlocks = 2;
 constexpr int64_t kSparseShare = 4;  // at most a quarter of the slopes: they are added one by one
 
 int loss_number(const LossShape& loss) {
@@ -122,23 +125,51 @@ double charge_block(const DcpProblem& problem, const Lane& lane, const Block& bl
   return sum;
 }
 
-Matrix<float> stack_planes(const DcpProblem& problem,
-                           const std::vector<std::span<const double>>& planes) {
-  const int64_t size = problem.num_parts * problem.d;
-  Matrix<float> stacked(static_cast<int64_t>(planes.size()) * problem.num_parts, problem.d);
-  for (size_t i = 0; i < planes.size(); ++i)
-    std::transform(planes[i].begin(), planes[i].end(), stacked.data() + i * size,
-                   [](double value) { return static_cast<float>(value); });
-  return stacked;
-}
+// The planes of many lanes below each other, ready for products with rows of the problem.
+class PlaneStack {
+ public:
+  PlaneStack(const DcpProblem& problem, const std::vector<std::span<const double>>& planes)
+      : is_packed_(problem.d >= kPlaneLanes),
+        stacked_(static_cast<int64_t>(planes.size()) * problem.num_parts,
+                 is_packed_ ? packed_size(problem.d) : problem.d) {
+    for (int64_t p = 0; p < stacked_.rows(); ++p) {
+      const double* plane =
+          planes[p / problem.num_parts].data() + p % problem.num_parts * problem.d;
+      if (is_packed_) {
+        MILIEU_SELECT_ISA(pack_plane)(plane, problem.d, stacked_.row(p));
+      } else {
+        std::transform(plane, plane + problem.d, stacked_.row(p),
+                       [](double value) { return static_cast<float>(value); });
+      }
+    }
+  }
+
+  int64_t size() const { return stacked_.rows(); }
+  // f_pi of every plane and row; `out` is size() x rows.
+  void multiply(FloatView rows, MatrixView<float> out) const {
+    if (!is_packed_) return gemm_nt(1, stacked_, rows, 0, out);
+    MILIEU_SELECT_ISA(plane_products)
+    (stacked_.data(), size(), rows.data(), rows.rows(), rows.cols(), out.data(), out.stride());
+  }
+
+ private:
+  bool is_packed_;
+  Matrix<float> stacked_;
+};
 
 // The gradient of the losses: a product of slopes and rows. Late in a search few samples lie inside
 // the margin, and it is cheaper to add those alone.
 void add_gradient(const Matrix<float>& slopes, FloatView rows, std::vector<double>& total) {
   const int64_t planes = slopes.rows(), count = slopes.cols();
-  Matrix<float> gradient(planes, rows.cols());
   const int64_t filled = MILIEU_SELECT_ISA(count_slopes)(slopes.data(), count, planes, count);
-  if (filled * kSparseShare <= planes * count) MILIEU_SELECT_ISA(add_slopes)
+  const bool is_sparse = filled * kSparseShare <= planes * count;
+  if (!is_sparse && rows.cols() >= kPlaneLanes) {
+    MILIEU_SELECT_ISA(add_dense_slopes)
+    (slopes.data(), count, planes, rows.data(), count, rows.cols(), total.data());
+    return;
+  }
+  Matrix<float> gradient(planes, rows.cols());
+  if (is_sparse) MILIEU_SELECT_ISA(add_slopes)
   (slopes.data(), count, planes, rows.data(), count, rows.cols(), gradient.data());
   else gemm(1, slopes, rows, 0, gradient);
   for (int64_t j = 0; j < gradient.size(); ++j) total[j] += gradient.data()[j];
@@ -154,17 +185,17 @@ struct BatchSums {
 bool evaluate(const DcpProblem& problem, std::span<Lane> lanes, const Monitor& monitor) {
   std::vector<std::span<const double>> planes;
   for (const Lane& lane : lanes) planes.push_back(lane.planes);
-  const Matrix<float> stacked = stack_planes(problem, planes);
-  const int64_t num_planes = stacked.rows(), d = problem.d;
+  const PlaneStack stack(problem, planes);
+  const int64_t num_planes = stack.size(), d = problem.d;
   const BatchSums zero{std::vector<double>(lanes.size()),
                        std::vector<double>(static_cast<size_t>(num_planes * d))};
   const BatchSums sums = parallel_reduce(
-      problem.num_rows(), problem.block_size(), problem.num_threads, zero,
+      problem.num_rows(), kPassBlocks * problem.block_size(), problem.num_threads, zero,
       [&](const Block& block, BatchSums& part) {
         if (monitor.should_stop()) return;
         const FloatView rows = problem.rows.view().rows_between(block.begin, block.end);
         Matrix<float> f(num_planes, block.size());
-        gemm_nt(1, stacked, rows, 0, f);
+        stack.multiply(rows, f);
         for (size_t i = 0; i < lanes.size(); ++i)
           part.losses[i] += charge_block(problem, lanes[i], block,
                                          f.row(static_cast<int64_t>(i) * problem.num_parts));
@@ -191,11 +222,11 @@ bool evaluate(const DcpProblem& problem, std::span<Lane> lanes, const Monitor& m
 
 std::vector<std::vector<int>> label_samples(const DcpProblem& problem,
                                             const std::vector<std::span<const double>>& planes) {
-  const Matrix<float> stacked = stack_planes(problem, planes);
+  const PlaneStack stack(problem, planes);
   std::vector<std::vector<int>> labels(planes.size(), std::vector<int>(problem.n));
   parallel_for(problem.n, problem.block_size(), problem.num_threads, [&](const Block& block) {
-    Matrix<float> f(stacked.rows(), block.size());
-    gemm_nt(1, stacked, problem.rows.view().rows_between(block.begin, block.end), 0, f);
+    Matrix<float> f(stack.size(), block.size());
+    stack.multiply(problem.rows.view().rows_between(block.begin, block.end), f);
     for (size_t i = 0; i < planes.size(); ++i) MILIEU_SELECT_ISA(argmax_block)
     (f.row(static_cast<int64_t>(i) * problem.num_parts), block.size(), problem.num_parts,
      block.size(), labels[i].data() + block.begin);
@@ -204,11 +235,11 @@ std::vector<std::vector<int>> label_samples(const DcpProblem& problem,
 }
 
 Matrix<float> sample_values(const DcpProblem& problem, std::span<const double> planes) {
-  const Matrix<float> stacked = stack_planes(problem, {planes});
+  const PlaneStack stack(problem, {planes});
   Matrix<float> values(problem.num_parts, problem.n);
   parallel_for(problem.n, problem.block_size(), problem.num_threads, [&](const Block& block) {
-    gemm_nt(
-        1, stacked, problem.rows.view().rows_between(block.begin, block.end), 0,
+    stack.multiply(
+        problem.rows.view().rows_between(block.begin, block.end),
         MatrixView<float>(values.data() + block.begin, problem.num_parts, block.size(), problem.n));
   });
   return values;

@@ -7,6 +7,7 @@
 #include "milieu/dcp/dcp_cases_internal.h"
 #include "milieu/dcp/dcp_kernels.h"
 #include "milieu/dcp/dcp_pass_kernels.h"
+#include "milieu/dcp/dcp_product_kernels.h"
 #include "milieu/dcp/dcp_search_internal.h"
 #include "milieu/testing/matchers.h"
 
@@ -54,6 +55,40 @@ TEST(DcpPass, FewSlopesMakeTheGradientOfAll) {
             ASSERT_NEAR(gradient[p * d + b], wanted, 2e-4) << d << " " << share;
           }
       }
+}
+
+// Every tail of vectors, rows and planes; nothing is written beside what was asked for.
+TEST(DcpPass, ProductsOfPackedPlanesEqualPlainSums) {
+  for (const Isa isa : all_isas())
+    for (const int64_t d : {16, 17, 31, 32, 50, 129, 257})
+      for (const int64_t planes : {1, 2, 3, 4, 5, 7, 13})
+        for (const int64_t count : {1, 6, 263}) {
+          const ScopedIsa scope(isa);
+          Random random(static_cast<uint64_t>(100 * d + planes));
+          const int64_t stride = count + 3, size = internal::packed_size(d);
+          const std::vector<float> rows = draw<float>(count * d, random);
+          const std::vector<double> w = draw<double>(planes * d, random);
+          Matrix<float> packed(planes, size);
+          for (int64_t p = 0; p < planes; ++p)
+            MILIEU_SELECT_ISA(pack_plane)(w.data() + p * d, d, packed.row(p));
+          std::vector<float> f(planes * stride, 7.0f);
+          std::vector<double> total(planes * d, 0.5);
+          MILIEU_SELECT_ISA(plane_products)
+          (packed.data(), planes, rows.data(), count, d, f.data(), stride);
+          MILIEU_SELECT_ISA(add_dense_slopes)
+          (f.data(), stride, planes, rows.data(), count, d, total.data());
+          std::vector<double> wanted_total(planes * d, 0.5);
+          for (int64_t p = 0; p < planes; ++p)
+            for (int64_t i = 0; i < stride; ++i) {
+              double wanted = i < count ? 0 : 7;
+              for (int64_t b = 0; b < d && i < count; ++b) wanted += w[p * d + b] * rows[i * d + b];
+              ASSERT_NEAR(f[p * stride + i], wanted, 2e-4) << d << " " << planes << " " << i;
+              for (int64_t b = 0; b < d && i < count; ++b)
+                wanted_total[p * d + b] += static_cast<double>(f[p * stride + i]) * rows[i * d + b];
+            }
+          for (size_t j = 0; j < total.size(); ++j)
+            ASSERT_NEAR(total[j], wanted_total[j], 5e-3) << d << " " << planes << " " << count;
+        }
 }
 
 TEST(DcpPass, SquaresOfRowsEqualPlainSums) {

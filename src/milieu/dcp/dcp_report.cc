@@ -145,7 +145,7 @@ void fill_decisions(const DcpInput& input, const DcpOptions& options, bool label
 }
 
 void summarise(const DcpInput& input, const DcpOptions& options, const Constraints& constraints,
-               DcpResult& result) {
+               int64_t num_evaluations, DcpResult& result) {
   RunSummary& summary = result.summary;
   summary.method = DcpModel::kKind;
   summary.version = version();
@@ -170,6 +170,7 @@ void summarise(const DcpInput& input, const DcpOptions& options, const Constrain
                    {"empty_objective", result.empty_objective},
                    {"gap", result.gap},
                    {"agreement", result.agreement},
+                   {"evaluations", num_evaluations},
                    {"num_context", input.context.rows()},
                    {"wrong_side_samples", wrong.samples},
                    {"wrong_side_context", wrong.context},

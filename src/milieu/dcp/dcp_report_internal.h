@@ -13,6 +13,6 @@ void fill_decisions(const DcpInput& input, const DcpOptions& options, bool label
 
 // Everything in the summary but objective, trace, restarts, termination and time.
 void summarise(const DcpInput& input, const DcpOptions& options, const Constraints& constraints,
-               DcpResult& result);
+               int64_t num_evaluations, DcpResult& result);
 
 }  // namespace milieu::internal

@@ -149,7 +149,10 @@ class Restart {
     return lane;
   }
 
+  int64_t evaluations() const { return evaluations_; }
+
   void update(const Lane& lane) {
+    ++evaluations_;
     lbfgs_->update(lane.value, lane.gradient);
     if (!lbfgs_->has_ended()) return;
     iterations_ += lbfgs_->iterations();
@@ -191,6 +194,7 @@ class Restart {
   std::unique_ptr<Lbfgs> lbfgs_;
   size_t at_ = 0;
   int iterations_ = 0;
+  int64_t evaluations_ = 0;
   double last_value_ = std::numeric_limits<double>::infinity();
 };
 
@@ -203,6 +207,7 @@ std::vector<Found> collect(const DcpProblem& problem,
   for (size_t i = 0; i < restarts.size(); ++i) {
     found[i].planes = restarts[i]->planes();
     found[i].iterations = restarts[i]->iterations();
+    found[i].evaluations = restarts[i]->evaluations();
     found[i].is_complete = restarts[i]->has_ended();
     found[i].objective = restarts[i]->last_value();
     planes.push_back(found[i].planes);
@@ -262,10 +267,13 @@ void improve_by_crossing(const DcpProblem& problem, const DcpOptions& options, M
     bool is_better = false;
     for (size_t i = 0; i < crossed.size(); ++i) {
       Found& place = found[crossed[i].restart];
+      place.evaluations += ended[i].evaluations;
       if (!ended[i].is_complete || !(ended[i].objective < place.objective)) continue;
       const int iterations = place.iterations + ended[i].iterations;
+      const int64_t evaluations = place.evaluations;
       place = ended[i];
       place.iterations = iterations;
+      place.evaluations = evaluations;
       is_better = true;
     }
     if (!is_better) return;

@@ -30,6 +30,7 @@ struct Found {
   std::vector<int> labels;     // n: the part of each sample under the planes; empty when stopped
   double objective = 0;        // J at the full cost, in float; infinite when stopped before
   int iterations = 0;
+  int64_t evaluations = 0;   // of J and its gradient, with those of crossings that did not help
   bool is_complete = false;  // all stages were run
 };
 
