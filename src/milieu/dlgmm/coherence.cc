@@ -67,16 +67,11 @@ double sweep_color(PatchShares& s, int64_t begin, int64_t rows, int64_t cols, in
 
 }  // namespace
 
-void PatchShares::clear() {
-  first.assign(1, 0);
-  words.clear();
-  scores.clear();
-  distances.clear();
-}
+void PatchShares::clear() { first.assign(1, 0); }
 
 void update_shares(PatchShares& shares, int64_t begin, int64_t end) {
-  shares.phi.resize(shares.words.size());
-  shares.log_phi.resize(shares.words.size());
+  shares.phi.resize(shares.first.back());
+  shares.log_phi.resize(shares.first.back());
   for (int64_t i = begin; i < end; ++i) {
     const int64_t at = shares.first[i];
     MILIEU_SELECT_ISA(dlgmm_softmax)

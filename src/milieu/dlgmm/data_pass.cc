@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass over all patches. For a chunk of patches all scores come from one product in float;
 // words that surely have no share are skipped; the few others are scored again in double, so that
-// shares, statistics and the bound are those of exact arithmetic. phi lives for one image only.
+// shares, statistics and the bound are those of exact arithmetic. phi lives for a batch of images:
+// as many as have kBatchPatches patches together, so that a word serves several patches at once.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,6 +18,7 @@ namespace milieu {
 namespace {
 
 constexpr double kFloatUnit = 6e-8;
+constexpr int64_t kBatchPatches = 512;
 
 // Copies patches [begin, end) about the centre, with the squares that free variances need. Returns
 // the largest norm of a row.
@@ -57,8 +59,8 @@ double fill_bias(const WordScorer& scorer, std::span<const double> alpha, int nu
   return largest;
 }
 
-// Adds the slope of gamma of image d, whose shares stand in the scratch.
-void add_gamma_slope(const ImageTable& table, int64_t d, const PassOptions& options,
+// Adds the slope of gamma of image d, whose shares stand in the scratch from patch `at` on.
+void add_gamma_slope(const ImageTable& table, int64_t d, int64_t at, const PassOptions& options,
                      std::span<const double> alpha, PassScratch& scratch, WordStats& stats) {
   const auto num_words = static_cast<int64_t>(alpha.size()) / table.num_bands;
   Matrix<double> frequencies(table.num_bands, num_words);
@@ -70,41 +72,34 @@ void add_gamma_slope(const ImageTable& table, int64_t d, const PassOptions& opti
   std::vector<int> bands(table.num_patches(d));
   for (size_t i = 0; i < bands.size(); ++i) bands[i] = table.band(d, static_cast<int64_t>(i));
   const GammaSlope found =
-      coherence_slope(scratch.shares, 0, table.images.grid(d, 0), table.images.grid(d, 1),
+      coherence_slope(scratch.shares, at, table.images.grid(d, 0), table.images.grid(d, 1),
                       options.gamma, frequencies, bands, scratch.coherence);
   stats.gamma_slope += found.slope;
   stats.gamma_curvature += found.curvature;
 }
 
-// Finishes image d, whose candidates stand in the scratch: shares, statistics, counts.
-void finish_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
-                  std::span<const double> alpha, const PassOptions& options, PassScratch& scratch,
-                  std::span<double> counts, WordStats& stats) {
+// Counts and entropy of image d, whose shares stand in the scratch from patch `at` on; with gamma
+// the shares see their neighbours first.
+void finish_image(const ImageTable& table, int64_t d, int64_t at, std::span<const double> alpha,
+                  const PassOptions& options, PassScratch& scratch, std::span<double> counts,
+                  WordStats& stats) {
   PatchShares& shares = scratch.shares;
-  const int64_t num_patches = shares.num_patches();
-  update_shares(shares, 0, num_patches);
+  const auto num_words = static_cast<int64_t>(alpha.size()) / table.num_bands;
   if (options.gamma > 0) {
     const int64_t rows = table.images.grid(d, 0);
     const int64_t cols = table.images.grid(d, 1);
-    scratch.coherence.dense.assign(scorer.constants.size(), 0.0);
-    sweep_coherence(shares, 0, rows, cols, options.gamma, options.coherence_sweeps,
+    scratch.coherence.dense.assign(num_words, 0.0);
+    sweep_coherence(shares, at, rows, cols, options.gamma, options.coherence_sweeps,
                     scratch.coherence);
-    stats.agreement += neighbor_agreement(shares, 0, rows, cols, scratch.coherence) -
+    stats.agreement += neighbor_agreement(shares, at, rows, cols, scratch.coherence) -
                        static_cast<double>(num_neighbors(rows, cols));
-    if (options.learns_gamma) add_gamma_slope(table, d, options, alpha, scratch, stats);
+    if (options.learns_gamma) add_gamma_slope(table, d, at, options, alpha, scratch, stats);
   }
-  const auto num_words = static_cast<int64_t>(scorer.constants.size());
   double entropy = 0;
-  for (int64_t i = 0; i < num_patches; ++i) {
-    const int64_t first = shares.first[i];
-    const int64_t count = shares.first[i + 1] - first;
-    stats.add(table.images.patches.row(table.begin(d) + i), scorer.words,
-              {shares.words.data() + first, static_cast<size_t>(count)},
-              {shares.phi.data() + first, static_cast<size_t>(count)},
-              {shares.distances.data() + first, static_cast<size_t>(count)});
-    const int64_t band = table.band(d, i) * num_words;
-    for (int64_t a = first; a < first + count; ++a) {
-      counts[band + shares.words[a]] += shares.phi[a];
+  for (int64_t i = 0; i < table.num_patches(d); ++i) {
+    double* band_counts = counts.data() + table.band(d, i) * num_words;
+    for (int64_t a = shares.first[at + i]; a < shares.first[at + i + 1]; ++a) {
+      band_counts[shares.words[a]] += shares.phi[a];
       entropy -= shares.phi[a] > 0 ? shares.phi[a] * shares.log_phi[a] : 0.0;
     }
   }
@@ -129,46 +124,29 @@ void fill_window(const ImageTable& table, int64_t begin, int64_t end, const Word
           scratch.products.view().rows_between(0, count));
 }
 
-// The words of patch i that may have a share, into scratch.candidates; returns how many.
+// The words of patch i that may have a share, into `words`; returns how many.
 int64_t select_words(const WordScorer& scorer, int64_t i, int band, double cut, double largest_bias,
-                     PassScratch& scratch) {
+                     const PassScratch& scratch, int* words) {
   const auto num_words = static_cast<int64_t>(scorer.constants.size());
   if (!std::isfinite(cut)) {
-    for (int64_t v = 0; v < num_words; ++v) scratch.candidates[v] = static_cast<int>(v);
+    for (int64_t v = 0; v < num_words; ++v) words[v] = static_cast<int>(v);
     return num_words;
   }
   const double error = kFloatUnit * (static_cast<double>(scorer.factors.cols()) *
                                          scratch.window_norm * scorer.largest_factor +
                                      2 * largest_bias);
-  return MILIEU_SELECT_ISA(dlgmm_select)(
-      scratch.products.row(i - scratch.window_begin), scratch.bias.row(band), num_words,
-      static_cast<float>(cut + 2 * error), scratch.candidates.data());
+  return MILIEU_SELECT_ISA(dlgmm_select)(scratch.products.row(i - scratch.window_begin),
+                                         scratch.bias.row(band), num_words,
+                                         static_cast<float>(cut + 2 * error), words);
 }
 
-// Scores in double of the candidates of patch i, behind those of the patches before it.
-void append_patch(const ImageTable& table, int64_t i, const WordScorer& scorer,
-                  std::span<const double> alpha, int64_t count, PassScratch& scratch) {
-  PatchShares& shares = scratch.shares;
-  const size_t at = shares.words.size();
-  shares.words.insert(shares.words.end(), scratch.candidates.begin(),
-                      scratch.candidates.begin() + count);
-  shares.scores.resize(at + count);
-  shares.distances.resize(at + count);
-  const std::span<const int> words(shares.words.data() + at, count);
-  const std::span<double> scores(shares.scores.data() + at, count);
-  word_scores(scorer, table.images.patches.row(i), words,
-              {shares.distances.data() + at, static_cast<size_t>(count)}, scores);
-  for (int64_t a = 0; a < count; ++a) scores[a] += alpha[words[a]];
-  shares.first.push_back(static_cast<int64_t>(shares.words.size()));
-}
-
-}  // namespace
-
-double score_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
-                   std::span<const double> alpha, const PassOptions& options,
-                   PassScratch& scratch) {
+// Candidate words of image d, behind those of the images before it; returns the bound of the share
+// of the skipped words in each patch.
+double select_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
+                    std::span<const double> alpha, const PassOptions& options,
+                    PassScratch& scratch) {
   const auto num_words = static_cast<int64_t>(scorer.constants.size());
-  scratch.candidates.resize(num_words);
+  PatchShares& shares = scratch.shares;
   const double largest_bias = fill_bias(scorer, alpha, table.num_bands, scratch.bias);
   // A word this far below the best has at most word_loss / V of the patch; neighbours can lift it
   // by 4 gamma.
@@ -179,11 +157,59 @@ double score_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
   for (int64_t i = table.begin(d); i < table.end(d); ++i) {
     if (i < scratch.window_begin || i >= scratch.window_end)
       fill_window(table, i, table.end(d), scorer, scratch);
+    const int64_t at = shares.first.back();
+    const auto room = static_cast<size_t>(at + num_words + kSelectSlack);
+    if (shares.words.size() < room) shares.words.resize(2 * room);
     const int band = table.band(d, i - table.begin(d));
-    const int64_t count = select_words(scorer, i, band, cut, largest_bias, scratch);
-    append_patch(table, i, scorer, alpha.subspan(band * num_words, num_words), count, scratch);
+    shares.first.push_back(
+        at + select_words(scorer, i, band, cut, largest_bias, scratch, shares.words.data() + at));
   }
   return options.word_loss;
+}
+
+// Adds alpha to the scores of image d, which stand from patch `at` on.
+void add_alpha(const ImageTable& table, int64_t d, int64_t at, std::span<const double> alpha,
+               PatchShares& shares) {
+  const int64_t num_words = static_cast<int64_t>(alpha.size()) / table.num_bands;
+  for (int64_t i = 0; i < table.num_patches(d); ++i) {
+    const double* band_alpha = alpha.data() + table.band(d, i) * num_words;
+    for (int64_t a = shares.first[at + i]; a < shares.first[at + i + 1]; ++a)
+      shares.scores[a] += band_alpha[shares.words[a]];
+  }
+}
+
+// Images [begin, end): shares, counts, statistics.
+void run_batch(const ImageTable& table, int64_t begin, int64_t end, const WordScorer& scorer,
+               DoubleView alpha, const PassOptions& options, PassScratch& scratch,
+               Matrix<double>& counts, WordStats& stats) {
+  PatchShares& shares = scratch.shares;
+  shares.clear();
+  for (int64_t d = begin; d < end; ++d)
+    stats.loss += select_image(table, d, scorer, alpha.row_span(d), options, scratch) *
+                  static_cast<double>(table.num_patches(d));
+  const int64_t first_row = table.begin(begin);
+  const FloatView patches = table.images.patches.rows_between(first_row, table.begin(end));
+  score_pairs(scorer, patches, scratch.pairs, shares);
+  for (int64_t d = begin; d < end; ++d)
+    add_alpha(table, d, table.begin(d) - first_row, alpha.row_span(d), shares);
+  update_shares(shares, 0, shares.num_patches());
+  for (int64_t d = begin; d < end; ++d)
+    finish_image(table, d, table.begin(d) - first_row, alpha.row_span(d), options, scratch,
+                 counts.row_span(d), stats);
+  stats.add(patches, scorer.words, shares, scratch.pairs);
+}
+
+}  // namespace
+
+double score_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
+                   std::span<const double> alpha, const PassOptions& options,
+                   PassScratch& scratch) {
+  scratch.shares.clear();
+  const double loss = select_image(table, d, scorer, alpha, options, scratch);
+  score_pairs(scorer, table.images.patches.rows_between(table.begin(d), table.end(d)),
+              scratch.pairs, scratch.shares);
+  add_alpha(table, d, 0, alpha, scratch.shares);
+  return loss;
 }
 
 std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmModel& model,
@@ -198,15 +224,14 @@ std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmMode
       WordStats(num_words, model.words.cols(), model.word_variances.cols() > 1),
       [&](const Block& block, WordStats& part) {
         PassScratch scratch;
-        scratch.reach = table.begin(table.block_begin[block.index + 1]);
-        for (int64_t d = table.block_begin[block.index]; d < table.block_begin[block.index + 1];
-             ++d) {
+        const int64_t last = table.block_begin[block.index + 1];
+        scratch.reach = table.begin(last);
+        for (int64_t d = table.block_begin[block.index]; d < last;) {
           if (monitor.should_stop()) return;
-          scratch.shares.clear();
-          const double loss = score_image(table, d, scorer, alpha.row_span(d), options, scratch);
-          part.loss += loss * static_cast<double>(table.num_patches(d));
-          finish_image(table, d, scorer, alpha.row_span(d), options, scratch, counts.row_span(d),
-                       part);
+          int64_t end = d + 1;
+          while (end < last && table.begin(end) - table.begin(d) < kBatchPatches) ++end;
+          run_batch(table, d, end, scorer, alpha, options, scratch, counts, part);
+          d = end;
         }
       },
       [](WordStats& total, const WordStats& part) { total.merge(part); });

@@ -98,6 +98,20 @@ inline uint32_t bits_at_least(const float* scores, const float* bias, float leas
 #endif
 }
 
+// first + l for every bit l that is set, into `out` (which has room for 16); returns how many.
+inline int list_bits(uint32_t bits, int first, int* out) {
+#if defined(__AVX512F__)  // without branches, which would be guessed wrongly
+  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const __m512i ids = _mm512_add_epi32(lanes, _mm512_set1_epi32(first));
+  _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits), ids));
+  return __builtin_popcount(bits);
+#else
+  int found = 0;
+  for (; bits != 0; bits &= bits - 1) out[found++] = first + __builtin_ctz(bits);
+  return found;
+#endif
+}
+
 inline double larger(double a, double b) { return a > b ? a : b; }
 
 // What dlgmm_theta_direction finds for one coordinate.
@@ -132,13 +146,24 @@ inline Direction direction_of(double a, double t, double n, double precision, do
 int64_t dlgmm_select(const float* scores, const float* bias, int64_t count, float cut, int* words) {
   float largest = scores[0] + bias[0];
   int64_t v = 0;
-  if (count >= kFloatLanes) {
-    Floats best = load<Floats>(scores) + load<Floats>(bias);
-    for (v = kFloatLanes; v + kFloatLanes <= count; v += kFloatLanes) {
+  if (count >= 4 * kFloatLanes) {  // four chains: the largest is the same in any order
+    Floats best[4];
+    for (int c = 0; c < 4; ++c)
+      best[c] = load<Floats>(scores + c * kFloatLanes) + load<Floats>(bias + c * kFloatLanes);
+    for (v = 4 * kFloatLanes; v + 4 * kFloatLanes <= count; v += 4 * kFloatLanes)
+      for (int c = 0; c < 4; ++c) {
+        const int64_t at = v + c * kFloatLanes;
+        const Floats x = load<Floats>(scores + at) + load<Floats>(bias + at);
+        best[c] = x > best[c] ? x : best[c];
+      }
+    best[0] = best[1] > best[0] ? best[1] : best[0];
+    best[2] = best[3] > best[2] ? best[3] : best[2];
+    best[0] = best[2] > best[0] ? best[2] : best[0];
+    for (; v + kFloatLanes <= count; v += kFloatLanes) {
       const Floats x = load<Floats>(scores + v) + load<Floats>(bias + v);
-      best = x > best ? x : best;
+      best[0] = x > best[0] ? x : best[0];
     }
-    for (int l = 0; l < kFloatLanes; ++l) largest = best[l] > largest ? best[l] : largest;
+    for (int l = 0; l < kFloatLanes; ++l) largest = best[0][l] > largest ? best[0][l] : largest;
   }
   for (; v < count; ++v) {
     const float x = scores[v] + bias[v];
@@ -147,8 +172,8 @@ int64_t dlgmm_select(const float* scores, const float* bias, int64_t count, floa
   const float least = largest - cut;
   int64_t found = 0;
   for (v = 0; v + kFloatLanes <= count; v += kFloatLanes)
-    for (uint32_t bits = bits_at_least(scores + v, bias + v, least); bits != 0; bits &= bits - 1)
-      words[found++] = static_cast<int>(v) + __builtin_ctz(bits);
+    found +=
+        list_bits(bits_at_least(scores + v, bias + v, least), static_cast<int>(v), words + found);
   for (; v < count; ++v)
     if (scores[v] + bias[v] >= least) words[found++] = static_cast<int>(v);
   return found;
@@ -172,10 +197,10 @@ float dlgmm_center(const float* x, const float* center, int64_t dim, float* out)
   return sum;
 }
 
-void dlgmm_distances(const float* x, const double* words, int64_t dim, const int* ids,
-                     int64_t count, double* out) {
-  for (int64_t a = 0; a < count; ++a) {
-    const double* w = words + ids[a] * dim;
+void dlgmm_distances(const float* patches, int64_t stride, const int* rows, int64_t count,
+                     const double* w, int64_t dim, double* out) {
+  for (int64_t k = 0; k < count; ++k) {
+    const float* x = patches + rows[k] * stride;
     Doubles lanes = {};
     int64_t r = 0;
     for (; r + kLanes <= dim; r += kLanes) {
@@ -188,7 +213,7 @@ void dlgmm_distances(const float* x, const double* words, int64_t dim, const int
     }
     double sums[kLanes];
     store(lanes, sums);
-    out[a] = total_of(sums);
+    out[k] = total_of(sums);
   }
 }
 
@@ -207,20 +232,32 @@ double dlgmm_weighted_distance(const float* x, const double* w, const double* s,
   return total_of(lanes);
 }
 
-void dlgmm_add(const float* x, const double* words, int64_t dim, const int* ids,
-               const double* shares, int64_t count, double* first) {
-  for (int64_t a = 0; a < count; ++a) {
-    const double* w = words + ids[a] * dim;
-    double* to = first + ids[a] * dim;
-    const double share = shares[a];
-    int64_t r = 0;
-    for (; r + kLanes <= dim; r += kLanes)
-      store(load<Doubles>(to + r) + share * (widened(x + r) - load<Doubles>(w + r)), to + r);
-    for (; r < dim; ++r) to[r] += share * (static_cast<double>(x[r]) - w[r]);
+void dlgmm_add(const float* patches, int64_t stride, const int* rows, const double* shares,
+               int64_t count, const double* w, int64_t dim, double* first) {
+  constexpr int kChains = 4;
+  int64_t r = 0;
+  for (; r + kChains * kLanes <= dim; r += kChains * kLanes) {
+    Doubles sums[kChains], word[kChains];
+    for (int c = 0; c < kChains; ++c) {
+      sums[c] = load<Doubles>(first + r + c * kLanes);
+      word[c] = load<Doubles>(w + r + c * kLanes);
+    }
+    for (int64_t k = 0; k < count; ++k) {
+      const float* x = patches + rows[k] * stride + r;
+      for (int c = 0; c < kChains; ++c) sums[c] += shares[k] * (widened(x + c * kLanes) - word[c]);
+    }
+    for (int c = 0; c < kChains; ++c) store(sums[c], first + r + c * kLanes);
   }
+  for (; r < dim; ++r)
+    for (int64_t k = 0; k < count; ++k)
+      first[r] += shares[k] * (static_cast<double>(patches[rows[k] * stride + r]) - w[r]);
 }
 
 void dlgmm_softmax(const double* scores, int64_t count, double* phi, double* log_phi) {
+  if (count == 1) {
+    phi[0] = 1, log_phi[0] = 0;
+    return;
+  }
   double largest = scores[0];
   for (int64_t a = 1; a < count; ++a) largest = larger(largest, scores[a]);
   double lanes[kLanes] = {};
@@ -229,9 +266,12 @@ void dlgmm_softmax(const double* scores, int64_t count, double* phi, double* log
     for (int l = 0; l < kLanes; ++l) phi[a + l] = exp_of(scores[a + l] - largest);
     for (int l = 0; l < kLanes; ++l) lanes[l] += phi[a + l];
   }
-  for (int l = 0; a < count; ++a, ++l) {
-    phi[a] = exp_of(scores[a] - largest);
-    lanes[l] += phi[a];
+  if (a < count) {  // the rest with zeros behind it: adding them changes no sum
+    double rest[kLanes];
+    for (int l = 0; l < kLanes; ++l) rest[l] = a + l < count ? scores[a + l] - largest : -1e3;
+    for (int l = 0; l < kLanes; ++l) rest[l] = exp_of(rest[l]);
+    for (int l = 0; l < kLanes; ++l) lanes[l] += rest[l];
+    for (int l = 0; a + l < count; ++l) phi[a + l] = rest[l];
   }
   const double sum = total_of(lanes);
   const double scale = 1.0 / sum;

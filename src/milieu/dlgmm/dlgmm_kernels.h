@@ -7,16 +7,20 @@
 
 #include "milieu/linalg/isa.h"
 
+namespace milieu {
+inline constexpr int64_t kSelectSlack = 16;
+}
+
 // dlgmm_select: words whose scores[v] + bias[v] is at least the largest one minus `cut`, ascending,
-// into `words`; returns how many.
+// into `words`, which has room for count + kSelectSlack; returns how many.
 //
 // dlgmm_center: out = x - center; returns the sum of its squares in float.
 //
-// dlgmm_distances: for the rows ids[a] of `words` (each `dim` long) out[a] = sum_r (x_r - w_r)^2.
-// dlgmm_weighted_distance: of one word, with factors s_r.
-//
-// dlgmm_add: rows ids[a] of `first` += shares[a] (x - w). dlgmm_add_squares: second += share
-// (x - w)^2 for one word.
+// The patches of one word w: x_k = patches + rows[k] * stride, k < count.
+// dlgmm_distances: out[k] = sum_r (x_kr - w_r)^2. dlgmm_weighted_distance: of one patch, with
+// factors s_r.
+// dlgmm_add: first += sum_k shares[k] (x_k - w), one after the other. dlgmm_add_squares: second +=
+// share (x - w)^2 for one patch.
 //
 // dlgmm_softmax: log_phi = scores - log sum exp scores, phi = exp of it.
 //
@@ -30,11 +34,11 @@ MILIEU_DECLARE_ISA(
     int64_t dlgmm_select(const float* scores, const float* bias, int64_t count, float cut,
                          int* words);
     float dlgmm_center(const float* x, const float* center, int64_t dim, float* out);
-    void dlgmm_distances(const float* x, const double* words, int64_t dim, const int* ids,
-                         int64_t count, double* out);
+    void dlgmm_distances(const float* patches, int64_t stride, const int* rows, int64_t count,
+                         const double* w, int64_t dim, double* out);
     double dlgmm_weighted_distance(const float* x, const double* w, const double* s, int64_t count);
-    void dlgmm_add(const float* x, const double* words, int64_t dim, const int* ids,
-                   const double* shares, int64_t count, double* first);
+    void dlgmm_add(const float* patches, int64_t stride, const int* rows, const double* shares,
+                   int64_t count, const double* w, int64_t dim, double* first);
     void dlgmm_softmax(const double* scores, int64_t count, double* phi, double* log_phi);
     void dlgmm_add_squares(double share, const float* x, const double* w, int64_t count,
                            double* second);

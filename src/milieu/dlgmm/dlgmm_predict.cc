@@ -56,7 +56,6 @@ struct InferenceScratch {
 void count_words(const ImageTable& table, int64_t d, const WordScorer& scorer,
                  std::span<const double> alpha, const PassOptions& options, InferenceScratch& s) {
   PatchShares& shares = s.pass.shares;
-  shares.clear();
   score_image(table, d, scorer, alpha, options, s.pass);
   update_shares(shares, 0, shares.num_patches());
   const auto num_words = static_cast<int64_t>(scorer.constants.size());

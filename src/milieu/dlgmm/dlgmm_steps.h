@@ -67,9 +67,20 @@ WordScorer make_word_scorer(const DlgmmModel& model);
 // beta log N(o | omega_v, delta2_v), in double.
 double word_score(const WordScorer& scorer, const float* patch, int64_t word);
 
-// The same for several words; `distances` gets |o - omega_v|^2 (spherical) or nothing useful.
-void word_scores(const WordScorer& scorer, const float* patch, std::span<const int> words,
-                 std::span<double> distances, std::span<double> scores);
+struct PatchShares;
+// Pairs of patch and word with the same word together, so that a word is fetched once for all of
+// its patches.
+struct PairsByWord {
+  std::vector<int64_t> first;   // V + 1: where the pairs of each word begin
+  std::vector<int64_t> places;  // of the pairs in PatchShares, ascending for each word
+  std::vector<int> rows;        // their patches
+  std::vector<double> values;   // scratch
+  void sort(const PatchShares& shares, int64_t num_words);
+};
+
+// Scores of all pairs without alpha, by the exact distances; patch i is row i of `patches`.
+void score_pairs(const WordScorer& scorer, FloatView patches, PairsByWord& pairs,
+                 PatchShares& shares);
 
 // What one pass says about the words. Moments are about the words of the pass.
 struct WordStats {
@@ -85,10 +96,11 @@ struct WordStats {
   int64_t num_scored = 0;  // pairs of patch and word that were not skipped
 
   WordStats(int64_t num_words, int64_t dim, bool is_diagonal);
-  // The shares `phi` of `words` in one patch, whose squared distances to spherical words are known
-  // or (empty) computed here.
+  // The shares `phi` of `words` in one patch.
   void add(const float* patch, DoubleView omega, std::span<const int> words,
-           std::span<const double> phi, std::span<const double> distances = {});
+           std::span<const double> phi);
+  // The same for all pairs of patches (row i is patch i), whose distances are known.
+  void add(FloatView patches, DoubleView omega, const PatchShares& shares, PairsByWord& pairs);
   void merge(const WordStats& other);
 };
 
@@ -98,11 +110,11 @@ double word_term(const WordStats& stats, DoubleView old_words, const DlgmmModel&
 // [Xie15, Eqs. 9 and 10] with a floor of the variances; words of weight below 1e-3 keep theirs.
 void update_words(const WordStats& stats, double floor, DlgmmModel& model);
 
-// One image in SC-DLGMM: for patch i the candidate words and their scores without neighbours are at
-// [first[i], first[i + 1]).
+// Patches of some images: for patch i the candidate words and their scores without neighbours are
+// at [first[i], first[i + 1]).
 struct PatchShares {
-  std::vector<int64_t> first;  // patches + 1
-  std::vector<int> words;
+  std::vector<int64_t> first;     // patches + 1
+  std::vector<int> words;         // may be longer than first.back()
   std::vector<double> scores;     // alpha_v + beta log N
   std::vector<double> distances;  // |o - omega_v|^2 of spherical words; else empty
   std::vector<double> phi;        // shares; each patch sums to 1
@@ -172,11 +184,11 @@ struct PassScratch {
   int64_t window_begin = 0, window_end = 0;  // patches whose products are there
   double window_norm = 0;                    // largest norm of their rows
   int64_t reach = 0;                         // products may be made up to this patch
-  std::vector<int> candidates;
   PatchShares shares;
+  PairsByWord pairs;
   CoherenceScratch coherence;
 };
-// Candidate words and scores of image d, appended to scratch.shares; returns the bound of the share
+// Candidate words and scores of image d, in place of scratch.shares; returns the bound of the share
 // of the skipped words in each patch. Products depend on the scorer only: a scratch serves one
 // scorer, and scoring an image again with another alpha does not repeat them.
 double score_image(const ImageTable& table, int64_t d, const WordScorer& scorer,

@@ -152,7 +152,6 @@ TEST(DlgmmFit, SpatialCoherenceOfNothingIsDlgmmBitForBit) {
   const auto without = run_data_pass(table, plain.model, alpha, tiny, silent_monitor());
   PatchShares shares;
   PassScratch scratch;
-  scratch.shares.clear();
   const WordScorer scorer = make_word_scorer(plain.model);
   score_image(table, 0, scorer, alpha.row_span(0), tiny, scratch);
   update_shares(scratch.shares, 0, scratch.shares.num_patches());

@@ -116,54 +116,107 @@ WordScorer make_word_scorer(const DlgmmModel& model) {
   return s;
 }
 
-void word_scores(const WordScorer& s, const float* patch, std::span<const int> words,
-                 std::span<double> distances, std::span<double> scores) {
+double word_score(const WordScorer& s, const float* patch, int64_t word) {
   const int64_t dim = s.words.cols();
-  const auto count = static_cast<int64_t>(words.size());
-  if (s.is_diagonal) {
-    for (int64_t a = 0; a < count; ++a)
-      scores[a] = s.constants[words[a]] -
-                  0.5 * s.beta *
-                      MILIEU_SELECT_ISA(dlgmm_weighted_distance)(patch, s.words.row(words[a]),
-                                                                 s.inverse.row(words[a]), dim);
-    return;
-  }
-  MILIEU_SELECT_ISA(dlgmm_distances)
-  (patch, s.words.data(), dim, words.data(), count, distances.data());
-  for (int64_t a = 0; a < count; ++a)
-    scores[a] = s.constants[words[a]] - 0.5 * s.beta * (distances[a] * s.inverse(words[a], 0));
+  const double* w = s.words.row(word);
+  if (s.is_diagonal)
+    return s.constants[word] -
+           0.5 * s.beta *
+               MILIEU_SELECT_ISA(dlgmm_weighted_distance)(patch, w, s.inverse.row(word), dim);
+  const int row = 0;
+  double distance = 0;
+  MILIEU_SELECT_ISA(dlgmm_distances)(patch, 0, &row, 1, w, dim, &distance);
+  return s.constants[word] - 0.5 * s.beta * (distance * s.inverse(word, 0));
 }
 
-double word_score(const WordScorer& s, const float* patch, int64_t word) {
-  const int id = static_cast<int>(word);
-  double distance = 0, score = 0;
-  word_scores(s, patch, {&id, 1}, {&distance, 1}, {&score, 1});
-  return score;
+void PairsByWord::sort(const PatchShares& shares, int64_t num_words) {
+  const int64_t count = shares.first.back();
+  first.assign(num_words + 1, 0);
+  for (int64_t a = 0; a < count; ++a) ++first[shares.words[a] + 1];
+  for (int64_t v = 0; v < num_words; ++v) first[v + 1] += first[v];
+  places.resize(count);
+  rows.resize(count);
+  values.resize(count);
+  for (int64_t i = 0; i < shares.num_patches(); ++i)
+    for (int64_t a = shares.first[i]; a < shares.first[i + 1]; ++a) {
+      const int64_t at = first[shares.words[a]]++;
+      places[at] = a;
+      rows[at] = static_cast<int>(i);
+    }
+  for (int64_t v = num_words; v > 0; --v) first[v] = first[v - 1];
+  first[0] = 0;
+}
+
+void score_pairs(const WordScorer& s, FloatView patches, PairsByWord& pairs, PatchShares& shares) {
+  const auto num_words = static_cast<int64_t>(s.constants.size());
+  pairs.sort(shares, num_words);
+  shares.scores.resize(shares.first.back());
+  shares.distances.resize(shares.first.back());
+  for (int64_t v = 0; v < num_words; ++v) {
+    const int64_t first = pairs.first[v], last = pairs.first[v + 1];
+    if (first == last) continue;
+    if (s.is_diagonal) {
+      for (int64_t k = first; k < last; ++k)
+        shares.scores[pairs.places[k]] = word_score(s, patches.row(pairs.rows[k]), v);
+      continue;
+    }
+    double* distances = pairs.values.data() + first;
+    MILIEU_SELECT_ISA(dlgmm_distances)
+    (patches.data(), patches.stride(), pairs.rows.data() + first, last - first, s.words.row(v),
+     s.words.cols(), distances);
+    const double constant = s.constants[v], inverse = s.inverse(v, 0);
+    for (int64_t k = first; k < last; ++k, ++distances) {
+      shares.distances[pairs.places[k]] = *distances;
+      shares.scores[pairs.places[k]] = constant - 0.5 * s.beta * (*distances * inverse);
+    }
+  }
 }
 
 WordStats::WordStats(int64_t num_words, int64_t dim, bool is_diagonal)
     : mass(num_words, 0.0), first(num_words, dim), second(num_words, is_diagonal ? dim : 1) {}
 
 void WordStats::add(const float* patch, DoubleView omega, std::span<const int> words,
-                    std::span<const double> phi, std::span<const double> distances) {
+                    std::span<const double> phi) {
   const int64_t dim = omega.cols();
-  const auto count = static_cast<int64_t>(words.size());
-  MILIEU_SELECT_ISA(dlgmm_add)
-  (patch, omega.data(), dim, words.data(), phi.data(), count, first.data());
-  for (int64_t a = 0; a < count; ++a) mass[words[a]] += phi[a];
-  if (second.cols() > 1) {
-    for (int64_t a = 0; a < count; ++a) MILIEU_SELECT_ISA(dlgmm_add_squares)
-    (phi[a], patch, omega.row(words[a]), dim, second.row(words[a]));
-  } else {
-    for (int64_t a = 0; a < count; ++a) {
+  const int row = 0;
+  for (size_t a = 0; a < words.size(); ++a) {
+    const int v = words[a];
+    MILIEU_SELECT_ISA(dlgmm_add)(patch, 0, &row, &phi[a], 1, omega.row(v), dim, first.row(v));
+    mass[v] += phi[a];
+    if (second.cols() > 1) {
+      MILIEU_SELECT_ISA(dlgmm_add_squares)(phi[a], patch, omega.row(v), dim, second.row(v));
+    } else {
       double distance = 0;
-      if (distances.empty()) MILIEU_SELECT_ISA(dlgmm_distances)
-      (patch, omega.data(), dim, &words[a], 1, &distance);
-      second(words[a], 0) += phi[a] * (distances.empty() ? distance : distances[a]);
+      MILIEU_SELECT_ISA(dlgmm_distances)(patch, 0, &row, 1, omega.row(v), dim, &distance);
+      second(v, 0) += phi[a] * distance;
     }
   }
   ++num_patches;
-  num_scored += count;
+  num_scored += static_cast<int64_t>(words.size());
+}
+
+void WordStats::add(FloatView patches, DoubleView omega, const PatchShares& shares,
+                    PairsByWord& pairs) {
+  const int64_t dim = omega.cols();
+  for (int64_t v = 0; v < omega.rows(); ++v) {
+    const int64_t begin = pairs.first[v], count = pairs.first[v + 1] - begin;
+    if (count == 0) continue;
+    const int64_t* places = pairs.places.data() + begin;
+    double* phi = pairs.values.data() + begin;
+    for (int64_t k = 0; k < count; ++k) mass[v] += phi[k] = shares.phi[places[k]];
+    MILIEU_SELECT_ISA(dlgmm_add)
+    (patches.data(), patches.stride(), pairs.rows.data() + begin, phi, count, omega.row(v), dim,
+     first.row(v));
+    for (int64_t k = 0; k < count; ++k) {
+      if (second.cols() == 1)
+        second(v, 0) += phi[k] * shares.distances[places[k]];
+      else
+        MILIEU_SELECT_ISA(dlgmm_add_squares)
+      (phi[k], patches.row(pairs.rows[begin + k]), omega.row(v), dim, second.row(v));
+    }
+  }
+  num_patches += shares.num_patches();
+  num_scored += shares.first.back();
 }
 
 void WordStats::merge(const WordStats& other) {
