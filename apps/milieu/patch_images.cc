@@ -24,8 +24,10 @@ std::vector<int64_t> read_offsets(const std::string& path, int64_t num_patches) 
                                 offsets.size()));
   if (offsets.front() != 0)
     throw DataError(fmt::format("{} begins with {}, must begin with 0", path, offsets.front()));
-  if (!std::is_sorted(offsets.begin(), offsets.end()))
-    throw DataError(fmt::format("{} falls somewhere: offsets must never fall", path));
+  if (const auto fall = std::is_sorted_until(offsets.begin(), offsets.end()); fall != offsets.end())
+    throw DataError(
+        fmt::format("{} falls from {} to {} at entry {} (counted from 0), must never fall", path,
+                    *(fall - 1), *fall, fall - offsets.begin()));
   if (offsets.back() != num_patches)
     throw DataError(fmt::format("{} ends with {}, there are {} patches: they must match", path,
                                 offsets.back(), num_patches));
@@ -38,8 +40,14 @@ Matrix<int32_t> read_grid(const std::string& path, int64_t num_images) {
     throw DataError(fmt::format("{} is {} x {}, must be {} x 2: rows and columns of each image",
                                 path, points.rows(), points.cols(), num_images));
   Matrix<int32_t> grid(num_images, 2);
-  for (int64_t i = 0; i < grid.size(); ++i)
-    grid.data()[i] = static_cast<int32_t>(points.view()(i / 2, i % 2));
+  for (int64_t i = 0; i < grid.size(); ++i) {
+    const float value = points.view()(i / 2, i % 2);
+    grid.data()[i] = static_cast<int32_t>(std::clamp(value, -1.0f, 1e6f));
+    if (static_cast<float>(grid.data()[i]) != value)
+      throw DataError(
+          fmt::format("{}: row {}, column {} (counted from 0) is {}, must be a whole number", path,
+                      i / 2, i % 2, value));
+  }
   return grid;
 }
 

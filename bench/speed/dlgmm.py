@@ -2,17 +2,20 @@
 """One iteration of DLGMM: the data pass as a share of the float product's peak, the theta-steps beside
 it, and scikit-learn's GaussianMixture(covariance_type="spherical") per EM round on as many patches.
 
-All figures are processor seconds, so that a busy machine changes them little; parts take turns within
-a process. `share_of_peak` counts 4 N V R operations (scores and statistics) though most words are
+All figures are seconds by the clock on a machine that must be idle; ours and scikit-learn's runs take
+turns, on one thread each unless --threads says more (scikit-learn gets as many), and medians count.
+`share_of_peak` counts 4 N V R operations (scores and statistics) though most words are
 skipped in the second half: it says how much faster than two full products at peak speed a pass is;
 `one_product_share` counts the 2 N V R that are made. With --file (a .npy of patches, such as the
 dense-sift.descriptors.npy of milieu features) both programs work on real patches; scikit-learn gets
-them as float64 (`times_faster`) and as float32 (`times_faster_float32`).
+them as float64 (`times_faster`) and as float32 (`times_faster_float32`). --growth times the pass
+alone for twice and four times the patches, words and dimensions, drawn ones, on one thread.
 """
 import argparse
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 
@@ -41,9 +44,9 @@ def run(rounds):
                               max_iter=rounds, init_params="random_from_data",
                               weights_init=np.full(words, 1 / words),
                               precisions_init=np.full(words, 1 / points.var(0).mean()))
-    begin = time.process_time()
+    begin = time.perf_counter()
     mixture.fit(points)
-    return time.process_time() - begin
+    return time.perf_counter() - begin
 print(json.dumps({"seconds": (run(1 + rounds) - run(1)) / rounds}))
 """
 
@@ -58,26 +61,55 @@ def main():
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--turns", type=int, default=3, help="how often the programs take turns")
+    parser.add_argument("--growth", action="store_true", help="cost against patches, V and R")
     parser.add_argument("--file", help="a .npy of patches in place of drawn ones")
     given = parser.parse_args()
+    if given.growth:
+        return show_growth(given)
     for words in given.words:
-        file = [given.file] if given.file else []
-        peer, peer32 = (json.loads(subprocess.run(
-            [sys.executable, "-c", SCIKIT, str(given.images * given.patches), str(words),
-             str(given.dimensions), str(given.rounds), dtype, *file], env=common.environment(1),
-            check=True, capture_output=True, text=True).stdout) for dtype in ("float64", "float32"))
         for threads in given.threads:
-            ours = json.loads(subprocess.run(
-                [BENCH, *map(str, (given.images, given.patches, words, given.dimensions,
-                                   given.clusters, threads, given.repetitions)), *file],
-                check=True, capture_output=True, text=True).stdout)
-            ours.update(words=words, threads=threads, scikit_learn=peer["seconds"],
-                        scikit_learn_float32=peer32["seconds"],
-                        times_faster=peer["seconds"] / ours["seconds"],
-                        times_faster_float32=peer32["seconds"] / ours["seconds"],
-                        mean_field_share=ours["mean_field"] / ours["seconds"],
-                        structured_share=ours["structured"] / ours["seconds"])
-            print(json.dumps(ours))
+            turns = [(ours(given, words, threads), peer(given, words, threads, "float64"),
+                      peer(given, words, threads, "float32")) for _ in range(given.turns)]
+            row = {name: statistics.median(turn[0][name] for turn in turns) for name in turns[0][0]}
+            row.update(words=words, threads=threads,
+                       scikit_learn=statistics.median(turn[1] for turn in turns),
+                       scikit_learn_float32=statistics.median(turn[2] for turn in turns))
+            row.update(times_faster=row["scikit_learn"] / row["seconds"],
+                       times_faster_float32=row["scikit_learn_float32"] / row["seconds"],
+                       mean_field_share=row["mean_field"] / row["seconds"],
+                       structured_share=row["structured"] / row["seconds"])
+            print(json.dumps(row), flush=True)
+
+
+def ours(given, words, threads, images=None, dimensions=None):
+    """The figures of one run of our program."""
+    command = [BENCH, given.images if images is None else images, given.patches, words,
+               given.dimensions if dimensions is None else dimensions, given.clusters, threads,
+               given.repetitions, *([given.file] if given.file else [])]
+    done = subprocess.run(list(map(str, command)), env=common.environment(threads), check=True,
+                          capture_output=True, text=True)
+    return json.loads(done.stdout)
+
+
+def peer(given, words, threads, dtype):
+    """Seconds of scikit-learn's EM round."""
+    command = [sys.executable, "-c", SCIKIT, given.images * given.patches, words,
+               given.dimensions, given.rounds, dtype, *([given.file] if given.file else [])]
+    done = subprocess.run(list(map(str, command)), env=common.environment(threads), check=True,
+                          capture_output=True, text=True)
+    return json.loads(done.stdout)["seconds"]
+
+
+def show_growth(given):
+    given.file = None
+    for name, factors in (("patches", (1, 2, 4)), ("words", (1, 2, 4)), ("dimensions", (1, 2, 4))):
+        for factor in factors:
+            size = {"patches": 1, "words": 1, "dimensions": 1, name: factor}
+            row = ours(given, 150 * size["words"], 1, images=20 * size["patches"],
+                       dimensions=64 * size["dimensions"])
+            print(json.dumps({"grows": name, "factor": factor, "seconds": row["seconds"],
+                              "words_per_patch": row["words_per_patch"]}), flush=True)
 
 
 if __name__ == "__main__":

@@ -95,6 +95,22 @@ class DlgmmTest(CliTest):
         self.assertEqual((self.folder / "resumed/labels.csv").read_bytes(),
                          (self.folder / "whole/labels.csv").read_bytes())
 
+    def test_patches_that_change_under_a_run_end_it(self):
+        for change in ("P.npy", "offsets.npy"):
+            process = self.start("dlgmm", *self.arguments, "--rel-tolerance", "0", "--checkpoint",
+                                 f"state-{change}", "--max-iterations", "1000000")
+            self.addCleanup(process.kill)
+            deadline = time.monotonic() + 250
+            while not (self.folder / f"state-{change}").exists() and time.monotonic() < deadline:
+                time.sleep(0.02)
+            content = np.load(self.folder / change)
+            self.save("next.npy", content[::-1].copy())
+            (self.folder / "next.npy").replace(self.folder / change)
+            _, err = process.communicate(timeout=250)
+            self.assertEqual(process.returncode, 1)
+            self.assertIn("P.npy has changed while it was in use", str(err))
+            self.save(change, content)
+
     def test_state_of_another_run_is_refused(self):
         process = self.start("dlgmm", *self.arguments, "--rel-tolerance", "0", "--checkpoint",
                              "state", "--max-iterations", "1000000")
@@ -142,6 +158,12 @@ class DlgmmTest(CliTest):
         self.save("wide.npy", np.full((60, 2), 4, np.int32))
         self.assertIn("grid of image 0 is 4 x 4, but it has 25 patches",
                       refused(1, *self.arguments, "--grid", "wide.npy"))
+        self.save("half.npy", np.full((60, 2), 4.5))
+        self.assertIn("half.npy: row 0, column 0 (counted from 0) is 4.5, must be a whole number",
+                      refused(1, *self.arguments, "--grid", "half.npy"))
+        self.save("falls.npy", np.array([0, 50, 25, 1500]))
+        self.assertIn("falls.npy falls from 50 to 25 at entry 2 (counted from 0), must never fall",
+                      refused(1, "P.npy", "--offsets", "falls.npy"))
         self.save("y59.npy", self.labels_true[:-1].astype(np.int64))
         self.assertIn("y59.npy has 59 rows, there are 60 images: they must match",
                       refused(1, *self.arguments, "--labels", "y59.npy"))

@@ -320,6 +320,30 @@ class FeaturesTest(CliTest):
         scaled = (np.array(expected)[:, ::-1] / 255 - [0.5, 0.25, 0]) / 2
         np.testing.assert_allclose(self.load("onnx-mean", "g"), scaled, atol=0.001)
 
+    def test_map_of_a_network_is_a_grid_of_patches(self):
+        self.write("map.onnx", onnx_model("AveragePool", ints={"kernel_shape": [8, 8],
+                                                               "strides": [8, 8]}))
+        feature = "onnx-patches:map.onnx:size=48:scale=1:normalize=false:crop=false:words=2"
+        self.features(feature, "--patches")
+        name = "onnx-patches-map"
+        found = self.load(f"{name}.descriptors").reshape(len(self.paths), 36, 3)
+        for path, patches in zip(self.paths, found):
+            picture = Image.open(self.folder / "photos" / path).convert("RGB")
+            pixels = np.asarray(picture, float).reshape(6, 8, 6, 8, 3)
+            np.testing.assert_allclose(patches, pixels.mean(axis=(1, 3)).reshape(36, 3), atol=0.01)
+        frames = self.load(f"{name}.frames").reshape(len(self.paths), 36, 4)
+        self.assertLess(frames[0, 0, 1], frames[0, 35, 1])
+        # DLGMM takes them as its patches, grid and all.
+        summary = self.succeed("dlgmm", "f", "--words", "4", "--clusters", "2", "--bands", "2",
+                               "--gamma", "0.1", "--json").json()
+        self.assertEqual(summary["n"], len(self.paths))
+        self.assertEqual(sum(summary["sizes"]), len(self.paths))
+
+    def test_network_without_a_map_gives_no_patches(self):
+        self.write("flat.onnx", onnx_model("Flatten"))
+        self.assertIn("gives an output of 1 x 6912, patches need a map", self.fail_with(
+            1, "features", "photos", "--feature", "onnx-patches:flat.onnx:size=48", "--out", "f"))
+
 
 class PictureInputTest(FeaturesTest):
     """Pictures where a command wants INPUT. (The cases above do not run twice.)"""
@@ -458,14 +482,16 @@ def varint(value):
     return out + bytes([value])
 
 
-def onnx_model(operator):
-    """A network of one operator from `x`, 1 x 3 x 48 x 48, to `y`."""
+def onnx_model(operator, ints=None):
+    """A network of one operator from `x`, 1 x 3 x 48 x 48, to `y`; `ints` are its attributes."""
     def value_info(name, *sizes):
         shape = b"".join(message((1, message((1, size)))) for size in sizes)
         tensor = message((1, 1), (2, shape))
         return message((1, name), (2, message((1, tensor))))
 
-    node = message((1, "x"), (2, "y"), (3, "only"), (4, operator))
+    attributes = [(5, message((1, name), *((8, value) for value in values), (20, 7)))
+                  for name, values in (ints or {}).items()]
+    node = message((1, "x"), (2, "y"), (3, "only"), (4, operator), *attributes)
     graph = message((1, node), (2, "g"), (11, value_info("x", 1, 3, 48, 48)),
                     (12, value_info("y", 1, 3, 1, 1)))
     return message((1, 8), (7, graph), (8, message((1, ""), (2, 13))))

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass over all patches. For a chunk of patches all scores come from one product in float;
 // words that surely have no share are skipped; the few others are scored again in double, so that
-// shares, statistics and the bound are those of exact arithmetic. phi lives for a batch of images:
-// as many as have kBatchPatches patches together, so that a word serves several patches at once.
+// shares, statistics and the bound are those of exact arithmetic. phi lives for a batch of patches
+// (with gamma: of whole images), so that a word serves several patches while they are at hand.
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <mutex>
 
 #include "milieu/base/parallel.h"
 #include "milieu/dlgmm/dlgmm_kernels.h"
@@ -18,7 +20,11 @@ namespace milieu {
 namespace {
 
 constexpr double kFloatUnit = 6e-8;
-constexpr int64_t kBatchPatches = 512;
+
+// Rows [begin, end) of the patches, all of image d.
+struct Piece {
+  int64_t d = 0, begin = 0, end = 0;
+};
 
 // Copies patches [begin, end) about the centre, with the squares that free variances need. Returns
 // the largest norm of a row.
@@ -78,12 +84,13 @@ void add_gamma_slope(const ImageTable& table, int64_t d, int64_t at, const PassO
   stats.gamma_curvature += found.curvature;
 }
 
-// Counts and entropy of image d, whose shares stand in the scratch from patch `at` on; with gamma
-// the shares see their neighbours first.
-void finish_image(const ImageTable& table, int64_t d, int64_t at, std::span<const double> alpha,
-                  const PassOptions& options, PassScratch& scratch, std::span<double> counts,
-                  WordStats& stats) {
+// Counts and entropy of a piece, whose shares stand in the scratch from patch `at` on; with gamma
+// it is a whole image, and the shares see their neighbours first.
+void finish_piece(const ImageTable& table, const Piece& piece, int64_t at,
+                  std::span<const double> alpha, const PassOptions& options, PassScratch& scratch,
+                  std::span<double> counts, WordStats& stats) {
   PatchShares& shares = scratch.shares;
+  const int64_t d = piece.d;
   const auto num_words = static_cast<int64_t>(alpha.size()) / table.num_bands;
   if (options.gamma > 0) {
     const int64_t rows = table.images.grid(d, 0);
@@ -96,9 +103,9 @@ void finish_image(const ImageTable& table, int64_t d, int64_t at, std::span<cons
     if (options.learns_gamma) add_gamma_slope(table, d, at, options, alpha, scratch, stats);
   }
   double entropy = 0;
-  for (int64_t i = 0; i < table.num_patches(d); ++i) {
-    double* band_counts = counts.data() + table.band(d, i) * num_words;
-    for (int64_t a = shares.first[at + i]; a < shares.first[at + i + 1]; ++a) {
+  for (int64_t i = piece.begin; i < piece.end; ++i, ++at) {
+    double* band_counts = counts.data() + table.band(d, i - table.begin(d)) * num_words;
+    for (int64_t a = shares.first[at]; a < shares.first[at + 1]; ++a) {
       band_counts[shares.words[a]] += shares.phi[a];
       entropy -= shares.phi[a] > 0 ? shares.phi[a] * shares.log_phi[a] : 0.0;
     }
@@ -140,9 +147,9 @@ int64_t select_words(const WordScorer& scorer, int64_t i, int band, double cut, 
                                          static_cast<float>(cut + 2 * error), words);
 }
 
-// Candidate words of image d, behind those of the images before it; returns the bound of the share
+// Candidate words of a piece, behind those of the pieces before it; returns the bound of the share
 // of the skipped words in each patch.
-double select_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
+double select_piece(const ImageTable& table, const Piece& piece, const WordScorer& scorer,
                     std::span<const double> alpha, const PassOptions& options,
                     PassScratch& scratch) {
   const auto num_words = static_cast<int64_t>(scorer.constants.size());
@@ -154,48 +161,84 @@ double select_image(const ImageTable& table, int64_t d, const WordScorer& scorer
       options.word_loss > 0
           ? std::log(static_cast<double>(num_words) / options.word_loss) + 4 * options.gamma
           : INFINITY;
-  for (int64_t i = table.begin(d); i < table.end(d); ++i) {
+  for (int64_t i = piece.begin; i < piece.end; ++i) {
     if (i < scratch.window_begin || i >= scratch.window_end)
-      fill_window(table, i, table.end(d), scorer, scratch);
+      fill_window(table, i, piece.end, scorer, scratch);
     const int64_t at = shares.first.back();
     const auto room = static_cast<size_t>(at + num_words + kSelectSlack);
     if (shares.words.size() < room) shares.words.resize(2 * room);
-    const int band = table.band(d, i - table.begin(d));
+    const int band = table.band(piece.d, i - table.begin(piece.d));
     shares.first.push_back(
         at + select_words(scorer, i, band, cut, largest_bias, scratch, shares.words.data() + at));
   }
   return options.word_loss;
 }
 
-// Adds alpha to the scores of image d, which stand from patch `at` on.
-void add_alpha(const ImageTable& table, int64_t d, int64_t at, std::span<const double> alpha,
-               PatchShares& shares) {
+// Adds alpha to the scores of a piece, which stand from patch `at` on.
+void add_alpha(const ImageTable& table, const Piece& piece, int64_t at,
+               std::span<const double> alpha, PatchShares& shares) {
   const int64_t num_words = static_cast<int64_t>(alpha.size()) / table.num_bands;
-  for (int64_t i = 0; i < table.num_patches(d); ++i) {
-    const double* band_alpha = alpha.data() + table.band(d, i) * num_words;
-    for (int64_t a = shares.first[at + i]; a < shares.first[at + i + 1]; ++a)
+  for (int64_t i = piece.begin; i < piece.end; ++i, ++at) {
+    const double* band_alpha =
+        alpha.data() + table.band(piece.d, i - table.begin(piece.d)) * num_words;
+    for (int64_t a = shares.first[at]; a < shares.first[at + 1]; ++a)
       shares.scores[a] += band_alpha[shares.words[a]];
   }
 }
 
-// Images [begin, end): shares, counts, statistics.
-void run_batch(const ImageTable& table, int64_t begin, int64_t end, const WordScorer& scorer,
+// Scratch that blocks hand on: what a block finds in it changes no result.
+class ScratchPool {
+ public:
+  std::unique_ptr<PassScratch> take() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return std::make_unique<PassScratch>();
+    std::unique_ptr<PassScratch> scratch = std::move(idle_.back());
+    idle_.pop_back();
+    return scratch;
+  }
+  void give(std::unique_ptr<PassScratch> scratch) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(scratch));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<PassScratch>> idle_;
+};
+
+// The next pieces of a block of images that ends at `last`, from row `begin` of image d on: one
+// window of patches, or with gamma whole images up to about as many.
+std::vector<Piece> next_batch(const ImageTable& table, int64_t d, int64_t begin, int64_t last,
+                              int64_t size, bool is_whole) {
+  std::vector<Piece> batch;
+  const int64_t limit = begin + size;
+  for (; d < last && begin < limit; ++d) {
+    const int64_t end = is_whole ? table.end(d) : std::min(table.end(d), limit);
+    batch.push_back({d, begin, end});
+    begin = end;
+    if (end < table.end(d)) break;
+  }
+  return batch;
+}
+
+// Shares, counts and statistics of a batch.
+void run_batch(const ImageTable& table, const std::vector<Piece>& batch, const WordScorer& scorer,
                DoubleView alpha, const PassOptions& options, PassScratch& scratch,
                Matrix<double>& counts, WordStats& stats) {
   PatchShares& shares = scratch.shares;
   shares.clear();
-  for (int64_t d = begin; d < end; ++d)
-    stats.loss += select_image(table, d, scorer, alpha.row_span(d), options, scratch) *
-                  static_cast<double>(table.num_patches(d));
-  const int64_t first_row = table.begin(begin);
-  const FloatView patches = table.images.patches.rows_between(first_row, table.begin(end));
+  for (const Piece& piece : batch)
+    stats.loss += select_piece(table, piece, scorer, alpha.row_span(piece.d), options, scratch) *
+                  static_cast<double>(piece.end - piece.begin);
+  const int64_t first = batch.front().begin;
+  const FloatView patches = table.images.patches.rows_between(first, batch.back().end);
   score_pairs(scorer, patches, scratch.pairs, shares);
-  for (int64_t d = begin; d < end; ++d)
-    add_alpha(table, d, table.begin(d) - first_row, alpha.row_span(d), shares);
+  for (const Piece& piece : batch)
+    add_alpha(table, piece, piece.begin - first, alpha.row_span(piece.d), shares);
   update_shares(shares, 0, shares.num_patches());
-  for (int64_t d = begin; d < end; ++d)
-    finish_image(table, d, table.begin(d) - first_row, alpha.row_span(d), options, scratch,
-                 counts.row_span(d), stats);
+  for (const Piece& piece : batch)
+    finish_piece(table, piece, piece.begin - first, alpha.row_span(piece.d), options, scratch,
+                 counts.row_span(piece.d), stats);
   stats.add(patches, scorer.words, shares, scratch.pairs);
 }
 
@@ -205,10 +248,11 @@ double score_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
                    std::span<const double> alpha, const PassOptions& options,
                    PassScratch& scratch) {
   scratch.shares.clear();
-  const double loss = select_image(table, d, scorer, alpha, options, scratch);
-  score_pairs(scorer, table.images.patches.rows_between(table.begin(d), table.end(d)),
-              scratch.pairs, scratch.shares);
-  add_alpha(table, d, 0, alpha, scratch.shares);
+  const Piece image{d, table.begin(d), table.end(d)};
+  const double loss = select_piece(table, image, scorer, alpha, options, scratch);
+  score_pairs(scorer, table.images.patches.rows_between(image.begin, image.end), scratch.pairs,
+              scratch.shares);
+  add_alpha(table, image, 0, alpha, scratch.shares);
   return loss;
 }
 
@@ -219,20 +263,26 @@ std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmMode
   const int64_t num_words = model.num_words();
   Matrix<double> counts(table.num_images, table.num_bands * num_words);
   const auto num_blocks = static_cast<int64_t>(table.block_begin.size()) - 1;
+  ScratchPool pool;
   WordStats stats = parallel_reduce(
       num_blocks, 1, options.num_threads,
       WordStats(num_words, model.words.cols(), model.word_variances.cols() > 1),
       [&](const Block& block, WordStats& part) {
-        PassScratch scratch;
+        std::unique_ptr<PassScratch> scratch = pool.take();
+        scratch->window_begin = scratch->window_end = 0;  // a block makes all of its products
         const int64_t last = table.block_begin[block.index + 1];
-        scratch.reach = table.begin(last);
-        for (int64_t d = table.block_begin[block.index]; d < last;) {
+        scratch->reach = table.begin(last);
+        int64_t d = table.block_begin[block.index];
+        for (int64_t row = table.begin(d); row < scratch->reach;) {
           if (monitor.should_stop()) return;
-          int64_t end = d + 1;
-          while (end < last && table.begin(end) - table.begin(d) < kBatchPatches) ++end;
-          run_batch(table, d, end, scorer, alpha, options, scratch, counts, part);
-          d = end;
+          const std::vector<Piece> batch =
+              next_batch(table, d, row, last, scratch->window_size, options.gamma > 0);
+          run_batch(table, batch, scorer, alpha, options, *scratch, counts, part);
+          d = batch.back().d;
+          row = batch.back().end;
+          while (d < last && row == table.end(d)) ++d;
         }
+        pool.give(std::move(scratch));
       },
       [](WordStats& total, const WordStats& part) { total.merge(part); });
   if (monitor.should_stop()) return std::nullopt;

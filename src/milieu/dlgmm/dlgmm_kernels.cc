@@ -33,8 +33,14 @@ inline void store(const Vector& values, T* to) {
   __builtin_memcpy(to, &values, sizeof(values));
 }
 
+// Eight floats as doubles; the compiler's own conversion of vectors takes three times as
+// long.
 inline Doubles widened(const float* from) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Doubles>(_mm512_cvtps_pd(_mm256_loadu_ps(from)));
+#else
   return __builtin_convertvector(load<HalfFloats>(from), Doubles);
+#endif
 }
 
 union DoubleBits {
@@ -77,40 +83,54 @@ inline double total_of(const double* lanes) {
          ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
+#if defined(__AVX512F__)
+// Sixteen of the sums scores + bias from v on; those behind the end are -inf.
+inline __m512 sums_at(const float* scores, const float* bias, int64_t v, int64_t count) {
+  const __m512 nothing = _mm512_set1_ps(-__builtin_inff());
+  const int64_t left = count - v;
+  const auto mask = static_cast<__mmask16>(left >= 16 ? 0xffffu : (1u << left) - 1u);
+  return _mm512_mask_add_ps(nothing, mask, _mm512_maskz_loadu_ps(mask, scores + v),
+                            _mm512_maskz_loadu_ps(mask, bias + v));
+}
+
+// dlgmm_select without branches that depend on the scores: they would be guessed wrongly.
+inline int64_t select_wide(const float* scores, const float* bias, int64_t count, float cut,
+                           int* words) {
+  __m512 best[2] = {sums_at(scores, bias, 0, count), _mm512_set1_ps(-__builtin_inff())};
+  int64_t v = 16;
+  for (; v + 32 <= count; v += 32)
+    for (int c = 0; c < 2; ++c)
+      best[c] = _mm512_max_ps(best[c], _mm512_add_ps(_mm512_loadu_ps(scores + v + 16 * c),
+                                                     _mm512_loadu_ps(bias + v + 16 * c)));
+  for (; v < count; v += 16) best[0] = _mm512_max_ps(best[0], sums_at(scores, bias, v, count));
+  const __m512 least = _mm512_set1_ps(_mm512_reduce_max_ps(_mm512_max_ps(best[0], best[1])) - cut);
+  __m512i ids = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  int64_t found = 0;
+  for (v = 0; v < count; v += 16) {
+    const __mmask16 bits = _mm512_cmp_ps_mask(sums_at(scores, bias, v, count), least, _CMP_GE_OQ);
+    _mm512_storeu_si512(words + found, _mm512_maskz_compress_epi32(bits, ids));
+    found += __builtin_popcount(bits);
+    ids = _mm512_add_epi32(ids, _mm512_set1_epi32(16));
+  }
+  return found;
+}
+#else
 // Bit l is set when scores[l] + bias[l] >= least, l < kFloatLanes.
 inline uint32_t bits_at_least(const float* scores, const float* bias, float least) {
-#if defined(__AVX512F__)
-  const __m512 sums = _mm512_add_ps(_mm512_loadu_ps(scores), _mm512_loadu_ps(bias));
-  return _mm512_cmp_ps_mask(sums, _mm512_set1_ps(least), _CMP_GE_OQ);
-#elif defined(__AVX2__)
   uint32_t bits = 0;
+#if defined(__AVX2__)
   for (int half = 0; half < 2; ++half) {
     const __m256 sums =
         _mm256_add_ps(_mm256_loadu_ps(scores + 8 * half), _mm256_loadu_ps(bias + 8 * half));
     const __m256 found = _mm256_cmp_ps(sums, _mm256_set1_ps(least), _CMP_GE_OQ);
     bits |= static_cast<uint32_t>(_mm256_movemask_ps(found)) << (8 * half);
   }
-  return bits;
 #else
-  uint32_t bits = 0;
   for (int l = 0; l < kFloatLanes; ++l) bits |= (scores[l] + bias[l] >= least ? 1u : 0u) << l;
+#endif
   return bits;
-#endif
 }
-
-// first + l for every bit l that is set, into `out` (which has room for 16); returns how many.
-inline int list_bits(uint32_t bits, int first, int* out) {
-#if defined(__AVX512F__)  // without branches, which would be guessed wrongly
-  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  const __m512i ids = _mm512_add_epi32(lanes, _mm512_set1_epi32(first));
-  _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits), ids));
-  return __builtin_popcount(bits);
-#else
-  int found = 0;
-  for (; bits != 0; bits &= bits - 1) out[found++] = first + __builtin_ctz(bits);
-  return found;
 #endif
-}
 
 inline double larger(double a, double b) { return a > b ? a : b; }
 
@@ -144,26 +164,18 @@ inline Direction direction_of(double a, double t, double n, double precision, do
 }  // namespace
 
 int64_t dlgmm_select(const float* scores, const float* bias, int64_t count, float cut, int* words) {
+#if defined(__AVX512F__)
+  return select_wide(scores, bias, count, cut, words);
+#else
   float largest = scores[0] + bias[0];
   int64_t v = 0;
-  if (count >= 4 * kFloatLanes) {  // four chains: the largest is the same in any order
-    Floats best[4];
-    for (int c = 0; c < 4; ++c)
-      best[c] = load<Floats>(scores + c * kFloatLanes) + load<Floats>(bias + c * kFloatLanes);
-    for (v = 4 * kFloatLanes; v + 4 * kFloatLanes <= count; v += 4 * kFloatLanes)
-      for (int c = 0; c < 4; ++c) {
-        const int64_t at = v + c * kFloatLanes;
-        const Floats x = load<Floats>(scores + at) + load<Floats>(bias + at);
-        best[c] = x > best[c] ? x : best[c];
-      }
-    best[0] = best[1] > best[0] ? best[1] : best[0];
-    best[2] = best[3] > best[2] ? best[3] : best[2];
-    best[0] = best[2] > best[0] ? best[2] : best[0];
-    for (; v + kFloatLanes <= count; v += kFloatLanes) {
+  if (count >= kFloatLanes) {
+    Floats best = load<Floats>(scores) + load<Floats>(bias);
+    for (v = kFloatLanes; v + kFloatLanes <= count; v += kFloatLanes) {
       const Floats x = load<Floats>(scores + v) + load<Floats>(bias + v);
-      best[0] = x > best[0] ? x : best[0];
+      best = x > best ? x : best;
     }
-    for (int l = 0; l < kFloatLanes; ++l) largest = best[0][l] > largest ? best[0][l] : largest;
+    for (int l = 0; l < kFloatLanes; ++l) largest = best[l] > largest ? best[l] : largest;
   }
   for (; v < count; ++v) {
     const float x = scores[v] + bias[v];
@@ -172,11 +184,12 @@ int64_t dlgmm_select(const float* scores, const float* bias, int64_t count, floa
   const float least = largest - cut;
   int64_t found = 0;
   for (v = 0; v + kFloatLanes <= count; v += kFloatLanes)
-    found +=
-        list_bits(bits_at_least(scores + v, bias + v, least), static_cast<int>(v), words + found);
+    for (uint32_t bits = bits_at_least(scores + v, bias + v, least); bits != 0; bits &= bits - 1)
+      words[found++] = static_cast<int>(v) + __builtin_ctz(bits);
   for (; v < count; ++v)
     if (scores[v] + bias[v] >= least) words[found++] = static_cast<int>(v);
   return found;
+#endif
 }
 
 float dlgmm_center(const float* x, const float* center, int64_t dim, float* out) {
@@ -192,9 +205,11 @@ float dlgmm_center(const float* x, const float* center, int64_t dim, float* out)
     out[r] = y;
     lanes[l] += y * y;
   }
-  float sum = 0;
-  for (int l = 0; l < kFloatLanes; ++l) sum += lanes[l];
-  return sum;
+  float sums[kFloatLanes];
+  store(lanes, sums);
+  for (int half = kFloatLanes / 2; half > 0; half /= 2)
+    for (int l = 0; l < half; ++l) sums[l] += sums[l + half];
+  return sums[0];
 }
 
 void dlgmm_distances(const float* patches, int64_t stride, const int* rows, int64_t count,

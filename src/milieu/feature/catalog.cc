@@ -73,10 +73,10 @@ FeatureEntry local(std::string name, std::string summary) {
           }};
 }
 
-FeatureEntry from_file(std::string name, std::string file, std::string summary,
+FeatureEntry from_file(std::string name, FeatureKind kind, std::string file, std::string summary,
                        std::unique_ptr<Feature> (*make)(const std::string&)) {
   return {.name = std::move(name),
-          .kind = FeatureKind::Whole,
+          .kind = kind,
           .summary = std::move(summary),
           .file = std::move(file),
           .make = make};
@@ -111,8 +111,12 @@ const std::vector<FeatureEntry>& feature_catalog() {
           "mr8", "responses of 8 filters, the strongest over all directions"),
       whole<ColorOptions, color_histogram>("color", "joint histogram of hue, saturation and value"),
       whole<TinyOptions, tiny>("tiny", "the pixels of the picture scaled to a small square"),
-      from_file("onnx", "MODEL.onnx", "the output of a network given by the user", make_onnx),
-      from_file("npy", "ROWS.npy", "vectors made elsewhere, joined by file name", make_npy_rows),
+      from_file("onnx", FeatureKind::Whole, "MODEL.onnx",
+                "the output of a network given by the user", make_onnx),
+      from_file("onnx-patches", FeatureKind::Local, "MODEL.onnx",
+                "every place of the map that a network gives", make_onnx_patches),
+      from_file("npy", FeatureKind::Whole, "ROWS.npy",
+                "vectors made elsewhere, joined by file name", make_npy_rows),
   };
   return catalog;
 }

@@ -45,6 +45,7 @@ TEST(FeatureSpec, TextIsReadBack) {
 
 TEST(FeatureSpec, FilesNameTheirFeature) {
   EXPECT_EQ(parse_feature("onnx:nets/clip.onnx").id, "onnx-clip");
+  EXPECT_EQ(parse_feature("onnx-patches:nets/clip.onnx").id, "onnx-patches-clip");
   EXPECT_EQ(parse_feature("tiny").id, "tiny");
 }
 
@@ -63,7 +64,7 @@ TEST(FeatureSpec, WrongTextsAreRefusedByName) {
 TEST(Catalog, HasEveryPromisedFeature) {
   for (const char* name :
        {"dense-sift", "sparse-sift", "hessian-affine", "local-color", "gist", "hog", "lbp",
-        "rot-lbp", "textons", "mr8", "color", "tiny", "onnx", "npy"})
+        "rot-lbp", "textons", "mr8", "color", "tiny", "onnx", "onnx-patches", "npy"})
     EXPECT_NE(find_feature(name), nullptr) << name;
   EXPECT_EQ(find_feature("nose"), nullptr);
 }

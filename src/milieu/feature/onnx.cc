@@ -10,6 +10,7 @@
 #include <mutex>
 #include <opencv2/dnn.hpp>
 #include <regex>
+#include <span>
 
 #include "milieu/base/error.h"
 #include "milieu/feature/decode.h"
@@ -93,35 +94,30 @@ class Onnx : public Feature {
     model_ = read_image_file(path_);  // the bytes of any file
     internal::calm_opencv();
     nets_.push_back(make_net());
-    run(cv::Mat(std::vector<int>{1, 3, options_.size, options_.size}, CV_32F, cv::Scalar(0)));
+    check_output(
+        run(cv::Mat(std::vector<int>{1, 3, options_.size, options_.size}, CV_32F, cv::Scalar(0))));
   }
 
   std::string fingerprint() const override { return internal::hex(internal::hash_bytes(model_)); }
 
   std::vector<float> whole(const Picture& picture) const override {
-    std::vector<float> values = run(to_blob(picture.image));
-    if (options_.normalize) {
-      double squares = 0;
-      for (const double value : values) squares += value * value;
-      if (squares > 0)
-        for (float& value : values) value = static_cast<float>(value / std::sqrt(squares));
-    }
+    const cv::Mat out = run(to_blob(picture.image));
+    std::vector<float> values(out.ptr<float>(), out.ptr<float>() + out.total());
+    finish(values);
     return values;
   }
 
- private:
-  cv::dnn::Net make_net() const {
-    try {
-      cv::dnn::Net net =
-          cv::dnn::readNetFromONNX(reinterpret_cast<const char*>(model_.data()), model_.size());
-      net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
-      return net;
-    } catch (const cv::Exception& error) {
-      throw DataError(fmt::format(
-          "{} cannot be read by OpenCV {}: {}; compute the vectors elsewhere and give them as "
-          "npy:FILE (docs/features.md)",
-          path_, CV_VERSION, explain(error)));
-    }
+ protected:
+  // Throws DataError when the output is not what the feature needs.
+  virtual void check_output(const cv::Mat&) const {}
+
+  // Scales one vector to norm 1 where that is asked for.
+  void finish(std::span<float> values) const {
+    if (!options_.normalize) return;
+    double squares = 0;
+    for (const double value : values) squares += value * value;
+    if (squares > 0)
+      for (float& value : values) value = static_cast<float>(value / std::sqrt(squares));
   }
 
   // The blob N x C x H x W of one picture.
@@ -150,7 +146,7 @@ class Onnx : public Feature {
   }
 
   // One network a thread: forward() changes it.
-  std::vector<float> run(const cv::Mat& blob) const {
+  cv::Mat run(const cv::Mat& blob) const {
     cv::dnn::Net net;
     {
       const std::lock_guard lock(mutex_);
@@ -160,13 +156,13 @@ class Onnx : public Feature {
       }
     }
     if (net.empty()) net = make_net();
-    std::vector<float> values;
+    cv::Mat values;
     try {
       net.setInput(blob);
       const cv::Mat out = options_.layer.empty() ? net.forward() : net.forward(options_.layer);
       if (out.type() != CV_32F || out.total() == 0)
         throw DataError(fmt::format("{} gives no floats at its output", path_));
-      values.assign(out.ptr<float>(), out.ptr<float>() + out.total());
+      values = out.clone();  // the network keeps its own
     } catch (const cv::Exception& error) {
       throw DataError(fmt::format("{} cannot be run by OpenCV {} on a 1 x 3 x {} x {} input: {}",
                                   path_, CV_VERSION, options_.size, options_.size, explain(error)));
@@ -178,13 +174,78 @@ class Onnx : public Feature {
 
   std::string path_;
   OnnxOptions options_;
+
+ private:
+  cv::dnn::Net make_net() const {
+    try {
+      cv::dnn::Net net =
+          cv::dnn::readNetFromONNX(reinterpret_cast<const char*>(model_.data()), model_.size());
+      net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
+      return net;
+    } catch (const cv::Exception& error) {
+      throw DataError(fmt::format(
+          "{} cannot be read by OpenCV {}: {}; compute the vectors elsewhere and give them as "
+          "npy:FILE (docs/features.md)",
+          path_, CV_VERSION, explain(error)));
+    }
+  }
+
   std::array<double, 3> scale_ = {}, mean_ = {}, std_ = {};
   std::vector<uint8_t> model_;
   mutable std::mutex mutex_;
   mutable std::vector<cv::dnn::Net> nets_;  // idle ones
 };
 
+// The output 1 x C x rows x columns as a grid of descriptors of C numbers.
+class OnnxPatches : public Onnx {
+ public:
+  using Onnx::Onnx;
+
+  LocalDescriptors local(const Picture& picture) const override {
+    const Image& image = picture.image;
+    const cv::Mat out = run(to_blob(image));
+    const int channels = out.size[1], rows = out.size[2], cols = out.size[3];
+    LocalDescriptors found;
+    found.grid_rows = rows, found.grid_cols = cols;
+    found.descriptors = Matrix<float>(int64_t{rows} * cols, channels);
+    found.frames = Matrix<float>(int64_t{rows} * cols, 4);
+    const int square = std::min(image.width, image.height);
+    const int width = options_.crop ? square : image.width;
+    const int height = options_.crop ? square : image.height;
+    const double cell_width = static_cast<double>(width) / cols;
+    const double cell_height = static_cast<double>(height) / rows;
+    for (int y = 0; y < rows; ++y)
+      for (int x = 0; x < cols; ++x) {
+        const int64_t i = int64_t{y} * cols + x;
+        for (int c = 0; c < channels; ++c) found.descriptors(i, c) = out.ptr<float>(0, c, y)[x];
+        finish(found.descriptors.row_span(i));
+        found.frames(i, 0) =
+            static_cast<float>((image.width - width) / 2 + (x + 0.5) * cell_width - 0.5);
+        found.frames(i, 1) =
+            static_cast<float>((image.height - height) / 2 + (y + 0.5) * cell_height - 0.5);
+        found.frames(i, 2) = static_cast<float>(std::max(cell_width, cell_height));
+      }
+    return found;
+  }
+
+ protected:
+  void check_output(const cv::Mat& out) const override {
+    if (out.dims == 4 && out.size[0] == 1) return;
+    std::string shape;
+    for (int i = 0; i < out.dims; ++i)
+      shape += fmt::format("{}{}", i > 0 ? " x " : "", out.size[i]);
+    throw DataError(fmt::format(
+        "{} gives an output of {}, patches need a map 1 x channels x rows x columns: name a layer "
+        "that has one (layer=NAME), or take feature onnx for one vector a picture",
+        path_, shape));
+  }
+};
+
 }  // namespace
+
+std::unique_ptr<Feature> make_onnx_patches(const std::string& path) {
+  return std::make_unique<OnnxPatches>(path);
+}
 
 std::unique_ptr<Feature> make_onnx(const std::string& path) { return std::make_unique<Onnx>(path); }
 
