@@ -102,13 +102,10 @@ std::optional<Dataset> CacMethod::load_own_input(const std::string& path,
   if (!std::filesystem::is_directory(path)) return std::nullopt;
   std::optional<KeypointSet> set;
   if (is_feature_folder(path))
-    set = keypoints_of_features(path);
+    set = keypoints_of_features(path, options);
   else
-    set = load_keypoints(path, options.num_threads);
+    set = load_keypoints(path, options.num_threads, options);
   if (!set) return std::nullopt;
-  if (!options.select.empty() || !options.rows.empty())
-    throw UsageError(
-        "--select and --rows are for rows; of a folder of pictures all keypoints are taken");
   positions_ = Points(std::move(set->positions));
   images_ = std::move(set->images);
   pictures_ = std::move(set->paths);

@@ -60,6 +60,32 @@ KeypointSet join_pictures(const std::vector<FloatView>& descriptors,
   return set;
 }
 
+// The pictures that a selection keeps, ascending.
+std::vector<int64_t> kept_pictures(int64_t count, const Labels& labels, const std::string& source,
+                                   const LoadOptions& options) {
+  LoadOptions selection;
+  selection.select = options.select;
+  selection.rows = options.rows;
+  const Dataset kept =
+      make_dataset(Points(Matrix<float>(count, 1)), labels, {}, source, selection);
+  std::vector<int64_t> rows = kept.rows;
+  if (rows.empty())
+    for (int64_t i = 0; i < count; ++i) rows.push_back(i);
+  return rows;
+}
+
+// Paths and classes of some pictures.
+ImageFolder pick_pictures(const std::vector<std::string>& paths, const Labels& labels,
+                          const std::vector<int64_t>& rows) {
+  ImageFolder picked;
+  picked.labels.names = labels.names;
+  for (const int64_t row : rows) {
+    picked.paths.push_back(paths[static_cast<size_t>(row)]);
+    if (!labels.empty()) picked.labels.indices.push_back(labels.indices[static_cast<size_t>(row)]);
+  }
+  return picked;
+}
+
 }  // namespace
 
 SparseSiftOptions texton_keypoints() {
@@ -71,8 +97,12 @@ SparseSiftOptions texton_keypoints() {
   return options;
 }
 
-KeypointSet load_keypoints(const std::string& folder, int num_threads) {
-  const ImageFolder pictures = list_image_folder(folder);
+KeypointSet load_keypoints(const std::string& folder, int num_threads,
+                           const LoadOptions& options) {
+  const ImageFolder all = list_image_folder(folder);
+  const ImageFolder pictures = pick_pictures(
+      all.paths, all.labels,
+      kept_pictures(static_cast<int64_t>(all.paths.size()), all.labels, folder, options));
   const auto count = static_cast<int64_t>(pictures.paths.size());
   std::vector<LocalDescriptors> found(pictures.paths.size());
   parallel_for(count, 1, num_threads, [&](const Block& block) {
@@ -89,7 +119,8 @@ KeypointSet load_keypoints(const std::string& folder, int num_threads) {
   return set;
 }
 
-std::optional<KeypointSet> keypoints_of_features(const std::string& path) {
+std::optional<KeypointSet> keypoints_of_features(const std::string& path,
+                                                 const LoadOptions& options) {
   const FeatureFolder folder = open_feature_folder(path);
   std::vector<std::string> ids;
   for (const FeatureFolder::Entry& entry : folder.features)
@@ -101,11 +132,14 @@ std::optional<KeypointSet> keypoints_of_features(const std::string& path) {
   });
   const PatchSet patches = folder.patches(ids[0]);
   std::vector<FloatView> descriptors, frames;
-  for (int64_t i = 0; i < patches.num_images(); ++i) {
+  const std::vector<int64_t> rows =
+      kept_pictures(patches.num_images(), folder.labels, path, options);
+  for (const int64_t i : rows) {
     descriptors.push_back(patches.descriptors_of(i));
     frames.push_back(patches.frames_of(i));
   }
-  KeypointSet set = join_pictures(descriptors, frames, folder.images, folder.labels, path);
+  const ImageFolder pictures = pick_pictures(folder.images, folder.labels, rows);
+  KeypointSet set = join_pictures(descriptors, frames, pictures.paths, pictures.labels, path);
   set.root = folder.found_source();
   set.max_side = folder.max_side;
   return set;

@@ -27,11 +27,14 @@ struct KeypointSet {
   std::string root;                // the folder of pictures
   int max_side = DecodeOptions{}.max_side;  // how pictures were scaled down; 0: not at all
 };
-KeypointSet load_keypoints(const std::string& folder, int num_threads);
+// `options` may keep some of the pictures, by class or by number.
+KeypointSet load_keypoints(const std::string& folder, int num_threads,
+                           const LoadOptions& options = {});
 
 // The local descriptors that a folder of features has kept (`milieu features --patches`); nothing
 // when it has none. Throws InvalidArgument when it has those of several features.
-std::optional<KeypointSet> keypoints_of_features(const std::string& folder);
+std::optional<KeypointSet> keypoints_of_features(const std::string& folder,
+                                                 const LoadOptions& options = {});
 
 // From top to bottom: words at the end, phrases at the start, after the first round and at the end.
 // `rows` are the samples in this picture, `positions` theirs in the same order.

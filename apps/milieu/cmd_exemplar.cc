@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 
 #include "commands.h"
 #include "learn_sets.h"
 #include "method.h"
 #include "milieu/base/error.h"
+#include "milieu/data/mapped_file.h"
 #include "milieu/exemplar/exemplar.h"
 #include "milieu/exemplar/learned_distance.h"
 #include "milieu/store/run_folder.h"
@@ -152,12 +154,27 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarFiles> {
 
   MethodResult fit_learned(const Dataset& data, Monitor& monitor) {
     if (use_.classify) return classify(data, monitor);
-    if (learned_.form != "precomputed")
-      return to_method_result(
-          fit_learned_exemplar(learned_, data.points.view(), options_, monitor));
     std::vector<FloatView> views;
     for (const Points& matrix : matrices_) views.push_back(matrix.view());
-    return to_method_result(fit_learned_exemplar(learned_, views, options_, monitor));
+    MethodResult out = to_method_result(
+        learned_.form == "precomputed"
+            ? fit_learned_exemplar(learned_, views, options_, monitor)
+            : fit_learned_exemplar(learned_, data.points.view(), options_, monitor));
+    out.files.push_back({"weights.csv", weights_csv()});
+    return out;
+  }
+
+  // The learned weights, with the shares that the training wrote beside its model.
+  std::string weights_csv() const {
+    namespace fs = std::filesystem;
+    const fs::path written =
+        fs::path(resolve_model_path(files_.model)).parent_path() / "weights.csv";
+    if (fs::is_regular_file(written)) return std::string(MappedFile::open(written.string())->text());
+    std::string text = "candidate,weight\n";
+    const std::vector<std::string> names = lines_of(learned_.names);
+    for (size_t t = 0; t < names.size(); ++t)
+      text += fmt::format("{},{}\n", names[t], learned_.weights[t]);
+    return text;
   }
 
   MethodResult classify(const Dataset& data, Monitor& monitor) {

@@ -2,13 +2,17 @@
 // milieu explore: the explorer (apps/serve) on one INPUT, until Ctrl-C.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <stop_token>
 
 #include "commands.h"
 #include "method.h"
 #include "milieu/base/error.h"
+#include "milieu/data/groups.h"
+#include "milieu/feature/feature_store.h"
 #include "milieu/render/report.h"
 #include "picture_input.h"
 #include "rows.h"
@@ -25,6 +29,7 @@ namespace milieu::cli {
 namespace {
 
 constexpr const char* kInput = "Input";
+constexpr const char* kMethods = "Of single methods";
 constexpr const char* kServer = "Server";
 constexpr const char* kDefaultFeature = "gist";
 
@@ -40,8 +45,31 @@ void visit_fields(ServerOptions& o, Visitor&& v) {
     "threads for reading and describing INPUT; 0 means all cores");
 }
 
+// Files beside INPUT that single methods take.
+struct MethodFiles {
+  std::string positions, images, groups, view;
+  std::string model;
+
+  bool has_company() const { return !(positions + groups + view).empty(); }
+};
+
+template <class Visitor>
+void visit_fields(MethodFiles& o, Visitor&& v) {
+  v("positions", o.positions, anything(),
+    "for cac: file with the place of every row; the map shows rows there too");
+  v("images", o.images, anything(),
+    "for cac: file with the image of every row: neighbours are looked for within one image");
+  v("groups", o.groups, anything(),
+    "for cac: file with the groups: row numbers of samples, one group a line, or a .mtx matrix");
+  v("view", o.view, anything().repeated(),
+    "for cac: another view of the rows beside INPUT; give the flag once for each");
+  v("model", o.model, anything(),
+    "for exemplar: run folder of milieu exemplar learn, whose distance its runs take");
+}
+
 struct ExploreOptions {
   InputOptions input;
+  MethodFiles files;
   ServerOptions server;
   std::string runs;
   bool no_browser = false;
@@ -63,25 +91,6 @@ bool has_field(const std::vector<Field>& fields, std::string_view name) {
   return false;
 }
 
-serve::MethodInfo method_info(const Command& command) {
-  const std::vector<Field> files = command.make_method()->file_fields();
-  serve::MethodInfo info;
-  info.name = command.name;
-  info.title = method_title(info.name);
-  info.summary = command.summary;
-  info.takes_context = has_field(files, "context_select");
-  info.takes_constraints = has_field(files, "memberships");
-  if (info.name == "icc") info.needs = {"classes"};
-  if (info.name == "dlgmm" || info.name == "topics") info.needs = {"pictures"};
-  if (info.name == "cac") info.needs = {"pictures", "everything"};
-  info.make_fields = [make = command.make_method] {
-    std::shared_ptr<Method> method = make();
-    std::vector<Field> fields = method->option_fields();
-    return serve::OptionFields{method, std::move(fields)};
-  };
-  return info;
-}
-
 // How a child reads the same INPUT.
 std::vector<std::string> input_arguments(InputOptions& input) {
   std::vector<std::string> arguments = {input.path};
@@ -92,6 +101,66 @@ std::vector<std::string> input_arguments(InputOptions& input) {
     arguments.push_back(value);
   }
   return arguments;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// INPUT as cac reads it: the views in its place, or pictures by their keypoints unless other company
+// is given.
+std::vector<std::string> cac_arguments(InputOptions& input, const MethodFiles& files) {
+  std::vector<std::string> arguments;
+  for (const std::string& argument : input_arguments(input)) arguments.push_back(argument);
+  if (!files.view.empty()) {
+    arguments.insert(arguments.begin(), "--view");
+    for (const std::string& path : lines_of(files.view))
+      arguments.insert(arguments.end(), {"--view", path});
+  }
+  const auto drop = [&](std::string_view flag) {
+    const auto found = std::find(arguments.begin(), arguments.end(), flag);
+    if (found != arguments.end()) arguments.erase(found, found + 2);
+  };
+  if (!files.has_company())
+    for (const char* flag : {"--feature", "--max-side", "--codebook"}) drop(flag);
+  for (const auto& [flag, path] : {std::pair("--positions", files.positions),
+                                   std::pair("--images", files.images),
+                                   std::pair("--groups", files.groups)})
+    if (!path.empty()) arguments.insert(arguments.end(), {flag, path});
+  return arguments;
+}
+
+std::vector<std::string> exemplar_arguments(InputOptions& input, const MethodFiles& files) {
+  std::vector<std::string> arguments = input_arguments(input);
+  if (!files.model.empty()) arguments.insert(arguments.end(), {"--model", files.model});
+  return arguments;
+}
+
+serve::MethodInfo method_info(const Command& command, ExploreOptions& options) {
+  const std::vector<Field> files = command.make_method()->file_fields();
+  serve::MethodInfo info;
+  info.name = command.name;
+  info.title = method_title(info.name);
+  info.summary = command.summary;
+  info.takes_context = has_field(files, "context_select");
+  info.takes_constraints = has_field(files, "memberships");
+  if (info.name == "icc") info.needs = {"classes"};
+  if (info.name == "dlgmm" || info.name == "topics") info.needs = {"pictures"};
+  if (info.name == "cac") {
+    if (!options.files.has_company()) info.needs = {"pictures"};
+    info.input_arguments = cac_arguments(options.input, options.files);
+  }
+  if (info.name == "exemplar")
+    info.input_arguments = exemplar_arguments(options.input, options.files);
+  info.make_fields = [make = command.make_method] {
+    std::shared_ptr<Method> method = make();
+    std::vector<Field> fields = method->option_fields();
+    return serve::OptionFields{method, std::move(fields)};
+  };
+  return info;
 }
 
 // A folder of the cache for everything about one collection.
@@ -121,12 +190,29 @@ serve::CollectionOptions load_collection(ExploreOptions& options, Session& sessi
                                 .vocabulary_folder = {}};
   PictureInput loaded = load_input(options.input.path, pictures, load, monitor, session);
   const ImageSize size = image_size_of(loaded.data, options.input.image_size);
-  return {.data = std::move(loaded.data),
-          .root = loaded.root,
-          .feature = loaded.feature,
-          .image_width = size.width,
-          .image_height = size.height,
-          .cache_folder = {}};
+  serve::CollectionOptions collection;
+  collection.data = std::move(loaded.data);
+  collection.root = loaded.root;
+  collection.feature = loaded.feature;
+  collection.image_width = size.width;
+  collection.image_height = size.height;
+  return collection;
+}
+
+// What cac is told beside the rows, for the page.
+void add_company(const ExploreOptions& options, serve::CollectionOptions& collection) {
+  const MethodFiles& files = options.files;
+  RowFiles rows(options.input.path, collection.data);
+  if (!files.positions.empty()) {
+    const Points places = rows.matrix(files.positions);
+    for (int64_t i = 0; i < places.rows(); ++i)
+      for (int64_t axis = 0; axis < 2; ++axis)
+        collection.positions.push_back(axis < places.cols() ? places.view()(i, axis) : 0);
+  }
+  if (!files.groups.empty() && files.view.empty())
+    collection.groups = load_groups(files.groups, collection.data.points.rows());
+  if (is_feature_folder(options.input.path))
+    collection.keypoint_side = open_feature_folder(options.input.path).max_side;
 }
 
 bool is_folder_of_pictures(const std::string& path) {
@@ -150,13 +236,14 @@ int run_explore(ExploreOptions& options, Session& session) {
     options.input.feature = kDefaultFeature;
   serve::ExplorerOptions explorer_options;
   explorer_options.collection = load_collection(options, session);
+  add_company(options, explorer_options.collection);
   const std::string place = collection_place(options.input);
   explorer_options.collection.cache_folder = place;
   explorer_options.input_arguments = input_arguments(options.input);
   explorer_options.runs.folder = options.runs.empty() ? place + "/runs" : options.runs;
   explorer_options.runs.program = "/proc/self/exe";
   for (const Command& command : commands())
-    if (command.make_method) explorer_options.methods.push_back(method_info(command));
+    if (command.make_method) explorer_options.methods.push_back(method_info(command, options));
 
   const Interrupt::Keeping keeping(session.interrupt);
   session.interrupt.set_quiet(true);
@@ -196,6 +283,8 @@ Run declare_explore(Flags& flags) {
                        "features, or a file of numbers, samples as rows");
   for (size_t i = 1; i < inputs.size(); ++i)
     flags.field(inputs[i], input_value_name(inputs[i]), kInput);
+  for (const Field& field : fields_of(options->files))
+    flags.field(field, field.name == "model" ? "DIR" : "FILE", kMethods);
   for (const Field& field : fields_of(options->server)) flags.field(field, "N", kServer);
   flags.text("--runs", options->runs, "DIR",
              "where runs are kept (default: in the cache, a folder for each collection)", kServer);

@@ -96,6 +96,8 @@ std::string with_explorer(std::string static_page, const ExplorerReport& report)
   if (columns.margins.empty())
     columns.margins = serve::mean_margins(points, columns.rows, columns.labels, columns.num_parts);
   result.parts = serve::describe_parts(columns, collection);
+  for (const auto& [name, content] : report.files)
+    if (name == "weights.csv") result.weights = serve::weights_of(content);
   serve::Json data = serve::report_data(report_record(report), result, collection, limits);
   data["collection"]["total"] = n;
   serve::add_report_files(report.files, data, limits);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "milieu/data/dataset.h"
+#include "milieu/data/groups.h"
 #include "milieu/render/png.h"
 
 namespace milieu::serve {
@@ -20,6 +21,9 @@ struct CollectionOptions {
   int image_width = 0;  // rows that are grey images themselves; 0: they are not
   int image_height = 0;
   std::string cache_folder;  // thumbnails are kept below it; "": not kept
+  Groups groups;             // rows that occur together, for cac; none: not known
+  std::vector<float> positions;  // x, y of each row, for cac and the map; empty: not known
+  int keypoint_side = 1024;      // longer pictures are scaled down to it before cac reads them
 };
 
 class Collection {
@@ -38,6 +42,9 @@ class Collection {
   const std::string& cache_folder() const { return options_.cache_folder; }
   int image_width() const { return options_.image_width; }
   int image_height() const { return options_.image_height; }
+  const Groups& groups() const { return options_.groups; }
+  const std::vector<float>& positions() const { return options_.positions; }
+  int keypoint_side() const { return options_.keypoint_side; }
   const std::vector<int64_t>& class_sizes() const { return class_sizes_; }
   int class_of(int64_t row) const {
     return data().labels.empty() ? -1 : data().labels.indices[static_cast<size_t>(row)];

@@ -241,10 +241,11 @@ Reply Explorer::handle_run(const Request& request, const std::vector<std::string
     return json_reply(runs_.find(run.id).brief(), 202);
   }
   const bool is_known = (what == "events" && words.size() == 4) ||
-                        ((what == "column" || what == "file") && words.size() == 5);
+                        ((what == "column" || what == "file" || what == "words") && words.size() == 5);
   if (!is_known) fail_unknown(request.path);
   require_method(request, "GET");
   if (what == "events") return events(run.id);
+  if (what == "words") return this->words(run, words[4]);
   return what == "column" ? column(run, words[4]) : file(run, words[4]);
 }
 
@@ -291,7 +292,7 @@ Reply Explorer::detail(const RunRecord& run) {
     return json_reply(json);
   }
   const auto result = results_.get(run);
-  Json json = detail_to_json(run, *result, collection_);
+  Json json = detail_to_json(run, *result);
   json["files"] = files_of(run);
   return json_reply(json);
 }
@@ -300,6 +301,18 @@ Reply Explorer::column(const RunRecord& run, const std::string& name) {
   std::optional<std::string> bytes = results_.get(run)->columns.bytes(name);
   if (!bytes) throw RequestError{404, fmt::format("the run has no column '{}'", name)};
   return text_reply("application/octet-stream", *bytes);
+}
+
+// The words of one picture, for a run of cac on its keypoints.
+Reply Explorer::words(const RunRecord& run, const std::string& row) {
+  const int64_t place = number_in(row, "the row", 0, collection_.size() - 1);
+  try {
+    const Json json = picture_words_json(results_.get(run)->words, collection_, place);
+    if (json.is_null()) throw RequestError{404, "the run has no words of this picture"};
+    return json_reply(json);
+  } catch (const Error& error) {
+    throw RequestError{404, error.what()};
+  }
 }
 
 Reply Explorer::file(const RunRecord& run, const std::string& name) const {

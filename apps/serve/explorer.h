@@ -43,6 +43,7 @@ class Explorer {
   Reply detail(const RunRecord& run);
   Reply column(const RunRecord& run, const std::string& name);
   Reply file(const RunRecord& run, const std::string& name) const;
+  Reply words(const RunRecord& run, const std::string& row);
   Reply events(const std::string& id);
   Reply compare(const Request& request);
   Json collection_json() const;
@@ -59,9 +60,10 @@ class Explorer {
 Json collection_to_json(const Collection& collection);
 
 // RunDetail without its files: also for report.html.
-Json detail_to_json(const RunRecord& run, const RunResult& result, const Collection& collection);
+Json detail_to_json(const RunRecord& run, const RunResult& result);
 
-// What exists for one method only: ranked contexts, exemplars, the curve of penalties, weights.
+// What exists for one method only: ranked contexts, exemplars, the curve of penalties, weights,
+// phrases with their groups or pictures.
 Json extras_of(const RunRecord& run, const RunResult& result);
 
 // "word_map.png" as people read it: "word map".

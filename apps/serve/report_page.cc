@@ -96,6 +96,8 @@ Json columns_data(const RunColumns& columns, const ShownRows& shown) {
   add("decisions", pick(columns.decisions, columns.rows, shown, width));
   add("context_rows", places_of(columns.context_rows, shown));
   add("context_decisions", pick(columns.context_decisions, columns.context_rows, shown, width));
+  add("words", pick(columns.words, columns.rows, shown, 1));
+  add("places", pick(columns.places, columns.rows, shown, 2));
   return json;
 }
 
@@ -156,6 +158,29 @@ Json make_sheet(const std::vector<int64_t>& rows, const ShownRows& shown,
   return {{"side", side}, {"columns", columns}, {"rows_shown", places}, {"sheet", bytes}};
 }
 
+// Words over pictures: a few pictures larger than in the sheet, with what was found in them.
+void add_words(const CacWords& words, const std::vector<int64_t>& pictures, const ShownRows& shown,
+               const Collection& collection, const ReportLimits& limits, Json& data) {
+  const Thumbnails thumbnails(collection);
+  Json& listed = data["runs"][0]["extras"]["pictures"] = Json::array();
+  Json& held = data["words"] = Json::object();
+  for (const int64_t row : pictures) {
+    const auto found = words.pictures.find(static_cast<int32_t>(row));
+    if (found == words.pictures.end()) continue;
+    if (static_cast<int64_t>(listed.size()) == limits.max_word_pictures) return;
+    try {
+      Json json = picture_words_json(words, collection, row);
+      json["picture"] = "data:image/jpeg;base64," +
+                        base64(encode_jpeg(thumbnails.draw(row, limits.word_picture_side), 80));
+      const int32_t place = shown.place.at(row);
+      held[std::to_string(place)] = std::move(json);
+      listed.push_back({{"row", place}, {"words", found->second.size()}});
+    } catch (const Error&) {
+      // the report is worth more than this picture
+    }
+  }
+}
+
 // Rows of a detail as places in the report; those that are not shown are left out.
 void renumber(Json& list, const ShownRows& shown) {
   Json out = Json::array();
@@ -165,9 +190,8 @@ void renumber(Json& list, const ShownRows& shown) {
   list = std::move(out);
 }
 
-Json detail_data(const RunRecord& run, const RunResult& result, const Collection& collection,
-                 const ShownRows& shown) {
-  Json detail = detail_to_json(run, result, collection);
+Json detail_data(const RunRecord& run, const RunResult& result, const ShownRows& shown) {
+  Json detail = detail_to_json(run, result);
   detail["files"] = Json::array();
   const Json sizes = run.summary.is_object() ? run.summary.value("sizes", Json::array()) : Json();
   for (Json& part : detail["parts"]) {
@@ -176,8 +200,12 @@ Json detail_data(const RunRecord& run, const RunResult& result, const Collection
     const auto index = part["index"].get<size_t>();
     if (sizes.is_array() && index < sizes.size()) part["size"] = sizes[index];
   }
-  if (detail.contains("extras") && detail["extras"].contains("exemplars"))
-    renumber(detail["extras"]["exemplars"], shown);
+  if (!detail.contains("extras")) return detail;
+  Json& extras = detail["extras"];
+  if (extras.contains("exemplars")) renumber(extras["exemplars"], shown);
+  if (extras.contains("groups"))
+    for (Json& group : extras["groups"]) renumber(group["rows"], shown);
+  extras.erase("pictures");  // those that the report holds are added with their words
   return detail;
 }
 
@@ -238,12 +266,14 @@ Json report_data(const RunRecord& run, const RunResult& result, const Collection
             {"map", base64_of(map)},
             {"names", std::move(names)},
             {"methods", Json::array()},
-            {"runs", Json::array({detail_data(run, result, collection, shown)})},
+            {"runs", Json::array({detail_data(run, result, shown)})},
             {"columns", {{run.id, columns_data(result.columns, shown)}}}};
   if (collection.has_pictures()) {
     const int64_t limit = collection.is_of_pictures() ? limits.max_pictures : limits.max_images;
-    data["thumbs"] =
-        make_sheet(choose_pictures(result, shown, limit), shown, collection, limits.thumb_side);
+    const std::vector<int64_t> pictures = choose_pictures(result, shown, limit);
+    data["thumbs"] = make_sheet(pictures, shown, collection, limits.thumb_side);
+    if (!result.words.pictures.empty())
+      add_words(result.words, pictures, shown, collection, limits, data);
   }
   return data;
 }

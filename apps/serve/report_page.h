@@ -16,6 +16,8 @@ struct ReportLimits {
   int64_t max_pictures = 480;        // read from files
   int64_t max_images = 2000;         // rows that are images themselves
   int thumb_side = 72;
+  int64_t max_word_pictures = 24;  // with the words of cac over them
+  int word_picture_side = 384;
   size_t max_file_bytes = size_t{6} << 20;  // of the method's own pictures together
 };
 

@@ -103,8 +103,11 @@ RunState state_of_summary(const Json& summary) {
 }
 
 std::vector<std::vector<std::string>> read_csv_rows(const std::string& path) {
+  return csv_rows(read_text_file(path).value_or(""));
+}
+
+std::vector<std::vector<std::string>> csv_rows(std::string_view text) {
   std::vector<std::vector<std::string>> rows;
-  const std::string text = read_text_file(path).value_or("");
   std::vector<std::string> row(1);
   bool is_quoted = false;
   for (size_t i = 0; i < text.size(); ++i) {

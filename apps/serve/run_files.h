@@ -24,6 +24,7 @@ RunState state_of_summary(const Json& summary);
 
 // Rows of a .csv without its header, cells unquoted.
 std::vector<std::vector<std::string>> read_csv_rows(const std::string& path);
+std::vector<std::vector<std::string>> csv_rows(std::string_view text);
 
 // "milieu dcp X.npy --select 6,0": the arguments as a shell reads them back.
 std::string shell_text(const std::vector<std::string>& arguments);

@@ -114,11 +114,18 @@ Json extras_of(const RunRecord& run, const RunResult& result) {
     const Json curve = penalty_curve(run.summary);
     if (!curve.empty()) extras["penalty_curve"] = curve;
   }
+  for (const auto& [name, weight] : result.weights)
+    extras["weights"].push_back({{"name", name}, {"weight", weight}});
+  if (!result.words.phrases.empty()) extras["phrases"] = result.words.phrases;
+  for (const NamedGroup& group : result.words.groups)
+    extras["groups"].push_back(
+        {{"name", group.name}, {"phrase", group.phrase}, {"rows", group.rows}});
+  for (const auto& [row, words] : result.words.pictures)
+    extras["pictures"].push_back({{"row", row}, {"words", words.size()}});
   return extras;
 }
 
-Json detail_to_json(const RunRecord& run, const RunResult& result, const Collection& collection) {
-  (void)collection;
+Json detail_to_json(const RunRecord& run, const RunResult& result) {
   Json json = run.brief();
   json["command"] = run.command;
   json["summary"] = run.summary;

@@ -139,7 +139,9 @@ class Planner {
     plan_.ranks_contexts = request_.value("rank_contexts", false);
     plan_.request = request_;
     plan_.arguments = {method_.name};
-    plan_.arguments.insert(plan_.arguments.end(), input_arguments.begin(), input_arguments.end());
+    const auto& input =
+        method_.input_arguments.empty() ? input_arguments : method_.input_arguments;
+    plan_.arguments.insert(plan_.arguments.end(), input.begin(), input.end());
     check_needs();
     add_set();
     add_context();

@@ -34,6 +34,8 @@ struct MethodInfo {
   // "pictures", "classes", "everything" (the set must be the whole collection).
   std::vector<std::string> needs;
   std::function<OptionFields()> make_fields;  // fresh ones, with the defaults
+  // INPUT and the flags that say how it is read, where this method reads it its own way.
+  std::vector<std::string> input_arguments;
 };
 
 // Method as JSON, without the options that the explorer sets itself.

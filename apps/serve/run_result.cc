@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -19,8 +20,6 @@ namespace milieu::serve {
 namespace {
 
 constexpr size_t kKeptResults = 6;
-constexpr const char* kChanged =
-    "the collection has changed since the run was made: start milieu explore again";
 
 template <class T>
 std::string raw_bytes(const std::vector<T>& values) {
@@ -41,7 +40,7 @@ void read_labels(const RunRecord& record, const Collection& collection,
     const std::string& text = lines[i].back();
     std::from_chars(text.data(), text.data() + text.size(), label);
     if (lines[i].size() != 2 || lines[i][0] != collection.row_name(set[i]))
-      throw DataError(kChanged);
+      throw DataError(kChangedCollection);
     columns.labels.push_back(label);
     columns.num_parts = std::max(columns.num_parts, label + 1);
   }
@@ -89,15 +88,27 @@ std::optional<std::string> RunColumns::bytes(const std::string& name) const {
   if (name == "decisions") found = raw_bytes(decisions);
   if (name == "context_rows") found = raw_bytes(context_rows);
   if (name == "context_decisions") found = raw_bytes(context_decisions);
+  if (name == "words") found = raw_bytes(words);
+  if (name == "places") found = raw_bytes(places);
   return found.empty() ? std::nullopt : std::optional(std::move(found));
 }
 
 std::vector<std::string> RunColumns::names() const {
   std::vector<std::string> out;
   for (const char* name :
-       {"rows", "labels", "margins", "decisions", "context_rows", "context_decisions"})
+       {"rows", "labels", "margins", "decisions", "context_rows", "context_decisions", "words",
+        "places"})
     if (bytes(name)) out.emplace_back(name);
   return out;
+}
+
+std::vector<std::pair<std::string, double>> weights_of(std::string_view csv) {
+  std::vector<std::pair<std::string, double>> weights;
+  for (const auto& row : csv_rows(csv))
+    if (row.size() >= 2) weights.emplace_back(row[0], std::strtod(row.back().c_str(), nullptr));
+  std::stable_sort(weights.begin(), weights.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return weights;
 }
 
 RunResult read_run_result(const RunRecord& record, const Collection& collection) {
@@ -108,8 +119,13 @@ RunResult read_run_result(const RunRecord& record, const Collection& collection)
   };
   RunResult result;
   const std::vector<int64_t> set = set_of("set", {});
-  if (static_cast<int64_t>(set.size()) != record.n) throw DataError(kChanged);
-  read_labels(record, collection, set, result.columns);
+  if (static_cast<int64_t>(set.size()) != record.n)
+    throw DataError(kChangedCollection);
+  if (record.method == "cac")
+    result.words = read_cac_words(record, collection, set, result.columns);
+  if (result.columns.labels.empty()) read_labels(record, collection, set, result.columns);
+  if (record.method == "exemplar")
+    result.weights = weights_of(read_text_file(record.run_folder() + "/weights.csv").value_or(""));
   if (result.columns.labels.empty()) return result;
   std::vector<int64_t> context;
   if (!record.ranks_contexts) {
@@ -121,6 +137,10 @@ RunResult read_run_result(const RunRecord& record, const Collection& collection)
   if (result.columns.margins.empty())
     result.columns.margins = mean_margins(collection.data().points.view(), result.columns.rows,
                                           result.columns.labels, result.columns.num_parts);
+  for (const int32_t row : result.columns.rows)
+    for (size_t axis = 0; axis < 2 && !collection.positions().empty(); ++axis)
+      result.columns.places.push_back(
+          collection.positions()[2 * static_cast<size_t>(row) + axis]);
   result.parts = describe_parts(result.columns, collection);
   return result;
 }

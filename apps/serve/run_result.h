@@ -12,8 +12,12 @@
 
 #include "serve/collection.h"
 #include "serve/runs.h"
+#include "serve/words.h"
 
 namespace milieu::serve {
+
+inline constexpr const char* kChangedCollection =
+    "the collection has changed since the run was made: start milieu explore again";
 
 // One row of a column for each row that was split (context_*: of the context).
 struct RunColumns {
@@ -24,6 +28,8 @@ struct RunColumns {
   std::vector<float> decisions;  // rows x num_parts; empty where the method has none
   std::vector<int32_t> context_rows;
   std::vector<float> context_decisions;  // context_rows x num_parts
+  std::vector<int32_t> words;            // of cac, where rows are its samples
+  std::vector<float> places;             // rows x 2, where rows have places
 
   // The bytes of a column as they are sent (little-endian); nothing when there is no such column.
   std::optional<std::string> bytes(const std::string& name) const;
@@ -43,11 +49,17 @@ struct PartInfo {
 struct RunResult {
   RunColumns columns;
   std::vector<PartInfo> parts;
+  CacWords words;                                        // empty for other methods
+  std::vector<std::pair<std::string, double>> weights;  // of a learned distance, largest first
 };
 
 // Reads a run folder against its collection. Throws DataError when the collection has changed since
 // (another number of rows, other names).
 RunResult read_run_result(const RunRecord& record, const Collection& collection);
+
+// Candidates of a learned distance from the text of weights.csv (candidate, weight, share): their
+// share in the mean distance, or the weight where there is no share; the largest first.
+std::vector<std::pair<std::string, double>> weights_of(std::string_view csv);
 
 // The parts of given columns.
 std::vector<PartInfo> describe_parts(const RunColumns& columns, const Collection& collection);

@@ -87,7 +87,7 @@ export function viewsOf({ store }: App): { value: View; title: string }[] {
   if (method?.takes_context || opened.detail.extras?.contexts?.length) views.push({ value: "contexts", title: "Contexts" });
   views.push({ value: "compare", title: "Compare" });
   const { extras, files } = opened.detail;
-  const hasExtras = !!(extras?.exemplars?.length || extras?.penalty_curve?.length || extras?.weights?.length);
+  const hasExtras = !!(extras?.exemplars?.length || extras?.penalty_curve?.length || extras?.weights?.length || extras?.phrases?.length);
   if (hasExtras || files.length) views.push({ value: "method", title: `Inside ${opened.detail.method}` });
   views.push({ value: "details", title: "Details" });
   return views;

@@ -39,7 +39,8 @@ export function MapPanel() {
         <Select label="Colour by" value={store.colorBy.value} onChange={(value) => { store.colorBy.value = value; }}
                 choices={[{ value: "part", title: scene.scene.value?.isRun ? "Colour: part" : "Colour: class" },
                           ...(scene.scene.value?.isRun && store.collection.value!.classes.length ? [{ value: "class" as const, title: "Colour: class" }] : []),
-                          ...(scene.scene.value?.columns.margins ? [{ value: "margin" as const, title: "Colour: margin" }] : [])]} />
+                          ...(scene.scene.value?.columns.margins ? [{ value: "margin" as const, title: "Colour: margin" }] : []),
+                          ...(scene.scene.value?.columns.words ? [{ value: "word" as const, title: "Colour: word" }] : [])]} />
         {scene.scene.value && scene.scene.value.context.length > 0 &&
           <label class="check"><input type="checkbox" checked={store.showContext.value}
             onChange={(event) => { store.showContext.value = event.currentTarget.checked; }} />Context</label>}
@@ -73,7 +74,8 @@ function describePoint({ store, scene, names }: ReturnType<typeof useApp>, i: nu
 
 function AxesSelect() {
   const { store, scene } = useApp();
-  if (!scene.hasOwnAxes.value) return null;
+  const hasPlaces = !!scene.scene.value?.columns.places;
+  if (!scene.hasOwnAxes.value && !hasPlaces) return null;
   const parts = scene.scene.value!.parts;
   const choices = parts.map((p) => ({ value: String(p.index), title: p.name }));
   const set = (which: 0 | 1, value: string) => {
@@ -84,7 +86,9 @@ function AxesSelect() {
   return (
     <>
       <Select label="Axes" value={store.axes.value} onChange={(value) => { store.axes.value = value; }}
-              choices={[{ value: "pca", title: "Axes: principal" }, { value: "own", title: "Axes: decisions" }]} />
+              choices={[{ value: "pca", title: "Axes: principal" },
+                        ...(scene.hasOwnAxes.value ? [{ value: "own" as const, title: "Axes: decisions" }] : []),
+                        ...(hasPlaces ? [{ value: "place" as const, title: "Axes: places" }] : [])]} />
       {store.axes.value === "own" && parts.length > 2 && <>
         <Select label="Across" value={String(store.axisParts.value[0])} choices={choices} onChange={(v) => set(0, v)} />
         <Select label="Up" value={String(store.axisParts.value[1])} choices={choices} onChange={(v) => set(1, v)} /></>}
@@ -95,6 +99,8 @@ function AxesSelect() {
 function AxisNames() {
   const { store, scene } = useApp();
   const points = scene.points.value;
+  if (store.axes.value === "place" && scene.scene.value?.columns.places)
+    return <div class="axis-names"><span>place: x →</span><span>y ↓</span></div>;
   if (!points?.xRange) return <div class="axis-names"><span>first principal axis →</span><span>second ↑</span></div>;
   const [a, b] = store.axisParts.value.map((p) => scene.scene.value!.parts[p]?.name ?? "");
   return (

@@ -9,6 +9,7 @@ import { Bars, Curve } from "../component/charts";
 import { Dialog } from "../component/dialog";
 import { Picture } from "../component/picture";
 import { useApp } from "./app_context";
+import { PhrasesView } from "./phrases_view";
 
 const kIntro: Record<string, string> = {
   cac: "Words are samples that look alike and occur in like company; phrases are groups of the same words.",
@@ -29,8 +30,10 @@ export function MethodView() {
   return (
     <section class="method-view" aria-label={`Inside ${detail.method}`}>
       {kIntro[detail.method] && <p class="lead">{kIntro[detail.method]}</p>}
+      {!!extras?.phrases?.length && <PhrasesView />}
       {!!extras?.exemplars?.length && <Exemplars rows={extras.exemplars} />}
       {!!extras?.weights?.length && <section class="block"><h2>Learned weights</h2>
+        <p class="hint">How much each candidate counts in the learned distance: its share of the mean distance, the largest first.</p>
         <Bars label="Learned weights" items={extras.weights.map((w) => ({ name: w.name, value: w.weight }))} /></section>}
       {!!extras?.penalty_curve?.length && <section class="block"><h2>Number of clusters against penalty</h2>
         <Curve label="Clusters against penalty" xTitle="penalty" yTitle="clusters" isStep points={extras.penalty_curve.map(([x, y]) => ({ x, y }))} /></section>}

@@ -3,10 +3,13 @@
 import { partColor } from "../model/palette";
 import { number } from "../model/text";
 import { Bars } from "../component/charts";
-import { IconButton, Select } from "../component/controls";
+import { useState } from "preact/hooks";
+import { IconButton, Segmented, Select } from "../component/controls";
 import { Dialog } from "../component/dialog";
 import { Picture } from "../component/picture";
+import type { WordsShow } from "../component/words_over";
 import { useApp, type App } from "./app_context";
+import { kWordsChoices, PictureUnderWords } from "./phrases_view";
 
 function neighbour({ scene }: App, row: number, by: number): number {
   const now = scene.scene.value!;
@@ -20,6 +23,7 @@ function neighbour({ scene }: App, row: number, by: number): number {
 export function PictureDialog() {
   const app = useApp();
   const { store, names } = app;
+  const [show, setShow] = useState<WordsShow>("phrases");
   const row = store.picture.value;
   if (row < 0) return null;
   const step = (by: number) => { store.picture.value = neighbour(app, row, by); };
@@ -30,14 +34,18 @@ export function PictureDialog() {
     else return;
     event.preventDefault();
   };
+  const hasWords = !!store.opened.value?.detail.extras?.pictures?.some((picture) => picture.row === row);
   const side = Math.max(160, Math.min(512, window.innerWidth - 80, window.innerHeight - 220));
   return (
     <Dialog title={names.of(row)} class="picture-dialog" onClose={() => { store.picture.value = -1; }} onKeyDown={onKeyDown}>
       <div class="picture-large">
         <IconButton icon="left" title="Surer" keys="←" onClick={() => step(-1)} />
-        <Picture key={row} thumb={store.collection.value!.has_pictures ? store.source.thumb(row, 512) : null} alt={names.of(row)} side={side} text={names.of(row)} />
+        {hasWords && show !== "nothing"
+          ? <div style={{ width: `${side}px` }}><PictureUnderWords row={row} show={show} phrase={-1} /></div>
+          : <Picture key={row} thumb={store.collection.value!.has_pictures ? store.source.thumb(row, 512) : null} alt={names.of(row)} side={side} text={names.of(row)} />}
         <IconButton icon="right" title="Less sure" keys="→" onClick={() => step(1)} />
       </div>
+      {hasWords && <Segmented label="Shown over the picture" value={show} choices={kWordsChoices} onChange={(value) => setShow(value)} />}
       <PictureFacts row={row} />
     </Dialog>
   );

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is looked at: the parts of the opened run, or, before any run, the classes of the collection.
 import { computed } from "@preact/signals";
-import { decisionPoints, principalPoints, rankShares, type MapPoints } from "../model/axes";
+import { decisionPoints, placedPoints, principalPoints, rankShares, type MapPoints } from "../model/axes";
 import { correctedLabels } from "../model/corrections";
 import { positionsByPart, selectedByPart } from "../model/order";
 import { partColor, partColors, scaleColors } from "../model/palette";
@@ -60,7 +60,7 @@ function collectionScene(store: Store): Scene {
   const groups = named ? collection.classes : [{ name: "All rows", count: collection.n }];
   const parts = groups.map((c, index): Part => ({
     index, name: c.name, size: c.count, mean_margin: null, typical: [], border: [], apart: "", classes: [] }));
-  const columns = { rows, labels, margins: null, decisions: null, contextRows: null, contextDecisions: null };
+  const columns = { rows, labels, margins: null, decisions: null, contextRows: null, contextDecisions: null, words: null, places: null };
   return { isRun: false, columns, labels, parts, context: kNobody };
 }
 
@@ -71,6 +71,7 @@ function scenePoints(store: Store, scene: Scene, hasOwnAxes: boolean): MapPoints
     const axes = store.axisParts.value.map((p) => Math.min(p, last)) as [number, number];
     return decisionPoints(columns, labels, parts.length, axes, store.showContext.value);
   }
+  if (columns.places && store.axes.value === "place") return placedPoints(columns, labels);
   return principalPoints(store.map.value, columns, labels, store.showContext.value ? scene.context : kNobody);
 }
 
@@ -97,6 +98,12 @@ function colorIndices(store: Store, scene: Scene, points: MapPoints, dark: boole
     const offset = points.rows.length - scene.columns.rows.length;
     shares.forEach((share, i) => { color[offset + i] = 1 + Math.round(Math.max(0, share) * (kScaleSteps - 1)); });
     return { color, colors: scaleColors(kScaleSteps) };
+  }
+  if (mode === "word" && scene.columns.words) {
+    const offset = points.rows.length - scene.columns.rows.length;
+    const words = Math.min(254, scene.columns.words.reduce((most, word) => Math.max(most, word + 1), 0));
+    scene.columns.words.forEach((word, i) => { color[offset + i] = word < 0 ? 0 : 1 + (word % words); });
+    return { color, colors: partColors(words, dark) };
   }
   const groups = mode === "class" ? store.classes.value : null;
   const count = Math.min(254, mode === "class" ? store.collection.value!.classes.length : scene.parts.length);

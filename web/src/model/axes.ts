@@ -44,6 +44,19 @@ function fillPlane(x: Float32Array, y: Float32Array): void {
   }
 }
 
+// The rows at places of their own: x to the right, y downwards, as in a picture.
+export function placedPoints(columns: Columns, labels: Int32Array): MapPoints {
+  const points = empty(columns.rows.length);
+  columns.rows.forEach((row, i) => {
+    points.x[i] = columns.places![2 * i];
+    points.y[i] = -columns.places![2 * i + 1];
+    points.rows[i] = row;
+    points.part[i] = labels[i];
+  });
+  fillPlane(points.x, points.y);
+  return points;
+}
+
 // The method's own axes: decision values of two parts. The same range on both, so that equal
 // values lie on the diagonal.
 export function decisionPoints(columns: Columns, labels: Int32Array, numParts: number,

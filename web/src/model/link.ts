@@ -9,8 +9,8 @@ import type { Pair, RowSet, Value } from "./types";
 
 export type View = "look" | "contexts" | "compare" | "method" | "details";
 export type Layout = "both" | "gallery" | "map";
-export type ColorBy = "part" | "class" | "margin";
-export type Axes = "pca" | "own";
+export type ColorBy = "part" | "class" | "margin" | "word";
+export type Axes = "pca" | "own" | "place";
 
 export interface LinkState {
   run: string;
@@ -111,7 +111,7 @@ export function packLink(state: LinkState): string {
     ["context", packSet(state.context)], ["options", packOptions(state.options)],
     ["parts", state.parts.join(".")], ["order", state.order === "sure" ? "" : state.order],
     ["color", state.colorBy === "part" ? "" : state.colorBy],
-    ["axes", state.axes === "pca" ? "" : state.axisParts.join(".")],
+    ["axes", state.axes === "pca" ? "" : state.axes === "place" ? "place" : state.axisParts.join(".")],
     ["zoom", isHome(state.camera) ? "" : packCamera(state.camera)],
     ["background", state.showContext ? "" : "off"],
     ["tile", state.tile === kDefaultLink.tile ? "" : String(state.tile)],
@@ -146,8 +146,8 @@ export function unpackLink(hash: string): LinkState {
     context: unpackSet(read("context")), options: unpackOptions(read("options")),
     parts: read("parts").split(".").filter(Boolean).map(Number).filter(Number.isInteger),
     order: oneOf(read("order"), ["sure", "border", "row"] as const, "sure"),
-    colorBy: oneOf(read("color"), ["part", "class", "margin"] as const, "part"),
-    axes: read("axes") ? "own" : "pca",
+    colorBy: oneOf(read("color"), ["part", "class", "margin", "word"] as const, "part"),
+    axes: read("axes") === "place" ? "place" : read("axes") ? "own" : "pca",
     axisParts: axisParts.length === 2 && axisParts.every(Number.isInteger)
       ? (axisParts as Pair) : [0, 1],
     camera: read("zoom") ? unpackCamera(read("zoom")) : kHome,

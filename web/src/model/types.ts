@@ -121,6 +121,19 @@ export interface Extras {
   exemplars?: number[];
   penalty_curve?: Pair[];
   weights?: { name: string; weight: number }[];
+  phrases?: string[]; // of cac: what each is made of
+  groups?: { name: string; phrase: number; rows: number[] }[];
+  pictures?: { row: number; words: number }[]; // those with words over them
+}
+
+// The keypoints of one picture: places in pixels of a picture of this size.
+export interface PictureWords {
+  width: number;
+  height: number;
+  places: number[]; // x, y, x, y, ...
+  words: number[];
+  phrases: number[];
+  picture?: string; // of a report: its own picture
 }
 
 export interface RunFile {
@@ -155,6 +168,8 @@ export interface Columns {
   decisions: Float32Array | null; // rows.length x number of parts
   contextRows: Int32Array | null;
   contextDecisions: Float32Array | null;
+  words: Int32Array | null; // of cac, where rows are its samples
+  places: Float32Array | null; // rows.length x 2
 }
 
 export const isOver = (state: RunState): boolean => state !== "queued" && state !== "running";

@@ -2,7 +2,7 @@
 // The data inside a report.html: everything is there, nothing can be run.
 import { compareSplits } from "../model/compare";
 import { labelsCsv, labelsJson } from "../model/export";
-import type { Collection, Columns, Comparison, Method, RunBrief, RunDetail } from "../model/types";
+import type { Collection, Columns, Comparison, Method, PictureWords, RunBrief, RunDetail } from "../model/types";
 import { SourceError, type Abilities, type Download, type RunListener, type Source,
          type Thumb } from "./source";
 
@@ -17,6 +17,7 @@ export interface ReportData {
   runs: RunDetail[];
   columns: Record<string, Record<string, Packed>>;
   files?: Record<string, Record<string, string>>; // run, name -> data URL
+  words?: Record<string, PictureWords>; // by row
   thumbs?: { side: number; columns: number; rows_shown: number[]; sheet: string };
 }
 
@@ -82,7 +83,14 @@ export class ReportSource implements Source {
       margins: floats("margins"), decisions: floats("decisions"),
       contextRows: packed.context_rows ? new Int32Array(unpack(packed.context_rows)) : null,
       contextDecisions: floats("context_decisions"),
+      words: packed.words ? new Int32Array(unpack(packed.words)) : null, places: floats("places"),
     };
+  }
+
+  async pictureWords(_id: string, row: number): Promise<PictureWords> {
+    const found = this.data.words?.[row];
+    if (!found) throw new SourceError("This report holds no words of this picture.", 404);
+    return found;
   }
 
   async compare(a: string, b: string): Promise<Comparison> {

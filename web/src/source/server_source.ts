@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The server of `milieu explore`, on the same address as the page.
-import type { Collection, Columns, Comparison, Method, RunBrief, RunDetail,
+import type { Collection, Columns, Comparison, Method, PictureWords, RunBrief, RunDetail,
               RunRequest } from "../model/types";
 import { SourceError, type Abilities, type Download, type RunChange, type RunListener,
          type Source, type Thumb } from "./source";
@@ -59,16 +59,18 @@ export class ServerSource implements Source {
     const at = (name: string) => `${this.path(run.id)}/column/${name}`;
     const optional = async (name: string) =>
       run.columns.includes(name) ? bytes(at(name), 4) : null;
-    const [rows, labels, margins, decisions, contextRows, contextDecisions] = await Promise.all([
-      bytes(at("rows"), 4), bytes(at("labels"), 4), optional("margins"), optional("decisions"),
-      optional("context_rows"), optional("context_decisions")]);
+    const [rows, labels, margins, decisions, contextRows, contextDecisions, words, places] = await Promise.all([
+      optional("rows"), optional("labels"), optional("margins"), optional("decisions"),
+      optional("context_rows"), optional("context_decisions"), optional("words"), optional("places")]);
     const floats = (buffer: ArrayBuffer | null) => buffer && new Float32Array(buffer);
+    const ints = (buffer: ArrayBuffer | null) => buffer && new Int32Array(buffer);
     return {
-      rows: new Int32Array(rows), labels: new Int32Array(labels), margins: floats(margins),
-      decisions: floats(decisions), contextRows: contextRows && new Int32Array(contextRows),
-      contextDecisions: floats(contextDecisions),
+      rows: ints(rows) ?? new Int32Array(0), labels: ints(labels) ?? new Int32Array(0), margins: floats(margins),
+      decisions: floats(decisions), contextRows: ints(contextRows), contextDecisions: floats(contextDecisions),
+      words: ints(words), places: floats(places),
     };
   }
+  pictureWords(id: string, row: number): Promise<PictureWords> { return json(`${this.path(id)}/words/${row}`); }
 
   start(request: RunRequest): Promise<RunBrief> { return send("POST", "/api/runs", request); }
   change(id: string, change: RunChange): Promise<RunBrief> {

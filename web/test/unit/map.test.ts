@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { decisionPoints, placeOf, principalPoints, rankShares } from "../../src/model/axes";
+import { decisionPoints, placedPoints, placeOf, principalPoints, rankShares } from "../../src/model/axes";
 import { clampCamera, fit, kHome, pan, toPlane, toScreen, viewMatrix, zoomAt } from "../../src/model/camera";
 import { adjustedRand, compareSplits, matchColumns, mutualInformation } from "../../src/model/compare";
 import { packLink, unpackLink, kDefaultLink, type LinkState } from "../../src/model/link";
@@ -90,7 +90,14 @@ describe("camera", () => {
 
 describe("axes", () => {
   const columns = { rows: Int32Array.of(0, 2), labels: Int32Array.of(0, 1), margins: null,
-    decisions: Float32Array.of(1, -1, -3, 5), contextRows: Int32Array.of(1), contextDecisions: Float32Array.of(-2, NaN) };
+    decisions: Float32Array.of(1, -1, -3, 5), contextRows: Int32Array.of(1), contextDecisions: Float32Array.of(-2, NaN),
+    words: null, places: Float32Array.of(10, 20, 30, 60) };
+  it("puts rows at their places, y downwards, both axes alike", () => {
+    const p = placedPoints(columns, columns.labels);
+    expect([...p.x]).toEqual([-0.5, 0.5]);
+    expect([...p.y]).toEqual([1, -1]);
+    expect([...p.part]).toEqual([0, 1]);
+  });
   it("puts decision values on one scale for both axes; the context first", () => {
     const p = decisionPoints(columns, columns.labels, 2, [0, 1], true);
     expect([...p.rows]).toEqual([1, 0, 2]);
