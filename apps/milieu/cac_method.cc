@@ -15,6 +15,7 @@
 #include "milieu/feature/decode.h"
 #include "milieu/feature/feature_store.h"
 #include "milieu/metrics/metrics.h"
+#include "milieu/store/labels_csv.h"
 
 namespace milieu::cli {
 
@@ -133,6 +134,17 @@ void CacMethod::add_overlays(const CacResult& result, MethodResult& out) const {
         {"overlay_" + name + ".png", draw_stages(load_image(folder_ + "/" + pictures_[p], decode),
                                                  positions_.gather(places).view(), rows, result)});
   }
+}
+
+// Labels are of keypoints or groups there: what the rows (pictures, samples) are called by them.
+void CacMethod::add_row_labels(const CacResult& result, const Dataset& data,
+                               MethodResult& out) const {
+  std::string text;
+  if (!pictures_.empty())
+    text = labels_csv_text(phrases_of_pictures(result, images_, pictures_.size()), pictures_, {});
+  else if (has_own_groups())
+    text = labels_csv_text(phrases_of_members(result, *groups_), data.sample_names, data.rows);
+  if (!text.empty()) out.files.push_back({"row_labels.csv", std::move(text)});
 }
 
 // The views side by side, for the report and for what belongs to rows.
@@ -270,7 +282,10 @@ MethodResult CacMethod::fit(const Dataset& data, Monitor& monitor) {
   out.summary = result.summary;
   out.text = stability_text(result.summary);
   add_metrics(result, out);
-  if (!result.phrases.empty()) out.files = cac_tables(result, data, errors);
+  if (!result.phrases.empty()) {
+    out.files = cac_tables(result, data, errors);
+    add_row_labels(result, data, out);
+  }
   if (files_.overlay && !result.snapshots.empty()) add_overlays(result, out);
   if (has_own_groups()) out.units = units_of(data);
   out.labels = std::move(result.labels);

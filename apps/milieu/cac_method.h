@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,7 @@ class CacMethod : public MethodWith<CacOptions, CacFiles> {
   void load_groups_of(RowFiles& rows);
   CacInput input_of(const Dataset& data) const;
   void add_overlays(const CacResult& result, MethodResult& out) const;
+  void add_row_labels(const CacResult& result, const Dataset& data, MethodResult& out) const;
   void add_metrics(const CacResult& result, MethodResult& out) const;
   Dataset units_of(const Dataset& data) const;
 
@@ -81,6 +83,12 @@ class CacMethod : public MethodWith<CacOptions, CacFiles> {
 // The curves of `auto` choices: value against agreement of the starts. Empty without a choice.
 std::string stability_csv(const RunSummary& summary);
 std::string stability_text(const RunSummary& summary);  // with bars, for people
+
+// The phrase that most of a picture's keypoints, or most of a sample's groups, have; -1: there are
+// none. For row_labels.csv, where labels are of something else than rows.
+std::vector<int> phrases_of_pictures(const CacResult& result, std::span<const int> images,
+                                     size_t num_pictures);
+std::vector<int> phrases_of_members(const CacResult& result, const ContextGroups& groups);
 
 // The tables of a run folder: words.csv, phrases.txt, steps.csv, with a choice stability.csv.
 // `errors` have one entry a step, or none.

@@ -59,6 +59,32 @@ void visit_curves(const RunSummary& summary, Visit&& visit) {
   }
 }
 
+// For each of `count` units the label that most of its entries have, by weight; ties to the lowest,
+// -1 for a unit without entries.
+class LabelVote {
+ public:
+  LabelVote(size_t count, int num_labels) : weights_(count, num_labels) {}
+  void add(size_t unit, int label, double weight) {
+    if (label >= 0) weights_(static_cast<int64_t>(unit), label) += weight;
+  }
+  std::vector<int> winners() const {
+    std::vector<int> labels;
+    for (int64_t u = 0; u < weights_.rows(); ++u) {
+      const auto row = weights_.row_span(u);
+      const auto most = std::max_element(row.begin(), row.end());
+      labels.push_back(most == row.end() || *most == 0 ? -1 : static_cast<int>(most - row.begin()));
+    }
+    return labels;
+  }
+
+ private:
+  Matrix<double> weights_;
+};
+
+int num_phrases_of(const CacResult& result) {
+  return static_cast<int>(result.model.compositions.rows());
+}
+
 }  // namespace
 
 std::string stability_csv(const RunSummary& summary) {
@@ -82,6 +108,23 @@ std::string stability_text(const RunSummary& summary) {
     }
   });
   return text;
+}
+
+std::vector<int> phrases_of_pictures(const CacResult& result, std::span<const int> images,
+                                     size_t num_pictures) {
+  LabelVote vote(num_pictures, num_phrases_of(result));
+  for (size_t i = 0; i < images.size(); ++i)
+    vote.add(static_cast<size_t>(images[i]), result.phrases[i], 1);
+  return vote.winners();
+}
+
+std::vector<int> phrases_of_members(const CacResult& result, const ContextGroups& groups) {
+  LabelVote vote(static_cast<size_t>(groups.num_samples), num_phrases_of(result));
+  for (int64_t g = 0; g < groups.num_groups(); ++g)
+    for (int64_t e = groups.offsets[g]; e < groups.offsets[g + 1]; ++e)
+      vote.add(static_cast<size_t>(groups.members[e]), result.phrases[g],
+               groups.member_weight(e) * groups.group_weight(g));
+  return vote.winners();
 }
 
 std::vector<ResultFile> cac_tables(const CacResult& result, const Dataset& data,

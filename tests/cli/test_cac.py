@@ -99,6 +99,17 @@ class CacTest(CliTest):
         lines = (self.folder / "run/labels.csv").read_text().splitlines()
         self.assertEqual(len(lines), 61)
         self.assertTrue(lines[1].startswith("patch0,"))
+        phrase = {int(row): int(label) for row, label in
+                  (line.split(",") for line in
+                   (self.folder / "run/row_labels.csv").read_text().splitlines()[1:])}
+        self.assertEqual(sorted(phrase), list(range(300)))
+        groups = [list(map(int, line.split(":")[1].split()))
+                  for line in (self.folder / "g.txt").read_text().splitlines()]
+        labels = [int(line.split(",")[1]) for line in lines[1:]]
+        for row in range(300):  # what most of its groups have, -1 in no group
+            votes = [label for label, group in zip(labels, groups) if row in group]
+            expected = max((0, 1), key=votes.count) if votes else -1
+            self.assertEqual(phrase[row], expected, row)
         both = self.fit("--groups", "g.txt", "--truth", "words.npy", "--json").json()
         self.assertNotIn("metrics", both)
         self.assertIn("error", both["word_metrics"])
@@ -250,6 +261,9 @@ class CacTest(CliTest):
         for name in ("a", "b"):
             content = (self.folder / f"run/overlay_{name}.ppm.png").read_bytes()
             self.assertTrue(content.startswith(b"\x89PNG"))
+        rows = (self.folder / "run/row_labels.csv").read_text().splitlines()
+        self.assertEqual([line.split(",")[0] for line in rows], ["sample", "a.ppm", "b.ppm"])
+        self.assertLessEqual({line.split(",")[1] for line in rows[1:]}, {"0", "1"})
         rows = self.succeed("cac", "pictures", "--feature", "tiny", "--words", "2", "--json").json()
         self.assertEqual(rows["n"], 2)
         self.succeed("features", "pictures", "--feature", "sparse-sift:max_scale=2:words=4",

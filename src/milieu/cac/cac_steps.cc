@@ -25,16 +25,36 @@ int lowest_of(std::span<const double> values, int current) {
   return values[current] == *lowest ? current : static_cast<int>(lowest - values.begin());
 }
 
+bool has_longer_list(const ContextGroups& lists, int64_t length) {
+  for (int64_t i = 0; i < lists.num_groups(); ++i)
+    if (lists.size_of(i) > length) return true;
+  return false;
+}
+
+}  // namespace
+
+// Four sums side by side: one alone would wait for every addition.
 double sum_of(std::span<const double> values, int num_threads) {
   return parallel_reduce(
       static_cast<int64_t>(values.size()), kPrimitiveBlock, num_threads, 0.0,
       [&](const Block& block, double& sum) {
-        for (int64_t i = block.begin; i < block.end; ++i) sum += values[i];
+        double parts[4] = {};
+        int64_t i = block.begin;
+        for (; i + 4 <= block.end; i += 4)
+          for (int q = 0; q < 4; ++q) parts[q] += values[i + q];
+        for (; i < block.end; ++i) parts[0] += values[i];
+        sum += (parts[0] + parts[1]) + (parts[2] + parts[3]);
       },
       [](double& all, double part) { all += part; });
 }
 
-}  // namespace
+const std::array<uint64_t, 256> kCodeBytes = [] {
+  std::array<uint64_t, 256> bytes{};
+  for (size_t code = 0; code < bytes.size(); ++code)
+    for (int k = 0; k < kPackedPhrases; ++k)
+      if (code >> k & 1) bytes[code] |= kPhraseByte[k];
+  return bytes;
+}();
 
 NestedEm::NestedEm(const CacProblem& problem, double lambda, CacState state)
     : problem_(problem), lambda_(lambda), state_(std::move(state)) {
@@ -52,12 +72,22 @@ NestedEm::NestedEm(const CacProblem& problem, double lambda, CacState state)
   }
   word_table_ = Matrix<double>(problem.num_words, round_up(problem.num_phrases, kTableLanes));
   if (problem.is_binary) count_transactions();
+  is_packed_ = can_pack();
+  if (is_packed_) group_codes_.assign(state_.phrases.begin(), state_.phrases.end());
   refresh_tables();
   measure_own_distances();
   sum_context();
 }
 
 NestedEm::~NestedEm() = default;
+
+// Whether counts of phrases may be added up in bytes.
+bool NestedEm::can_pack() const {
+  return !problem_.is_binary && !problem_.is_weighted() && problem_.num_phrases <= kPackedPhrases &&
+         problem_.num_words < PackedPhrases::kNoPhrase &&
+         !has_longer_list(problem_.groups, kMaxPackedCount) &&
+         !has_longer_list(problem_.groups_of, kMaxPackedCount);
+}
 
 // The forms of U~ that the steps read.
 void NestedEm::refresh_tables() {
@@ -71,6 +101,14 @@ void NestedEm::refresh_tables() {
         views_[v].signs(k, m) = holds ? 1.0f : -1.0f;
         phrase_sizes_[k] += holds;
       }
+  if (!is_packed_) return;
+  word_codes_.assign(static_cast<size_t>(problem_.num_words), 0);
+  for (int m = 0; m < problem_.num_words; ++m)
+    for (int k = 0; k < problem_.num_phrases; ++k)
+      word_codes_[m] |= static_cast<uint8_t>(state_.compositions[k * problem_.num_words + m] << k);
+  primitive_codes_.resize(state_.words.size());
+  for (size_t p = 0; p < state_.words.size(); ++p)
+    primitive_codes_[p] = word_codes_[state_.words[p]];
 }
 
 void NestedEm::mark_all_primitives() {
@@ -110,6 +148,7 @@ void NestedEm::sum_words_objective() {
 void NestedEm::sum_context() {
   parallel_for(problem_.groups.num_groups(), kGroupBlock, problem_.num_threads,
                [&](const Block& block) {
+                 if (is_packed_) return measure_packed(block);
                  std::vector<double> distances(static_cast<size_t>(word_table_.cols()));
                  for (int64_t g = block.begin; g < block.end; ++g) {
                    group_distances_to(g, distances);
@@ -119,7 +158,26 @@ void NestedEm::sum_context() {
   sum_group_distances();
 }
 
+// d(t, u) of the groups to the phrases they have.
+void NestedEm::measure_packed(const Block& block) {
+  const ContextGroups& groups = problem_.groups;
+  std::vector<uint64_t> counts(static_cast<size_t>(block.size()));
+  const std::vector<uint8_t> all(counts.size(), 1);
+  MILIEU_SELECT_ISA(count_packed)
+  ({groups.offsets.data() + block.begin, groups.members.data(), all.data()}, 0, block.size(),
+   primitive_codes_.data(), kCodeBytes.data(), counts.data());
+  for (int64_t g = block.begin; g < block.end; ++g) {
+    const int k = state_.phrases[g];
+    const auto shared = static_cast<double>((counts[g - block.begin] >> (8 * k)) & 255);
+    group_distances_[g] = static_cast<double>(groups.size_of(g)) + phrase_sizes_[k] - 2 * shared;
+  }
+}
+
 void NestedEm::sum_group_distances() {
+  if (problem_.groups.group_weights.empty()) {
+    context_sum_ = sum_of(group_distances_, problem_.num_threads);
+    return;
+  }
   context_sum_ = parallel_reduce(
       problem_.groups.num_groups(), kGroupBlock, problem_.num_threads, 0.0,
       [&](const Block& block, double& sum) {
@@ -166,6 +224,7 @@ bool NestedEm::update_phrases(const Monitor& monitor) {
 
 // [Yuan08, Eq. 13] for the groups whose words, or whose phrases' words, may have changed.
 void NestedEm::choose_phrases_in(const Block& block) {
+  if (is_packed_) return choose_packed_phrases_in(block);
   std::vector<double> distances(static_cast<size_t>(word_table_.cols()));
   for (int64_t g = block.begin; g < block.end; ++g) {
     if (!is_stale_group_[g]) continue;
@@ -175,6 +234,22 @@ void NestedEm::choose_phrases_in(const Block& block) {
     next_labels_[g] = phrase;
     next_values_[g] = distances[phrase];
   }
+}
+
+// The same with counts in bytes.
+void NestedEm::choose_packed_phrases_in(const Block& block) {
+  const ContextGroups& groups = problem_.groups;
+  const PackedLists lists{groups.offsets.data(), groups.members.data(), is_stale_group_.data()};
+  PackedPhrases phrases;
+  std::fill(std::begin(phrases.sizes), std::end(phrases.sizes), PackedPhrases::kNoPhrase);
+  for (int k = 0; k < problem_.num_phrases; ++k)
+    phrases.sizes[k] = static_cast<uint16_t>(phrase_sizes_[k]);
+  std::vector<uint64_t> counts(static_cast<size_t>(block.size()));
+  MILIEU_SELECT_ISA(count_packed)
+  (lists, block.begin, block.end, primitive_codes_.data(), kCodeBytes.data(), counts.data());
+  MILIEU_SELECT_ISA(nearest_phrases)
+  (lists, block.begin, block.end, counts.data(), phrases, state_.phrases.data(),
+   next_labels_.data(), next_values_.data());
 }
 
 // Takes over what was found and marks the primitives around which a phrase changed.
@@ -187,6 +262,7 @@ void NestedEm::commit_phrases() {
                    group_distances_[g] = next_values_[g];
                    if (next_labels_[g] == state_.phrases[g]) continue;
                    state_.phrases[g] = next_labels_[g];
+                   if (is_packed_) group_codes_[g] = static_cast<uint8_t>(next_labels_[g]);
                    for (const int p : problem_.groups.members_of(g))
                      std::atomic_ref(is_stale_primitive_[p]).store(1, std::memory_order_relaxed);
                  }

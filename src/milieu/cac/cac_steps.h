@@ -58,11 +58,16 @@ class NestedEm {
  private:
   struct ViewWork;     // distances and tables of one view
   struct WordScratch;  // of one block
+  struct SignSum {     // how many phrases occur around a primitive, and the sum of their weights
+    int num_signs = 0;
+    double total = 0;
+  };
   struct VoteSums {
     Matrix<double> words;         // phrases x words: S_mk
     std::vector<double> weights;  // phrases: n_k
   };
 
+  bool can_pack() const;
   void refresh_tables();
   void measure_own_distances();
   void sum_words_objective();
@@ -72,6 +77,8 @@ class NestedEm {
 
   void group_distances_to(int64_t group, std::span<double> out) const;
   void choose_phrases_in(const Block& block);
+  void choose_packed_phrases_in(const Block& block);
+  void measure_packed(const Block& block);
   void commit_phrases();
   VoteSums sum_votes() const;
   void set_compositions(std::vector<uint8_t> compositions);
@@ -82,9 +89,14 @@ class NestedEm {
   void choose_words_in(size_t view, const Block& block);
   FloatView block_distances(size_t view, const Block& block, WordScratch& scratch);
   void fill_distances(size_t view, const Block& block, WordScratch& scratch, MatrixView<float> out);
-  double gather_phrases(size_t view, int64_t primitive, WordScratch& scratch) const;
-  int settle_exactly(size_t view, int64_t row, float limit, const WordScratch& scratch) const;
+  void gather_phrases(int64_t primitive, WordScratch& scratch) const;
+  void count_phrases_in(size_t view, const Block& block, WordScratch& scratch) const;
+  SignSum weigh_phrases(size_t view, WordScratch& scratch) const;
+  SignSum weigh_packed(size_t view, uint64_t counts, WordScratch& scratch) const;
+  SignSum gather_signs(size_t view, int64_t primitive, int64_t row, WordScratch& scratch) const;
+  int settle_exactly(size_t view, int64_t row, float limit, WordScratch& scratch) const;
   double context_gain(int word, std::span<const double> counts) const;
+  double packed_gain(int word, uint64_t counts) const;
   void commit_words();
 
   bool update_words_binary(const Monitor& monitor);
@@ -101,6 +113,10 @@ class NestedEm {
   std::vector<ViewWork> views_;
   Matrix<double> word_table_;                // words x phrases (padded): u_mk
   std::vector<double> phrase_sizes_;         // |u_k|
+  bool is_packed_ = false;                   // counts of phrases fit into bytes (cac_kernels.h)
+  std::vector<uint8_t> word_codes_;          // packed only, a word: bit k is u_mk
+  std::vector<uint8_t> primitive_codes_;     // packed only: the code of a primitive's word
+  std::vector<uint8_t> group_codes_;         // packed only: a group's phrase
   std::vector<double> own_distances_;        // a primitive: |f - u|^2, unscaled
   std::vector<double> context_gains_;        // a primitive: sum_k c_ik (2 u_mk - 1) of its word
   std::vector<double> group_distances_;      // a group: d(t, u) to its phrase

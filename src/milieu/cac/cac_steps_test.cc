@@ -9,9 +9,7 @@
 #include <limits>
 
 #include "milieu/base/random.h"
-#include "milieu/cac/cac_kernels.h"
 #include "milieu/linalg/distance.h"
-#include "milieu/linalg/isa.h"
 
 namespace milieu {
 namespace {
@@ -262,45 +260,43 @@ TEST(CacSteps, AStoppedStepChangesNothing) {
   EXPECT_EQ(em.objective(), before);
 }
 
-// The kernels of every instruction set against plain loops.
-TEST(CacKernels, AllInstructionSetsScoreAlike) {
-  Random random(3);
-  for (const int64_t stride : {16, 48}) {
-    std::vector<float> distances(stride), signs_a(stride), signs_b(stride), scores(stride);
-    for (int64_t m = 0; m < stride; ++m) {
-      distances[m] = static_cast<float>(random.uniform_index(50));
-      signs_a[m] = random.bernoulli(0.5) ? 1.0f : -1.0f;
-      signs_b[m] = random.bernoulli(0.5) ? 1.0f : -1.0f;
-    }
-    const float* signs[] = {signs_a.data(), signs_b.data()};
-    const float weights[] = {3, 0.5f};
-    float lowest = std::numeric_limits<float>::infinity();
-    for (int64_t m = 0; m < stride; ++m)
-      lowest = std::min(lowest, distances[m] - 3 * signs_a[m] - 0.5f * signs_b[m]);
-    for (const Isa isa : {Isa::Baseline, Isa::V3, Isa::V4}) {
-      if (isa > best_isa()) continue;
-      const ScopedIsa scoped(isa);
-      EXPECT_EQ(MILIEU_SELECT_ISA(score_words)(distances.data(), stride, signs, weights, 2,
-                                               scores.data()),
-                lowest);
-      int count = 0;
-      for (const float score : scores) count += score <= lowest + 1;
-      EXPECT_EQ(MILIEU_SELECT_ISA(count_within)(scores.data(), stride, lowest + 1).count, count);
-    }
+// More members, and more groups around a primitive, than a byte counts.
+TEST(CacSteps, LongListsAreCountedInFull) {
+  constexpr int kCount = 300;
+  Matrix<float> points(kCount, 1);
+  for (int i = 0; i < kCount; ++i) points(i, 0) = i < kCount / 2 ? 0.0f : 1.0f;
+  ContextGroups groups;
+  groups.num_samples = kCount;
+  const auto close_group = [&] {
+    groups.offsets.push_back(static_cast<int64_t>(groups.members.size()));
+  };
+  for (int i = 0; i < kCount; ++i) groups.members.push_back(i);
+  close_group();
+  for (int g = 0; g < kCount; ++g) {  // the first primitive is in all of them
+    groups.members.push_back(0);
+    close_group();
   }
-}
-
-TEST(CacKernels, RowsOfManyPhrasesAreAddedUp) {
-  Random random(4);
-  for (const int64_t stride : {8, 16, 24}) {
-    const int members[] = {2, 0, 2};
-    const int words[] = {1, 0, 2};
-    std::vector<double> table(3 * stride), sums(stride, 1.0);
-    for (double& value : table) value = static_cast<double>(random.uniform_index(9));
-    MILIEU_SELECT_ISA(add_rows)(members, 3, words, table.data(), stride, sums.data());
-    for (int64_t k = 0; k < stride; ++k)
-      EXPECT_EQ(sums[k], 1 + 2 * table[2 * stride + k] + table[stride + k]);
-  }
+  CacInput input;
+  input.views = {points};
+  input.groups = &groups;
+  CacOptions options;
+  options.num_words = 2;
+  options.num_phrases = 2;
+  options.num_threads = 1;
+  const CacProblem problem = internal::make_cac_problem(input, options, silent_monitor());
+  CacState state;
+  state.prototypes.emplace_back(2, 1);
+  state.prototypes[0](1, 0) = 1;
+  state.words.assign(kCount, 0);
+  state.phrases.assign(kCount + 1, 1);
+  state.compositions = {1, 0, 0, 1};  // phrase 0 = word 0, phrase 1 = word 1
+  NestedEm em(problem, 1e-6, state);
+  EXPECT_EQ(em.context_sum(), (kCount + 1) + 2 * kCount);
+  ASSERT_TRUE(em.update_phrases(silent_monitor()));
+  EXPECT_THAT(em.state().phrases, testing::Each(0));
+  EXPECT_EQ(em.context_sum(), 1 - kCount);
+  ASSERT_TRUE(em.update_words(silent_monitor()));  // the second half leaves word 0
+  EXPECT_EQ(em.context_sum(), kCount + 1 - 2 * (kCount / 2));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 // the others H is what it was.
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -123,31 +124,47 @@ void NestedEm::fill_distances(size_t v, const Block& block, WordScratch& scratch
               std::numeric_limits<float>::infinity());
 }
 
-// c_i of a primitive into scratch.counts, and the phrases that occur with their weights in the
-// view's units. Returns the sum of the weights.
-double NestedEm::gather_phrases(size_t v, int64_t primitive, WordScratch& scratch) const {
+// c_i of a primitive into scratch.counts.
+void NestedEm::gather_phrases(int64_t primitive, WordScratch& scratch) const {
   const ContextGroups& groups_of = problem_.groups_of;
   std::fill(scratch.counts.begin(), scratch.counts.end(), 0.0);
   if (!problem_.is_weighted()) {
     for (const int g : groups_of.members_of(primitive)) ++scratch.counts[state_.phrases[g]];
-  } else {
-    for (int64_t e = groups_of.offsets[primitive]; e < groups_of.offsets[primitive + 1]; ++e) {
-      const int g = groups_of.members[e];
-      scratch.counts[state_.phrases[g]] +=
-          groups_of.member_weight(e) * problem_.groups.group_weight(g);
-    }
+    return;
   }
+  for (int64_t e = groups_of.offsets[primitive]; e < groups_of.offsets[primitive + 1]; ++e) {
+    const int g = groups_of.members[e];
+    scratch.counts[state_.phrases[g]] +=
+        groups_of.member_weight(e) * problem_.groups.group_weight(g);
+  }
+}
+
+// The phrases that occur in scratch.counts with their weights in the view's units.
+NestedEm::SignSum NestedEm::weigh_phrases(size_t v, WordScratch& scratch) const {
   const double factor = lambda_ * problem_.views[v].unit / problem_.views[v].scale;
-  scratch.signs.clear();
-  scratch.sign_weights.clear();
-  double total = 0;
+  SignSum sum;
   for (int k = 0; k < problem_.num_phrases; ++k) {
     if (scratch.counts[k] == 0) continue;
-    scratch.signs.push_back(views_[v].signs.row(k));
-    scratch.sign_weights.push_back(static_cast<float>(factor * scratch.counts[k]));
-    total += factor * scratch.counts[k];
+    scratch.signs[sum.num_signs] = views_[v].signs.row(k);
+    scratch.sign_weights[sum.num_signs++] = static_cast<float>(factor * scratch.counts[k]);
+    sum.total += factor * scratch.counts[k];
   }
-  return total;
+  return sum;
+}
+
+// The same from counts in bytes.
+NestedEm::SignSum NestedEm::weigh_packed(size_t v, uint64_t counts, WordScratch& scratch) const {
+  const double factor = lambda_ * problem_.views[v].unit / problem_.views[v].scale;
+  SignSum sum;
+  for (uint64_t rest = counts; rest != 0;) {
+    const int k = std::countr_zero(rest) / 8;
+    const auto count = static_cast<double>((rest >> (8 * k)) & 255);
+    rest &= ~(uint64_t{255} << (8 * k));
+    scratch.signs[sum.num_signs] = views_[v].signs.row(k);
+    scratch.sign_weights[sum.num_signs++] = static_cast<float>(factor * count);
+    sum.total += factor * count;
+  }
+  return sum;
 }
 
 // sum over k of c_ik (2 u_mk - 1): what the context gives for word m, without lambda.
@@ -157,9 +174,34 @@ double NestedEm::context_gain(int word, std::span<const double> counts) const {
   return gain;
 }
 
+// The same from counts in bytes.
+double NestedEm::packed_gain(int word, uint64_t counts) const {
+  const uint64_t own = counts & (kCodeBytes[word_codes_[word]] * 255);
+  return 2 * sum_packed(own) - sum_packed(counts);
+}
+
+// c_i of the block's primitives, all at once.
+void NestedEm::count_phrases_in(size_t v, const Block& block, WordScratch& scratch) const {
+  const int64_t first = problem_.views[v].first_primitive;
+  scratch.packed.resize(static_cast<size_t>(block.size()));
+  MILIEU_SELECT_ISA(count_packed)
+  ({problem_.groups_of.offsets.data(), problem_.groups_of.members.data(),
+    is_stale_primitive_.data()},
+   first + block.begin, first + block.end, group_codes_.data(), kPhraseByte.data(),
+   scratch.packed.data());
+}
+
+NestedEm::SignSum NestedEm::gather_signs(size_t v, int64_t primitive, int64_t row,
+                                         WordScratch& scratch) const {
+  if (is_packed_) return weigh_packed(v, scratch.packed[row], scratch);
+  gather_phrases(primitive, scratch);
+  return weigh_phrases(v, scratch);
+}
+
 // h in double of the words whose score is not above `limit` (or is no number).
-int NestedEm::settle_exactly(size_t v, int64_t row, float limit, const WordScratch& scratch) const {
+int NestedEm::settle_exactly(size_t v, int64_t row, float limit, WordScratch& scratch) const {
   const CacView& view = problem_.views[v];
+  gather_phrases(view.first_primitive + row, scratch);
   const int current = state_.words[view.first_primitive + row] - view.first_word;
   int best = -1;
   double lowest = std::numeric_limits<double>::infinity();
@@ -182,29 +224,29 @@ void NestedEm::choose_words_in(size_t v, const Block& block) {
   if (std::none_of(stale.begin() + block.begin, stale.begin() + block.end,
                    [](uint8_t is_stale) { return is_stale; }))
     return;
-  WordScratch scratch;
+  WordScratch scratch(problem_.num_phrases, views_[v].stride);
   const FloatView distances = block_distances(v, block, scratch);
   const int64_t stride = views_[v].stride;
-  scratch.scores.resize(static_cast<size_t>(stride));
-  scratch.counts.resize(static_cast<size_t>(problem_.num_phrases));
+  if (is_packed_) count_phrases_in(v, block, scratch);
   const auto score_words = MILIEU_SELECT_ISA(score_words);
   const auto count_within = MILIEU_SELECT_ISA(count_within);
   for (int64_t i = block.begin; i < block.end; ++i) {
     if (!stale[i]) continue;
     const int64_t p = view.first_primitive + i;
-    const double context = gather_phrases(v, p, scratch);
-    const auto num_signs = static_cast<int>(scratch.signs.size());
-    const float lowest = score_words(distances.row(i - block.begin), stride, scratch.signs.data(),
-                                     scratch.sign_weights.data(), num_signs, scratch.scores.data());
+    const SignSum context = gather_signs(v, p, i - block.begin, scratch);
+    const float lowest =
+        score_words(distances.row(i - block.begin), stride, scratch.signs.data(),
+                    scratch.sign_weights.data(), context.num_signs, scratch.scores.data());
     const double error = distance_error(view.points().cols(),
                                         scratch.norms[i - block.begin] + views_[v].largest_norm) +
-                         score_error(num_signs, std::abs(lowest) + 2 * context);
+                         score_error(context.num_signs, std::abs(lowest) + 2 * context.total);
     const auto limit = static_cast<float>(lowest + 2.1 * error);
     const WordCount close = count_within(scratch.scores.data(), stride, limit);
-    const int word = view.first_word +
-                     (close.count == 1 ? close.index_sum : settle_exactly(v, i, limit, scratch));
+    const int word =
+        view.first_word + (close.count == 1 ? close.first : settle_exactly(v, i, limit, scratch));
     next_labels_[p] = word;
-    next_gains_[p] = context_gain(word, scratch.counts);
+    next_gains_[p] = is_packed_ ? packed_gain(word, scratch.packed[i - block.begin])
+                                : context_gain(word, scratch.counts);
     next_values_[p] =
         word == state_.words[p]
             ? own_distances_[p]
@@ -224,22 +266,20 @@ void NestedEm::commit_words() {
                    context_gains_[p] = next_gains_[p];
                    if (next_labels_[p] == state_.words[p]) continue;
                    state_.words[p] = next_labels_[p];
+                   if (is_packed_) primitive_codes_[p] = word_codes_[next_labels_[p]];
                    for (const int g : problem_.groups_of.members_of(p))
                      std::atomic_ref(is_stale_group_[g]).store(1, std::memory_order_relaxed);
                  }
                });
   sum_words_objective();
   // J2 / lambda = sum_j w_j |u_p(j)| - sum_i gain_i, by [Yuan08, Eq. 14].
-  const double gains = parallel_reduce(
-      problem_.num_primitives, kPrimitiveBlock, problem_.num_threads, 0.0,
-      [&](const Block& block, double& sum) {
-        for (int64_t p = block.begin; p < block.end; ++p) sum += context_gains_[p];
-      },
-      [](double& all, double part) { all += part; });
-  double sizes = 0;
+  const double gains = sum_of(context_gains_, problem_.num_threads);
+  std::vector<double> phrase_weights(static_cast<size_t>(problem_.num_phrases));
   for (int64_t g = 0; g < problem_.groups.num_groups(); ++g)
-    sizes += problem_.groups.group_weight(g) * phrase_sizes_[state_.phrases[g]];
-  context_sum_ = sizes - gains;
+    phrase_weights[state_.phrases[g]] += problem_.groups.group_weight(g);
+  context_sum_ = -gains;
+  for (int k = 0; k < problem_.num_phrases; ++k)
+    context_sum_ += phrase_weights[k] * phrase_sizes_[k];
 }
 
 // The margin of a word is in units of J.
@@ -251,16 +291,14 @@ std::optional<std::vector<float>> NestedEm::margins(const Monitor& monitor) {
     prepare_distances(v);
     parallel_for(view.size(), kPrimitiveBlock, problem_.num_threads, [&](const Block& block) {
       if (monitor.should_stop()) return;
-      WordScratch scratch;
+      WordScratch scratch(problem_.num_phrases, views_[v].stride);
       const FloatView distances = block_distances(v, block, scratch);
-      scratch.scores.resize(static_cast<size_t>(views_[v].stride));
-      scratch.counts.resize(static_cast<size_t>(problem_.num_phrases));
+      if (is_packed_) count_phrases_in(v, block, scratch);
       for (int64_t i = block.begin; i < block.end; ++i) {
-        gather_phrases(v, view.first_primitive + i, scratch);
+        const SignSum context = gather_signs(v, view.first_primitive + i, i - block.begin, scratch);
         MILIEU_SELECT_ISA(score_words)
         (distances.row(i - block.begin), views_[v].stride, scratch.signs.data(),
-         scratch.sign_weights.data(), static_cast<int>(scratch.signs.size()),
-         scratch.scores.data());
+         scratch.sign_weights.data(), context.num_signs, scratch.scores.data());
         margins[view.first_primitive + i] = margin_of(
             std::span(scratch.scores).first(view.num_words()),
             state_.words[view.first_primitive + i] - view.first_word, view.scale / view.unit);

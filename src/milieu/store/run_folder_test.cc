@@ -12,6 +12,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/data/labels.h"
+#include "milieu/store/labels_csv.h"
 #include "milieu/testing/temp_dir.h"
 
 namespace milieu {
@@ -339,7 +340,9 @@ std::string labels_csv(const Ints& labels, const std::vector<std::string>& names
   RunFolder run(folder.file("run"), false);
   run.write_labels(labels, names, rows);
   run.commit();
-  return read_bytes(folder.file("run/labels.csv"));
+  const std::string text = read_bytes(folder.file("run/labels.csv"));
+  EXPECT_EQ(labels_csv_text(labels, names, rows), text);
+  return text;
 }
 
 TEST(LabelsCsv, SamplesAreRowsOriginalRowsOrNames) {
