@@ -19,6 +19,7 @@ namespace {
 constexpr int64_t kRowsPerBlock = 32;     // of slaves
 constexpr int64_t kRowsPerProduct = 128;  // of distances: products of few rows pack too often
 constexpr int64_t kTile = 32;             // divides kRowsPerProduct
+constexpr float kNever = 1e38f;           // a distance that nobody chooses
 
 // What both forms share: labels, weights, latent exemplars, the gradient.
 template <class Real>
@@ -33,7 +34,7 @@ class ClusterExampleBase : public CrfExample {
         options_(options),
         monitor_(monitor),
         members_(1 + *std::max_element(labels_.begin(), labels_.end())),
-        distances_(n(), n()) {
+        distances_(n(), row_length()) {
     for (int p = 0; p < static_cast<int>(n()); ++p) members_[labels_[p]].push_back(p);
   }
 
@@ -41,11 +42,14 @@ class ClusterExampleBase : public CrfExample {
 
   void complete(std::span<const double> w) override {
     update_distances(w);
-    best_ = best_members(MatrixView<const Real>(distances_), members_);
+    best_ = best_members(MatrixView<const Real>(distances()), members_);
   }
 
  protected:
   int64_t n() const { return static_cast<int64_t>(labels_.size()); }
+  // Of n x n matrices: whole vectors, whose loads then never cross a line of the cache.
+  int64_t row_length() const { return num_blocks(n(), kSlaveLanes) * kSlaveLanes; }
+  MatrixView<Real> distances() { return {distances_.data(), n(), n(), row_length()}; }
 
   double penalty(std::span<const double> w) const {
     return options_.learn_penalty ? w.back() : options_.penalty;
@@ -61,7 +65,7 @@ class ClusterExampleBase : public CrfExample {
     const Real own = static_cast<Real>(penalty(w));
     parallel_for(n(), kRowsPerProduct, options_.num_threads, [&](const Block& block) {
       if (monitor_.should_stop()) return;
-      features_->upper_rows(block.begin, distances_.view().rows_between(block.begin, block.end));
+      features_->upper_rows(block.begin, distances().rows_between(block.begin, block.end));
       for (int64_t p = block.begin; p < block.end; ++p) distances_(p, p) = own;
     });
     if (features_->is_symmetric()) mirror_distances();
@@ -81,10 +85,10 @@ class ClusterExampleBase : public CrfExample {
     const Real* in = distances_.row(left) + top;
     Real* out = distances_.row(top) + left;
     if constexpr (std::is_same_v<Real, float>) {
-      MILIEU_SELECT_ISA(transpose)(in, kTile, count, n(), out);
+      MILIEU_SELECT_ISA(transpose)(in, kTile, count, row_length(), out);
     } else {
       for (int64_t p = 0; p < count; ++p)
-        for (int64_t q = 0; q < kTile; ++q) out[p * n() + q] = in[q * n() + p];
+        for (int64_t q = 0; q < kTile; ++q) out[p * row_length() + q] = in[q * row_length() + p];
     }
   }
 
@@ -114,7 +118,7 @@ class ClusterExampleBase : public CrfExample {
   ClusterExampleOptions options_;
   Monitor& monitor_;
   std::vector<std::vector<int>> members_;  // of each true cluster
-  Matrix<Real> distances_;                 // n x n, under w_
+  Matrix<Real> distances_;                 // n x row_length, under w_
   std::vector<double> w_;
   std::vector<int> best_;  // the exemplar of each true cluster
 };
@@ -122,7 +126,7 @@ class ClusterExampleBase : public CrfExample {
 // Statistics of a block of sample slaves.
 struct SlaveSums {
   double bound = 0;
-  std::vector<int32_t> count;  // n: slaves of the block that open q
+  std::vector<int32_t> count;  // row_length: slaves of the block that open q
 };
 
 class ClusterExample : public ClusterExampleBase<float> {
@@ -130,11 +134,17 @@ class ClusterExample : public ClusterExampleBase<float> {
   template <class... Arguments>
   explicit ClusterExample(Arguments&&... arguments)
       : ClusterExampleBase(std::forward<Arguments>(arguments)...),
-        dual_(n(), n()),
+        dual_(n(), row_length()),
         cluster_dual_(n(), 0.0),
         shift_(n(), 0.0),
-        charge_(n()),
-        chosen_(n()) {}
+        charge_(row_length(), 1.0f),
+        padded_labels_(labels_),
+        chosen_(n()) {
+    // What fills the rows up is neither open nor cheap.
+    padded_labels_.resize(row_length(), -1);
+    for (int64_t p = 0; p < n(); ++p)
+      std::fill(distances_.row(p) + n(), distances_.row(p) + row_length(), kNever);
+  }
 
   CrfParts descend(std::span<const double> w, double dual_step,
                    std::span<double> gradient) override {
@@ -156,14 +166,13 @@ class ClusterExample : public ClusterExampleBase<float> {
 
  private:
   SlaveSums minimise_samples(float step) {
-    const SlaveSums zero{0, std::vector<int32_t>(n(), 0)};
+    const SlaveSums zero{0, std::vector<int32_t>(row_length(), 0)};
     return parallel_reduce(
         n(), kRowsPerBlock, options_.num_threads, zero,
         [&](const Block& block, SlaveSums& sums) {
           if (monitor_.should_stop()) return;
-          std::vector<float> theta(n()), through(n());
           for (int64_t p = block.begin; p < block.end; ++p)
-            sums.bound += minimise_sample(p, step, theta, through, sums.count);
+            sums.bound += minimise_sample(p, step, sums.count);
         },
         [](SlaveSums& total, const SlaveSums& part) {
           total.bound += part.bound;
@@ -173,24 +182,23 @@ class ClusterExample : public ClusterExampleBase<float> {
 
   // minimise_sample_slave of learn_steps.h in one pass: the sample itself is taken out before and
   // put back after it.
-  double minimise_sample(int64_t p, float step, std::vector<float>& theta,
-                         std::vector<float>& through, std::vector<int32_t>& count) {
+  double minimise_sample(int64_t p, float step, std::vector<int32_t>& count) {
     float* dual = dual_.row(p);
     float* distance = distances_.row(p);
     const float own_dual = dual[p], own_theta = charge_[p] + own_dual, own_distance = distance[p];
     dual[p] = -charge_[p] + 1;  // neither open nor cheap
-    distance[p] = 1e38f;
+    distance[p] = kNever;
     double gained = 0;
     int64_t first = 0;
-    const float least =
-        MILIEU_SELECT_ISA(slave_row)(distance, charge_.data(), labels_.data(), n(), labels_[p],
-                                     static_cast<float>(options_.beta), step, dual, count.data(),
-                                     theta.data(), through.data(), &gained, &first);
+    bool is_open = false;
+    const float least = MILIEU_SELECT_ISA(slave_row)(
+        distance, charge_.data(), padded_labels_.data(), row_length(), labels_[p],
+        static_cast<float>(options_.beta), step, dual, count.data(), &gained, &first, &is_open);
     dual[p] = own_dual;
     distance[p] = own_distance;
     const bool is_own = own_theta < least || (own_theta == least && p < first) || n() == 1;
     const int64_t chosen = is_own ? p : first;
-    if (is_own || theta[chosen] >= 0) {  // else slave_row has opened it already
+    if (is_own || !is_open) {  // else slave_row has opened it already
       ++count[chosen];
       dual[chosen] += step;
     }
@@ -214,10 +222,11 @@ class ClusterExample : public ClusterExampleBase<float> {
     return bound;
   }
 
-  Matrix<float> dual_;                // n x n
+  Matrix<float> dual_;                // n x row_length
   std::vector<double> cluster_dual_;  // n, of x_qq in the slave of q's cluster
   std::vector<double> shift_;         // n
-  std::vector<float> charge_;         // n: what every slave pays for q, before its own dual
+  std::vector<float> charge_;         // row_length: what slaves pay for q, before their own duals
+  std::vector<int> padded_labels_;    // row_length
   std::vector<int> chosen_;
 };
 

@@ -26,27 +26,26 @@ inline Floats spread(float value) { return value - Floats{}; }
 }  // namespace
 
 float slave_row(const float* distance, const float* charge, const int32_t* label, int64_t n,
-                int32_t own, float beta, float step, float* dual, int32_t* count, float* theta,
-                float* through, double* gained, int64_t* where) {
+                int32_t own, float beta, float step, float* dual, int32_t* count, double* gained,
+                int64_t* where, bool* is_open) {
   const Floats zero = {}, steps = spread(step), betas = spread(beta);
   const Ints owns = own - Ints{};
   Floats least = spread(3e38f), sums = {};
-  Ints place = {};  // where each lane's chunk with its least value begins
-  int64_t q = 0;
-  for (; q + kLanes <= n; q += kLanes) {
+  Ints place = {};   // where each lane's chunk with its least value begins
+  Ints opened = {};  // -1 where theta of that one is below 0
+  for (int64_t q = 0; q < n; q += kLanes) {
     const Floats old = load(dual + q);
-    const Floats charged = load(charge + q) + old;
-    const Ints is_open = charged < zero;  // -1 where open
-    const Floats by_q =
-        load(distance + q) + (load(label + q) == owns ? betas : zero) + (is_open ? zero : charged);
-    store(theta + q, charged);
-    store(through + q, by_q);
-    store(dual + q, old + (is_open ? steps : zero));
-    store(count + q, load(count + q) - is_open);
-    sums += is_open ? charged : zero;
-    const Ints is_less = by_q < least;
-    least = is_less ? by_q : least;
+    const Floats theta = load(charge + q) + old;
+    const Ints is_negative = theta < zero;
+    const Floats through = load(distance + q) + (load(label + q) == owns ? betas : zero) +
+                           (is_negative ? zero : theta);
+    store(dual + q, is_negative ? old + steps : old);
+    store(count + q, load(count + q) - is_negative);
+    sums += is_negative ? theta : zero;
+    const Ints is_less = through < least;
+    least = is_less ? through : least;
     place = is_less ? static_cast<int32_t>(q) - Ints{} : place;
+    opened = is_less ? is_negative : opened;
   }
   float lowest = 3e38f;
   double sum = 0;
@@ -56,20 +55,9 @@ float slave_row(const float* distance, const float* charge, const int32_t* label
     if (least[l] < lowest || (least[l] == lowest && index < first)) {
       lowest = least[l];
       first = index;
+      *is_open = opened[l] != 0;
     }
     sum += sums[l];
-  }
-  for (; q < n; ++q) {
-    theta[q] = charge[q] + dual[q];
-    const bool is_open = theta[q] < 0;
-    through[q] = distance[q] + (label[q] == own ? beta : 0.0f) + (is_open ? 0.0f : theta[q]);
-    dual[q] += is_open ? step : 0.0f;
-    count[q] += is_open;
-    sum += is_open ? theta[q] : 0.0f;
-    if (through[q] < lowest) {
-      lowest = through[q];
-      first = q;
-    }
   }
   *gained = sum;
   *where = first;

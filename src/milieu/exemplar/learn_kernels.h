@@ -6,14 +6,19 @@
 
 #include "milieu/linalg/isa.h"
 
-// One row of the slave of a sample [Komodakis11, Eq. 32 and 33]; theta[q] = charge[q] + dual[q].
-// Writes theta[q] and through[q] = distance[q] + (label[q] == own ? beta : 0) + max(theta[q], 0),
-// adds 1 to count[q] and `step` to dual[q] where theta[q] < 0, puts the sum of min(theta[q], 0)
-// into *gained and the lowest index of the least `through` into *where, and returns that least one.
+// Rows of slave_row are as long as a multiple of this: no vector crosses their ends.
+namespace milieu::internal {
+constexpr int64_t kSlaveLanes = 16;
+}  // namespace milieu::internal
+
+// One row of the slave of a sample [Komodakis11, Eq. 32 and 33]; theta[q] = charge[q] + dual[q] and
+// through[q] = distance[q] + (label[q] == own ? beta : 0) + max(theta[q], 0). n is a multiple of
+// kSlaveLanes. Adds 1 to count[q] and `step` to dual[q] where theta[q] < 0, puts the sum of
+// min(theta[q], 0) into *gained, the lowest index of the least `through` into *where and whether
+// its theta is below 0 into *is_open, and returns that least one.
 MILIEU_DECLARE_ISA(float slave_row(const float* distance, const float* charge, const int32_t* label,
                                    int64_t n, int32_t own, float beta, float step, float* dual,
-                                   int32_t* count, float* theta, float* through, double* gained,
-                                   int64_t* where);)
+                                   int32_t* count, double* gained, int64_t* where, bool* is_open);)
 
 // out[q] = max(least, first + norms[q] - 2 out[q]): distances from products.
 MILIEU_DECLARE_ISA(void distances_from_products(float first, const float* norms, float least,

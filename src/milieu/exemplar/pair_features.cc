@@ -19,7 +19,10 @@ constexpr int64_t kRowsPerTile = 64;
 class CoordinateFeatures : public PairFeatures {
  public:
   explicit CoordinateFeatures(FloatView points)
-      : points_(points), centred_(points.rows(), points.cols()) {
+      : points_(points),
+        centred_(points.rows(), points.cols()),
+        left_(points.rows(), points.cols()),
+        right_(points.rows(), points.cols()) {
     const int64_t n = points.rows(), d = points.cols();
     std::vector<double> mean(d, 0.0);
     for (int64_t p = 0; p < n; ++p)
@@ -38,24 +41,14 @@ class CoordinateFeatures : public PairFeatures {
     std::vector<int64_t> used;
     for (int64_t t = 0; t < points_.cols(); ++t)
       if (w[t] != 0) used.push_back(t);
-    const int64_t n = centred_.rows(), m = static_cast<int64_t>(used.size());
-    if (left_.cols() != m) {
-      left_ = Matrix<float>(n, m);
-      right_ = Matrix<float>(n, m);
-    }
-    norms_.assign(n, 0.0f);
+    if (used != used_) choose_columns(std::move(used));
+    const int64_t n = centred_.rows(), m = std::ssize(used_);
     std::vector<float> used_w;
-    for (const int64_t t : used) used_w.push_back(static_cast<float>(w[t]));
+    for (const int64_t t : used_) used_w.push_back(static_cast<float>(w[t]));
+    norms_.assign(n, 0.0f);
     const auto weigh = MILIEU_SELECT_ISA(weigh_row);
-    for (int64_t p = 0; p < n && m > 0; ++p) {
-      const float* x = centred_.row(p);
-      float* left = left_.row(p);
-      if (m == points_.cols())
-        std::copy_n(x, m, left);
-      else
-        for (int64_t i = 0; i < m; ++i) left[i] = x[used[i]];
-      norms_[p] = static_cast<float>(weigh(left, used_w.data(), m, right_.row(p)));
-    }
+    for (int64_t p = 0; p < n && m > 0; ++p)
+      norms_[p] = static_cast<float>(weigh(left_.row(p), used_w.data(), m, right_.row(p)));
     const bool is_distance = std::all_of(w.begin(), w.end(), [](double x) { return x >= 0; });
     least_ = is_distance ? 0.0f : -std::numeric_limits<float>::max();
   }
@@ -101,16 +94,26 @@ class CoordinateFeatures : public PairFeatures {
   }
 
  private:
+  void choose_columns(std::vector<int64_t> used) {
+    used_ = std::move(used);
+    for (int64_t p = 0; p < centred_.rows(); ++p)
+      for (size_t i = 0; i < used_.size(); ++i) left_.row(p)[i] = centred_(p, used_[i]);
+  }
+
+  FloatView used_columns(const Matrix<float>& all, int64_t begin, int64_t end) const {
+    return {all.row(begin), end - begin, std::ssize(used_), all.cols()};
+  }
+
   // Columns `first` and on of rows `begin` and on.
   void columns_from(int64_t first, int64_t begin, MatrixView<float> out) const {
     const int64_t count = out.cols() - first;
     const MatrixView<float> part(out.data() + first, out.rows(), count, out.stride());
-    if (left_.cols() == 0) {
+    if (used_.empty()) {
       for (int64_t i = 0; i < part.rows(); ++i) std::fill_n(part.row(i), count, 0.0f);
       return;
     }
-    gemm_nt(1, left_.view().rows_between(begin, begin + out.rows()),
-            right_.view().rows_between(first, out.cols()), 0, part);
+    gemm_nt(1, used_columns(left_, begin, begin + out.rows()),
+            used_columns(right_, first, out.cols()), 0, part);
     const auto finish = MILIEU_SELECT_ISA(distances_from_products);
     for (int64_t i = 0; i < part.rows(); ++i)
       finish(norms_[begin + i], norms_.data() + first, least_, count, part.row(i));
@@ -124,7 +127,8 @@ class CoordinateFeatures : public PairFeatures {
 
   Matrix<float> points_;        // n x d
   Matrix<float> centred_;       // their columns' means taken off
-  Matrix<float> left_, right_;  // used columns, plain and times w
+  std::vector<int64_t> used_;   // columns whose weight is not 0
+  Matrix<float> left_, right_;  // these columns first, plain and times w
   std::vector<float> norms_;
   std::vector<double> w_;
   float least_ = 0;  // clips what rounding makes negative
