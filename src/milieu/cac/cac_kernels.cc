@@ -65,10 +65,8 @@ inline uint32_t lanes_within(const float* values, float limit) {
 #endif
 }
 
-}  // namespace
-
-float score_words(const float* distances, int64_t stride, const float* const* signs,
-                  const float* weights, int num_signs, float* scores) {
+inline float lowest_score(const float* distances, int64_t stride, const float* const* signs,
+                          const float* weights, int num_signs, float* scores) {
   Floats lowest = load(distances);
   for (int t = 0; t < num_signs; ++t) lowest -= weights[t] * load(signs[t]);
   __builtin_memcpy(scores, &lowest, sizeof(lowest));
@@ -81,7 +79,7 @@ float score_words(const float* distances, int64_t stride, const float* const* si
   return lowest_lane(lowest);
 }
 
-internal::WordCount count_within(const float* scores, int64_t stride, float limit) {
+inline internal::WordCount words_within(const float* scores, int64_t stride, float limit) {
   internal::WordCount within;
   for (int64_t m = stride - kLanes; m >= 0; m -= kLanes) {  // no branches: words come in any order
     const uint32_t bits = lanes_within(scores + m, limit);
@@ -89,6 +87,17 @@ internal::WordCount count_within(const float* scores, int64_t stride, float limi
     within.first = bits != 0 ? static_cast<int>(m) + __builtin_ctz(bits | 1u << 31) : within.first;
   }
   return within;
+}
+
+}  // namespace
+
+float score_words(const float* distances, int64_t stride, const float* const* signs,
+                  const float* weights, int num_signs, float* scores) {
+  return lowest_score(distances, stride, signs, weights, num_signs, scores);
+}
+
+internal::WordCount count_within(const float* scores, int64_t stride, float limit) {
+  return words_within(scores, stride, limit);
 }
 
 void add_rows(const int* members, int64_t count, const int* words, const double* table,
@@ -122,6 +131,30 @@ void count_packed(const PackedLists& lists, int64_t begin, int64_t end, const ui
     }
     if (member != last) first += table[codes[*member]];
     sums[i - begin] = first + second;
+  }
+}
+
+void choose_packed_words(const internal::PackedWords& job, int64_t count, int* words) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (!job.is_stale[i]) continue;
+    const float* signs[internal::kPackedPhrases];
+    float weights[internal::kPackedPhrases];
+    int num_signs = 0;
+    for (uint64_t rest = job.counts[i]; rest != 0;) {
+      const int k = __builtin_ctzll(rest) / 8;
+      weights[num_signs] =
+          static_cast<float>(job.weight * static_cast<int>((rest >> (8 * k)) & 255));
+      signs[num_signs++] = job.signs + k * job.stride;
+      rest &= ~(uint64_t{255} << (8 * k));
+    }
+    const float lowest = lowest_score(job.distances + i * job.stride, job.stride, signs, weights,
+                                      num_signs, job.scores);
+    const double total = job.weight * internal::sum_packed(job.counts[i]);
+    const double error = job.distance_error * (job.norms[i] + job.largest_norm) +
+                         internal::score_error(num_signs, __builtin_fabsf(lowest) + 2 * total);
+    const internal::WordCount close =
+        words_within(job.scores, job.stride, internal::highest_close_score(lowest, error));
+    words[i] = close.count == 1 ? close.first : -1;
   }
 }
 

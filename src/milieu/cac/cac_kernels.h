@@ -22,8 +22,10 @@ struct WordCount {
 inline constexpr int kPackedPhrases = 8;
 inline constexpr int64_t kMaxPackedCount = 255;
 
+// Functions of this header are static: each instruction set has its own.
+
 // The sum of all counts, at most 255.
-inline int sum_packed(uint64_t counts) {
+static inline int sum_packed(uint64_t counts) {
   return static_cast<int>((counts * 0x0101010101010101u) >> 56);
 }
 
@@ -42,6 +44,37 @@ struct PackedPhrases {
   uint16_t sizes[kPackedPhrases] = {};
 };
 
+// A bound of the error of a float distance between rows of these squared lengths: the rounding of
+// both rows, of a product of d terms in any order, and of the sum of three numbers.
+inline constexpr double kRounding = 0x1p-24;  // of one float operation
+static inline double distance_error(int64_t d, double squared_norms) {
+  return kRounding * static_cast<double>(d + 24) * squared_norms;
+}
+
+// Of a score: `size` bounds the numbers that are added up.
+static inline double score_error(int num_signs, double size) {
+  return 2 * kRounding * static_cast<double>(num_signs + 3) * size;
+}
+
+// Words whose score is above it cannot be the lowest, whatever the errors.
+static inline float highest_close_score(float lowest, double error) {
+  return static_cast<float>(lowest + 2.1 * error);
+}
+
+// Rows (primitives) whose words choose_packed_words finds.
+struct PackedWords {
+  const float* distances = nullptr;  // rows x stride
+  int64_t stride = 0;
+  const float* signs = nullptr;       // phrases x stride
+  const float* norms = nullptr;       // squared lengths of the rows
+  const uint8_t* is_stale = nullptr;  // rows
+  const uint64_t* counts = nullptr;   // rows: groups of each phrase
+  double weight = 0;                  // of one group
+  double distance_error = 0;          // for rows and words of squared lengths that add up to 1
+  double largest_norm = 0;            // squared length of a word
+  float* scores = nullptr;            // room for stride
+};
+
 }  // namespace milieu::internal
 
 // score_words: scores[m] = distances[m] - sum over t of weights[t] * signs[t][m], for `stride`
@@ -52,6 +85,7 @@ struct PackedPhrases {
 //   [begin, end).
 // nearest_phrases: for each stale list i the phrase k of lowest d = |t| + |u_k| - 2 counts_k and d
 //   itself; ties keep current[i], else go to the lowest index.
+// choose_packed_words: the word of lowest score for each stale row, -1 where errors leave several.
 MILIEU_DECLARE_ISA(
     float score_words(const float* distances, int64_t stride, const float* const* signs,
                       const float* weights, int num_signs, float* scores);
@@ -62,4 +96,5 @@ MILIEU_DECLARE_ISA(
                       const uint8_t* codes, const uint64_t* table, uint64_t* sums);
     void nearest_phrases(const internal::PackedLists& lists, int64_t begin, int64_t end,
                          const uint64_t* counts, const internal::PackedPhrases& phrases,
-                         const int* current, int* labels, double* values);)
+                         const int* current, int* labels, double* values);
+    void choose_packed_words(const internal::PackedWords& job, int64_t count, int* words);)

@@ -235,7 +235,9 @@ std::optional<CacState> start_from_phrases(const CacProblem& problem, int attemp
     state.prototypes.emplace_back(view.num_words(), view.points().cols());
   }
   label_the_rest(problem, state);
-  return settle_start(problem, std::move(state));
+  state = settle_start(problem, std::move(state));
+  if (can_refine(problem)) return refine_start(problem, state, monitor);
+  return state;
 }
 
 }  // namespace milieu::internal

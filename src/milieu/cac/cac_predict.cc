@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "milieu/base/error.h"
+#include "milieu/base/parallel.h"
 #include "milieu/cac/cac.h"
 #include "milieu/cac/cac_problem_internal.h"
 #include "milieu/cac/cac_steps.h"
 #include "milieu/classic/kmeans.h"
+#include "milieu/linalg/distance.h"
 
 namespace milieu {
 namespace {
@@ -84,6 +87,69 @@ internal::CacProblem problem_of(const CacModel& model, const CacInput& input, in
   return problem;
 }
 
+// For each phrase: the least that a primitive adds to a group of it, if all of its groups are of
+// it.
+Matrix<double> costs_in_phrases(const internal::CacProblem& problem,
+                                const internal::CacState& state, double lambda) {
+  constexpr int64_t kRows = 512;
+  Matrix<double> costs(problem.num_primitives, problem.num_phrases);
+  for (size_t v = 0; v < problem.views.size(); ++v) {
+    const internal::CacView& view = problem.views[v];
+    parallel_for(view.size(), kRows, problem.num_threads, [&](const Block& block) {
+      for (int64_t i = block.begin; i < block.end; ++i) {
+        const int64_t p = view.first_primitive + i;
+        double around = 0;
+        for (int64_t e = problem.groups_of.offsets[p]; e < problem.groups_of.offsets[p + 1]; ++e)
+          around += problem.groups_of.member_weight(e) *
+                    problem.groups.group_weight(problem.groups_of.members[e]);
+        std::fill_n(costs.row(p), costs.cols(), std::numeric_limits<double>::infinity());
+        for (int m = 0; m < view.num_words(); ++m) {
+          const double distance =
+              view.scale *
+              squared_distance(view.points().row_span(i), state.prototypes[v].view().row_span(m));
+          for (int k = 0; k < problem.num_phrases; ++k) {
+            const bool holds = state.compositions[k * problem.num_words + view.first_word + m] != 0;
+            costs(p, k) = std::min(
+                costs(p, k), distance / std::max(around, 1e-300) + (holds ? -lambda : lambda));
+          }
+        }
+      }
+    });
+  }
+  return costs;
+}
+
+// The phrase of lowest J for each group as if there were no others around its members.
+std::vector<int> phrases_of_groups_alone(const internal::CacProblem& problem,
+                                         const internal::CacState& state, double lambda) {
+  const Matrix<double> costs = costs_in_phrases(problem, state, lambda);
+  std::vector<int> phrases(static_cast<size_t>(problem.groups.num_groups()));
+  for (int64_t g = 0; g < problem.groups.num_groups(); ++g) {
+    double lowest = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < problem.num_phrases; ++k) {
+      const auto words = state.compositions.begin() + int64_t{k} * problem.num_words;
+      double cost = lambda * std::accumulate(words, words + problem.num_words, 0.0);
+      for (int64_t e = problem.groups.offsets[g]; e < problem.groups.offsets[g + 1]; ++e)
+        cost += problem.groups.member_weight(e) * costs(problem.groups.members[e], k);
+      if (cost >= lowest) continue;
+      lowest = cost;
+      phrases[g] = k;
+    }
+  }
+  return phrases;
+}
+
+// The E-step [Yuan08, Algorithm 1, lines 4 to 8] until J falls no more.
+void run_e_step(internal::NestedEm& em) {
+  double before = 0;
+  do {
+    before = em.objective();
+    em.update_phrases(silent_monitor());
+    em.update_words(silent_monitor());
+  } while (em.objective() < before);
+  em.update_phrases(silent_monitor());
+}
+
 }  // namespace
 
 std::vector<int> predict(const CacModel& model, FloatView points, int num_threads) {
@@ -118,14 +184,16 @@ CacPrediction predict_groups(const CacModel& model, const CacInput& input, int n
   state.phrases.assign(static_cast<size_t>(problem.groups.num_groups()), 0);
   for (int64_t i = 0; i < model.compositions.size(); ++i)
     state.compositions.push_back(model.compositions.data()[i] > 0);
-  internal::NestedEm em(problem, model.lambda, std::move(state));
-  double before = 0;
-  do {
-    before = em.objective();
-    em.update_phrases(silent_monitor());
-    em.update_words(silent_monitor());
-  } while (em.objective() < before);
-  em.update_phrases(silent_monitor());
+  // From words by features, and from phrases of groups alone: the lower J counts.
+  internal::CacState other = state;
+  other.phrases = phrases_of_groups_alone(problem, state, model.lambda);
+  internal::NestedEm by_words(problem, model.lambda, std::move(state));
+  run_e_step(by_words);
+  internal::NestedEm by_phrases(problem, model.lambda, std::move(other));
+  by_phrases.update_words(silent_monitor());
+  run_e_step(by_phrases);
+  const internal::NestedEm& em =
+      by_phrases.objective() < by_words.objective() ? by_phrases : by_words;
   CacPrediction prediction;
   prediction.words = em.state().words;
   for (const internal::CacView& view : problem.views)

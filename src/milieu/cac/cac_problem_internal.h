@@ -50,6 +50,10 @@ struct CacState {
   std::vector<uint8_t> compositions;      // phrases x words: 1 where the phrase holds the word
   std::vector<int> words;                 // one a primitive
   std::vector<int> phrases;               // one a group
+  // A start whose words and phrases were fitted to each other: lambda is not raised in steps, and
+  // is taken from J1 / J2 as it was before.
+  bool is_refined = false;
+  double first_balance = 0;
 };
 
 // Neighbours in all views together that the groups of samples have; 0: there are no such groups.

@@ -175,7 +175,7 @@ CacRun run_nested_em(const CacProblem& problem, const CacState& start, double la
     runner.run_phrases();
     return runner.finish();
   }
-  const bool in_steps = options.continuation;
+  const bool in_steps = options.continuation && !start.is_refined;
   const auto num_stages = in_steps ? static_cast<int>(std::size(kContinuation)) : 1;
   Runner runner(problem, start, lambda * (in_steps ? kContinuation[0] : 1), options, listener);
   for (int stage = 0; stage < num_stages; ++stage) {
@@ -187,6 +187,7 @@ CacRun run_nested_em(const CacProblem& problem, const CacState& start, double la
 }
 
 CacBalance balance_of(const CacProblem& problem, const CacState& start) {
+  if (start.is_refined) return {start.first_balance, {}};
   const NestedEm em(problem, 1, start);
   CacBalance balance;
   double context = em.context_objective();

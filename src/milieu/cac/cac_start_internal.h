@@ -31,6 +31,12 @@ std::optional<CacState> start_from_words(const CacProblem& problem, const CacOpt
 std::optional<CacState> start_from_phrases(const CacProblem& problem, int attempt,
                                            const Random& random, Monitor& monitor);
 
+// Words and phrases fitted to each other by a mixture model (cac_mixture.cc): of one view, where
+// there are not too many. Nothing when stopped.
+bool can_refine(const CacProblem& problem);
+std::optional<CacState> refine_start(const CacProblem& problem, const CacState& start,
+                                     const Monitor& monitor);
+
 // Any word for every primitive, any phrase for every group: for small problems with many optima.
 CacState start_at_random(const CacProblem& problem, Random random);
 

@@ -25,12 +25,6 @@ int lowest_of(std::span<const double> values, int current) {
   return values[current] == *lowest ? current : static_cast<int>(lowest - values.begin());
 }
 
-bool has_longer_list(const ContextGroups& lists, int64_t length) {
-  for (int64_t i = 0; i < lists.num_groups(); ++i)
-    if (lists.size_of(i) > length) return true;
-  return false;
-}
-
 }  // namespace
 
 // Four sums side by side: one alone would wait for every addition.
@@ -48,14 +42,6 @@ double sum_of(std::span<const double> values, int num_threads) {
       [](double& all, double part) { all += part; });
 }
 
-const std::array<uint64_t, 256> kCodeBytes = [] {
-  std::array<uint64_t, 256> bytes{};
-  for (size_t code = 0; code < bytes.size(); ++code)
-    for (int k = 0; k < kPackedPhrases; ++k)
-      if (code >> k & 1) bytes[code] |= kPhraseByte[k];
-  return bytes;
-}();
-
 NestedEm::NestedEm(const CacProblem& problem, double lambda, CacState state)
     : problem_(problem), lambda_(lambda), state_(std::move(state)) {
   const auto num_primitives = static_cast<size_t>(problem.num_primitives);
@@ -65,6 +51,9 @@ NestedEm::NestedEm(const CacProblem& problem, double lambda, CacState state)
   group_distances_.resize(num_groups);
   is_stale_primitive_.assign(num_primitives, 1);
   is_stale_group_.assign(num_groups, 1);
+  next_labels_.resize(std::max(num_primitives, num_groups));
+  next_values_.resize(next_labels_.size());
+  next_gains_.resize(num_primitives);
   for (const CacView& view : problem.views) {
     views_.emplace_back(view);
     views_.back().stride = round_up(view.num_words(), kScoreLanes);
@@ -81,14 +70,6 @@ NestedEm::NestedEm(const CacProblem& problem, double lambda, CacState state)
 
 NestedEm::~NestedEm() = default;
 
-// Whether counts of phrases may be added up in bytes.
-bool NestedEm::can_pack() const {
-  return !problem_.is_binary && !problem_.is_weighted() && problem_.num_phrases <= kPackedPhrases &&
-         problem_.num_words < PackedPhrases::kNoPhrase &&
-         !has_longer_list(problem_.groups, kMaxPackedCount) &&
-         !has_longer_list(problem_.groups_of, kMaxPackedCount);
-}
-
 // The forms of U~ that the steps read.
 void NestedEm::refresh_tables() {
   phrase_sizes_.assign(static_cast<size_t>(problem_.num_phrases), 0);
@@ -101,14 +82,7 @@ void NestedEm::refresh_tables() {
         views_[v].signs(k, m) = holds ? 1.0f : -1.0f;
         phrase_sizes_[k] += holds;
       }
-  if (!is_packed_) return;
-  word_codes_.assign(static_cast<size_t>(problem_.num_words), 0);
-  for (int m = 0; m < problem_.num_words; ++m)
-    for (int k = 0; k < problem_.num_phrases; ++k)
-      word_codes_[m] |= static_cast<uint8_t>(state_.compositions[k * problem_.num_words + m] << k);
-  primitive_codes_.resize(state_.words.size());
-  for (size_t p = 0; p < state_.words.size(); ++p)
-    primitive_codes_[p] = word_codes_[state_.words[p]];
+  if (is_packed_) refresh_codes();
 }
 
 void NestedEm::mark_all_primitives() {
@@ -158,21 +132,6 @@ void NestedEm::sum_context() {
   sum_group_distances();
 }
 
-// d(t, u) of the groups to the phrases they have.
-void NestedEm::measure_packed(const Block& block) {
-  const ContextGroups& groups = problem_.groups;
-  std::vector<uint64_t> counts(static_cast<size_t>(block.size()));
-  const std::vector<uint8_t> all(counts.size(), 1);
-  MILIEU_SELECT_ISA(count_packed)
-  ({groups.offsets.data() + block.begin, groups.members.data(), all.data()}, 0, block.size(),
-   primitive_codes_.data(), kCodeBytes.data(), counts.data());
-  for (int64_t g = block.begin; g < block.end; ++g) {
-    const int k = state_.phrases[g];
-    const auto shared = static_cast<double>((counts[g - block.begin] >> (8 * k)) & 255);
-    group_distances_[g] = static_cast<double>(groups.size_of(g)) + phrase_sizes_[k] - 2 * shared;
-  }
-}
-
 void NestedEm::sum_group_distances() {
   if (problem_.groups.group_weights.empty()) {
     context_sum_ = sum_of(group_distances_, problem_.num_threads);
@@ -212,8 +171,6 @@ void NestedEm::group_distances_to(int64_t g, std::span<double> out) const {
 
 bool NestedEm::update_phrases(const Monitor& monitor) {
   const int64_t num_groups = problem_.groups.num_groups();
-  next_labels_.resize(std::max(next_labels_.size(), static_cast<size_t>(num_groups)));
-  next_values_.resize(std::max(next_values_.size(), static_cast<size_t>(num_groups)));
   parallel_for(num_groups, kGroupBlock, problem_.num_threads, [&](const Block& block) {
     if (!monitor.should_stop()) choose_phrases_in(block);
   });
@@ -234,22 +191,6 @@ void NestedEm::choose_phrases_in(const Block& block) {
     next_labels_[g] = phrase;
     next_values_[g] = distances[phrase];
   }
-}
-
-// The same with counts in bytes.
-void NestedEm::choose_packed_phrases_in(const Block& block) {
-  const ContextGroups& groups = problem_.groups;
-  const PackedLists lists{groups.offsets.data(), groups.members.data(), is_stale_group_.data()};
-  PackedPhrases phrases;
-  std::fill(std::begin(phrases.sizes), std::end(phrases.sizes), PackedPhrases::kNoPhrase);
-  for (int k = 0; k < problem_.num_phrases; ++k)
-    phrases.sizes[k] = static_cast<uint16_t>(phrase_sizes_[k]);
-  std::vector<uint64_t> counts(static_cast<size_t>(block.size()));
-  MILIEU_SELECT_ISA(count_packed)
-  (lists, block.begin, block.end, primitive_codes_.data(), kCodeBytes.data(), counts.data());
-  MILIEU_SELECT_ISA(nearest_phrases)
-  (lists, block.begin, block.end, counts.data(), phrases, state_.phrases.data(),
-   next_labels_.data(), next_values_.data());
 }
 
 // Takes over what was found and marks the primitives around which a phrase changed.

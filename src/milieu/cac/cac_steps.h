@@ -67,7 +67,6 @@ class NestedEm {
     std::vector<double> weights;  // phrases: n_k
   };
 
-  bool can_pack() const;
   void refresh_tables();
   void measure_own_distances();
   void sum_words_objective();
@@ -77,8 +76,6 @@ class NestedEm {
 
   void group_distances_to(int64_t group, std::span<double> out) const;
   void choose_phrases_in(const Block& block);
-  void choose_packed_phrases_in(const Block& block);
-  void measure_packed(const Block& block);
   void commit_phrases();
   VoteSums sum_votes() const;
   void set_compositions(std::vector<uint8_t> compositions);
@@ -87,17 +84,23 @@ class NestedEm {
   void prepare_distances(size_t view);
   bool choose_words_of(size_t view, const Monitor& monitor);
   void choose_words_in(size_t view, const Block& block);
+  int choose_word(size_t view, int64_t row, const float* distances, int64_t row_of_block,
+                  WordScratch& scratch) const;
   FloatView block_distances(size_t view, const Block& block, WordScratch& scratch);
   void fill_distances(size_t view, const Block& block, WordScratch& scratch, MatrixView<float> out);
   void gather_phrases(int64_t primitive, WordScratch& scratch) const;
-  void count_phrases_in(size_t view, const Block& block, WordScratch& scratch) const;
+  double sign_weight(size_t view) const;
   SignSum weigh_phrases(size_t view, WordScratch& scratch) const;
-  SignSum weigh_packed(size_t view, uint64_t counts, WordScratch& scratch) const;
-  SignSum gather_signs(size_t view, int64_t primitive, int64_t row, WordScratch& scratch) const;
-  int settle_exactly(size_t view, int64_t row, float limit, WordScratch& scratch) const;
+  int settle_exactly(size_t view, int64_t row, float limit, const WordScratch& scratch) const;
   double context_gain(int word, std::span<const double> counts) const;
-  double packed_gain(int word, uint64_t counts) const;
   void commit_words();
+
+  bool can_pack() const;
+  void refresh_codes();
+  void measure_packed(const Block& block);
+  void choose_packed_phrases_in(const Block& block);
+  void choose_packed_words_in(size_t view, const Block& block, FloatView distances,
+                              WordScratch& scratch);
 
   bool update_words_binary(const Monitor& monitor);
   void move_primitive_binary(size_t view, int64_t row, std::vector<double>& costs);

@@ -8,7 +8,6 @@
 // the others H is what it was.
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -19,19 +18,6 @@
 
 namespace milieu::internal {
 namespace {
-
-constexpr double kRounding = 0x1p-24;  // of one float operation
-
-// A bound of the error of a float distance between rows of these squared lengths: the rounding of
-// both rows, of a product of d terms in any order, and of the sum of three numbers.
-double distance_error(int64_t d, double squared_norms) {
-  return kRounding * static_cast<double>(d + 24) * squared_norms;
-}
-
-// Of a score: `size` bounds the numbers that are added up.
-double score_error(int num_signs, double size) {
-  return 2 * kRounding * static_cast<double>(num_signs + 3) * size;
-}
 
 void scale_row(const float* x, std::span<const double> mean, float factor, float* out) {
   for (size_t t = 0; t < mean.size(); ++t) out[t] = (x[t] - static_cast<float>(mean[t])) * factor;
@@ -49,9 +35,6 @@ float margin_of(std::span<const float> scores, int own, double unit) {
 
 bool NestedEm::update_words(const Monitor& monitor) {
   if (problem_.is_binary) return update_words_binary(monitor);
-  next_labels_.resize(state_.words.size());
-  next_values_.resize(state_.words.size());
-  next_gains_.resize(state_.words.size());
   for (size_t v = 0; v < views_.size(); ++v)
     if (!choose_words_of(v, monitor)) return false;
   commit_words();
@@ -139,30 +122,20 @@ void NestedEm::gather_phrases(int64_t primitive, WordScratch& scratch) const {
   }
 }
 
+// lambda in the units of the view's distances.
+double NestedEm::sign_weight(size_t v) const {
+  return lambda_ * problem_.views[v].unit / problem_.views[v].scale;
+}
+
 // The phrases that occur in scratch.counts with their weights in the view's units.
 NestedEm::SignSum NestedEm::weigh_phrases(size_t v, WordScratch& scratch) const {
-  const double factor = lambda_ * problem_.views[v].unit / problem_.views[v].scale;
+  const double factor = sign_weight(v);
   SignSum sum;
   for (int k = 0; k < problem_.num_phrases; ++k) {
     if (scratch.counts[k] == 0) continue;
     scratch.signs[sum.num_signs] = views_[v].signs.row(k);
     scratch.sign_weights[sum.num_signs++] = static_cast<float>(factor * scratch.counts[k]);
     sum.total += factor * scratch.counts[k];
-  }
-  return sum;
-}
-
-// The same from counts in bytes.
-NestedEm::SignSum NestedEm::weigh_packed(size_t v, uint64_t counts, WordScratch& scratch) const {
-  const double factor = lambda_ * problem_.views[v].unit / problem_.views[v].scale;
-  SignSum sum;
-  for (uint64_t rest = counts; rest != 0;) {
-    const int k = std::countr_zero(rest) / 8;
-    const auto count = static_cast<double>((rest >> (8 * k)) & 255);
-    rest &= ~(uint64_t{255} << (8 * k));
-    scratch.signs[sum.num_signs] = views_[v].signs.row(k);
-    scratch.sign_weights[sum.num_signs++] = static_cast<float>(factor * count);
-    sum.total += factor * count;
   }
   return sum;
 }
@@ -174,34 +147,9 @@ double NestedEm::context_gain(int word, std::span<const double> counts) const {
   return gain;
 }
 
-// The same from counts in bytes.
-double NestedEm::packed_gain(int word, uint64_t counts) const {
-  const uint64_t own = counts & (kCodeBytes[word_codes_[word]] * 255);
-  return 2 * sum_packed(own) - sum_packed(counts);
-}
-
-// c_i of the block's primitives, all at once.
-void NestedEm::count_phrases_in(size_t v, const Block& block, WordScratch& scratch) const {
-  const int64_t first = problem_.views[v].first_primitive;
-  scratch.packed.resize(static_cast<size_t>(block.size()));
-  MILIEU_SELECT_ISA(count_packed)
-  ({problem_.groups_of.offsets.data(), problem_.groups_of.members.data(),
-    is_stale_primitive_.data()},
-   first + block.begin, first + block.end, group_codes_.data(), kPhraseByte.data(),
-   scratch.packed.data());
-}
-
-NestedEm::SignSum NestedEm::gather_signs(size_t v, int64_t primitive, int64_t row,
-                                         WordScratch& scratch) const {
-  if (is_packed_) return weigh_packed(v, scratch.packed[row], scratch);
-  gather_phrases(primitive, scratch);
-  return weigh_phrases(v, scratch);
-}
-
 // h in double of the words whose score is not above `limit` (or is no number).
-int NestedEm::settle_exactly(size_t v, int64_t row, float limit, WordScratch& scratch) const {
+int NestedEm::settle_exactly(size_t v, int64_t row, float limit, const WordScratch& scratch) const {
   const CacView& view = problem_.views[v];
-  gather_phrases(view.first_primitive + row, scratch);
   const int current = state_.words[view.first_primitive + row] - view.first_word;
   int best = -1;
   double lowest = std::numeric_limits<double>::infinity();
@@ -218,6 +166,24 @@ int NestedEm::settle_exactly(size_t v, int64_t row, float limit, WordScratch& sc
   return best;
 }
 
+// The word of lowest h, within the view; fills scratch.counts.
+int NestedEm::choose_word(size_t v, int64_t row, const float* distances, int64_t row_of_block,
+                          WordScratch& scratch) const {
+  const CacView& view = problem_.views[v];
+  const int64_t stride = views_[v].stride;
+  gather_phrases(view.first_primitive + row, scratch);
+  const SignSum context = weigh_phrases(v, scratch);
+  const float lowest = MILIEU_SELECT_ISA(score_words)(distances, stride, scratch.signs.data(),
+                                                      scratch.sign_weights.data(),
+                                                      context.num_signs, scratch.scores.data());
+  const double error =
+      distance_error(view.points().cols(), scratch.norms[row_of_block] + views_[v].largest_norm) +
+      score_error(context.num_signs, std::abs(lowest) + 2 * context.total);
+  const float limit = highest_close_score(lowest, error);
+  const WordCount close = MILIEU_SELECT_ISA(count_within)(scratch.scores.data(), stride, limit);
+  return close.count == 1 ? close.first : settle_exactly(v, row, limit, scratch);
+}
+
 void NestedEm::choose_words_in(size_t v, const Block& block) {
   const CacView& view = problem_.views[v];
   const auto stale = std::span(is_stale_primitive_).subspan(view.first_primitive);
@@ -226,27 +192,16 @@ void NestedEm::choose_words_in(size_t v, const Block& block) {
     return;
   WordScratch scratch(problem_.num_phrases, views_[v].stride);
   const FloatView distances = block_distances(v, block, scratch);
-  const int64_t stride = views_[v].stride;
-  if (is_packed_) count_phrases_in(v, block, scratch);
-  const auto score_words = MILIEU_SELECT_ISA(score_words);
-  const auto count_within = MILIEU_SELECT_ISA(count_within);
+  if (is_packed_) choose_packed_words_in(v, block, distances, scratch);
   for (int64_t i = block.begin; i < block.end; ++i) {
     if (!stale[i]) continue;
     const int64_t p = view.first_primitive + i;
-    const SignSum context = gather_signs(v, p, i - block.begin, scratch);
-    const float lowest =
-        score_words(distances.row(i - block.begin), stride, scratch.signs.data(),
-                    scratch.sign_weights.data(), context.num_signs, scratch.scores.data());
-    const double error = distance_error(view.points().cols(),
-                                        scratch.norms[i - block.begin] + views_[v].largest_norm) +
-                         score_error(context.num_signs, std::abs(lowest) + 2 * context.total);
-    const auto limit = static_cast<float>(lowest + 2.1 * error);
-    const WordCount close = count_within(scratch.scores.data(), stride, limit);
-    const int word =
-        view.first_word + (close.count == 1 ? close.first : settle_exactly(v, i, limit, scratch));
-    next_labels_[p] = word;
-    next_gains_[p] = is_packed_ ? packed_gain(word, scratch.packed[i - block.begin])
-                                : context_gain(word, scratch.counts);
+    if (!is_packed_) {
+      next_labels_[p] = view.first_word +
+                        choose_word(v, i, distances.row(i - block.begin), i - block.begin, scratch);
+      next_gains_[p] = context_gain(next_labels_[p], scratch.counts);
+    }
+    const int word = next_labels_[p];
     next_values_[p] =
         word == state_.words[p]
             ? own_distances_[p]
@@ -293,9 +248,9 @@ std::optional<std::vector<float>> NestedEm::margins(const Monitor& monitor) {
       if (monitor.should_stop()) return;
       WordScratch scratch(problem_.num_phrases, views_[v].stride);
       const FloatView distances = block_distances(v, block, scratch);
-      if (is_packed_) count_phrases_in(v, block, scratch);
       for (int64_t i = block.begin; i < block.end; ++i) {
-        const SignSum context = gather_signs(v, view.first_primitive + i, i - block.begin, scratch);
+        gather_phrases(view.first_primitive + i, scratch);
+        const SignSum context = weigh_phrases(v, scratch);
         MILIEU_SELECT_ISA(score_words)
         (distances.row(i - block.begin), views_[v].stride, scratch.signs.data(),
          scratch.sign_weights.data(), context.num_signs, scratch.scores.data());

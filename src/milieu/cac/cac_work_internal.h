@@ -2,7 +2,6 @@
 // What the steps of nested EM keep for each view and each block; see cac_steps.h.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "milieu/cac/cac_steps.h"
@@ -15,12 +14,6 @@ inline constexpr int64_t kGroupBlock = 1024;
 // Distances of all primitives to all words are kept between M-steps up to this many floats; beyond
 // it they are computed again in every word step.
 inline constexpr int64_t kMaxKeptDistances = int64_t{1} << 27;
-
-// Bytes of a number that are 1 where a bit of the code is set: u_k of a word, by its code.
-extern const std::array<uint64_t, 256> kCodeBytes;
-// A byte that is 1: one group of phrase k.
-inline constexpr std::array<uint64_t, 8> kPhraseByte{
-    1ull, 1ull << 8, 1ull << 16, 1ull << 24, 1ull << 32, 1ull << 40, 1ull << 48, 1ull << 56};
 
 struct NestedEm::ViewWork {
   explicit ViewWork(const CacView& view) : sums(view.problem) {}
@@ -47,7 +40,6 @@ struct NestedEm::WordScratch {
   Matrix<float> distances;  // where they are not kept
   std::vector<float> norms;
   std::vector<float> scores;
-  std::vector<uint64_t> packed;     // rows of the block: c_i, a byte a phrase
   std::vector<double> counts;       // phrases: c_i of one primitive
   std::vector<const float*> signs;  // of the phrases that occur
   std::vector<float> sign_weights;  // lambda times their counts, in the units of the distances
