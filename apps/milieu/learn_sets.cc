@@ -220,6 +220,7 @@ std::vector<Points> load_matrices(const std::string& paths, int num_threads,
   std::vector<Points> matrices;
   LoadOptions load;
   load.num_threads = num_threads;
+  load.allow_non_finite = true;  // refused later, by matrix, row and column
   const std::vector<std::string> files =
       is_list_of_files(paths) ? split(paths, ',') : std::vector<std::string>{paths};
   for (const std::string& file : files) {

@@ -9,164 +9,21 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
 
-#include "milieu/base/random.h"
 #include "milieu/exemplar/learn.h"
 #include "milieu/feature/decode.h"
-#include "milieu/feature/extract.h"
-#include "milieu/feature/feature_store.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/render/contact_sheet.h"
 #include "milieu/render/learn_report.h"
 #include "milieu/render/page.h"
 #include "milieu/render/png.h"
-#include "picture_input.h"
 #include "reproduce_exemplar.h"
+#include "reproduce_exemplar_load.h"
 
 namespace milieu::cli {
 
 namespace {
-
-struct PictureSetting {
-  std::string set;  // folder of the data sets
-  std::string title;
-  std::string features;   // list, one cached folder each
-  int max_per_class = 0;  // pictures of a class that take part, drawn at random; 0: all
-  int own_runs = 10;
-};
-
-// All pictures with the columns of all features side by side.
-struct PictureSet {
-  Matrix<float> points;
-  std::vector<std::string> paths;  // below root
-  std::string root;
-  std::vector<int> classes;
-  int num_classes = 0;
-  std::vector<CandidateDistance> candidates;
-};
-
-constexpr std::array kDistances = {std::pair{Distance::ChiSquared, "chi2"},
-                                   std::pair{Distance::SquaredEuclidean, "l2"},
-                                   std::pair{Distance::L1, "l1"}, std::pair{Distance::Rbf, "RBF"}};
-
-// The pictures that take part: up to `max_per_class` of each class, the same for every run.
-ImageFolder draw_pictures(ImageFolder all, int max_per_class) {
-  if (max_per_class == 0) return all;
-  ImageFolder drawn;
-  drawn.root = all.root;
-  drawn.labels.names = all.labels.names;
-  Random random(15);
-  std::vector<std::vector<int64_t>> members(all.labels.names.size());
-  for (size_t i = 0; i < all.paths.size(); ++i)
-    members[static_cast<size_t>(all.labels.indices[i])].push_back(static_cast<int64_t>(i));
-  for (std::vector<int64_t>& each : members) {
-    random.shuffle(std::span(each));
-    each.resize(std::min<size_t>(each.size(), static_cast<size_t>(max_per_class)));
-    std::sort(each.begin(), each.end());
-    for (const int64_t i : each) {
-      drawn.paths.push_back(all.paths[static_cast<size_t>(i)]);
-      drawn.labels.indices.push_back(all.labels.indices[static_cast<size_t>(i)]);
-    }
-  }
-  return drawn;
-}
-
-void add_feature(const FeatureFolder& folder, const std::string& id, PictureSet& set) {
-  const Points points = folder.points(id);
-  const int64_t first = set.points.cols();
-  Matrix<float> joined(points.rows(), first + points.cols());
-  bool is_histogram = true;
-  for (int64_t i = 0; i < points.rows(); ++i) {
-    if (first > 0) std::copy_n(set.points.row(i), first, joined.row(i));
-    std::copy_n(points.view().row(i), points.cols(), joined.row(i) + first);
-    for (int64_t t = 0; t < points.cols(); ++t)
-      is_histogram = is_histogram && points.view()(i, t) >= 0;
-  }
-  set.points = std::move(joined);
-  for (const auto& [distance, name] : kDistances)
-    if (is_histogram || distance != Distance::ChiSquared)
-      set.candidates.push_back({fmt::format("{} {}", id, name), distance, 0, first, points.cols()});
-}
-
-// Null when stopped: features that are done stay in the cache.
-bool load_pictures(const PictureSetting& setting, ReproduceRun& run, PictureSet& set) {
-  const ImageFolder images =
-      draw_pictures(list_image_folder(run.data_file(setting.set)), setting.max_per_class);
-  set.root = images.root;
-  set.paths = images.paths;
-  set.classes = images.labels.indices;
-  set.num_classes = static_cast<int>(images.labels.names.size());
-  for (FeatureSpec& spec : parse_features(setting.features)) {
-    const std::string id = spec.id, text = to_text(spec);
-    std::string place = text;
-    for (char& c : place)
-      if (c == ':' || c == '=') c = '-';
-    ExtractOptions extract;
-    extract.num_threads = run.options().num_threads;
-    extract.waits = true;
-    std::vector<FeatureSpec> one;
-    one.push_back(std::move(spec));
-    run.say(fmt::format("{} of {} pictures", text, images.paths.size()));
-    const std::string folder = fmt::format("{}/reproduce-{}-{}-{}", cache_folder(), setting.set,
-                                           images.paths.size(), place);
-    const ExtractResult result =
-        extract_features(images, std::move(one), folder, extract, run.monitor());
-    if (!result.is_complete || run.is_stopped()) return false;
-    add_feature(open_feature_folder(folder), id, set);
-  }
-  return true;
-}
-
-// As many candidates of noise as there are real ones [Komodakis11, section 6].
-void add_noise(PictureSet& set, uint64_t seed) {
-  Random random(seed);
-  constexpr int64_t kColumns = 50;
-  const size_t num_views = (set.candidates.size() + 3) / 4;
-  const int64_t first = set.points.cols();
-  Matrix<float> joined(set.points.rows(), first + kColumns * static_cast<int64_t>(num_views));
-  for (int64_t i = 0; i < joined.rows(); ++i) {
-    std::copy_n(set.points.row(i), first, joined.row(i));
-    for (int64_t t = first; t < joined.cols(); ++t)
-      joined(i, t) = static_cast<float>(std::abs(random.normal()));
-  }
-  set.points = std::move(joined);
-  for (size_t v = 0; v < num_views; ++v)
-    for (const auto& [distance, name] : kDistances)
-      set.candidates.push_back({fmt::format("noise {} {}", v, name), distance, 0,
-                                first + kColumns * static_cast<int64_t>(v), kColumns});
-}
-
-struct Half {
-  Matrix<float> points;
-  std::vector<int> classes;
-  std::vector<int64_t> rows;  // in the whole set
-};
-
-// Half of every class each, drawn at random.
-std::pair<Half, Half> split(const PictureSet& set, uint64_t seed) {
-  Random random(seed);
-  std::vector<std::vector<int64_t>> members(static_cast<size_t>(set.num_classes));
-  for (size_t i = 0; i < set.classes.size(); ++i)
-    members[static_cast<size_t>(set.classes[i])].push_back(static_cast<int64_t>(i));
-  std::pair<Half, Half> halves;
-  for (std::vector<int64_t>& each : members) {
-    random.shuffle(std::span(each));
-    for (size_t i = 0; i < each.size(); ++i)
-      (i < each.size() / 2 ? halves.first : halves.second).rows.push_back(each[i]);
-  }
-  for (Half* half : {&halves.first, &halves.second}) {
-    std::sort(half->rows.begin(), half->rows.end());
-    half->points = Matrix<float>(static_cast<int64_t>(half->rows.size()), set.points.cols());
-    for (size_t i = 0; i < half->rows.size(); ++i) {
-      std::copy_n(set.points.row(half->rows[i]), set.points.cols(),
-                  half->points.row(static_cast<int64_t>(i)));
-      half->classes.push_back(set.classes[static_cast<size_t>(half->rows[i])]);
-    }
-  }
-  return halves;
-}
 
 // Distances of the candidates, one matrix each; from the rows of `a` to those of `b`.
 std::vector<Matrix<float>> all_distances(const std::vector<CandidateDistance>& candidates,
@@ -223,13 +80,11 @@ Found cluster(const Matrix<float>& costs, const std::vector<int>& truth, double 
   return {m.accuracy, m.f, static_cast<double>(m.num_clusters), result.model.rows};
 }
 
-constexpr int kRounds = 600;  // the objective still falls after the default's 200
-
 // One split, in the order of kFigures.
-constexpr std::array kFigures = {"learned, accuracy",     "learned, F",       "learned, clusters",
-                                 "calibrated, accuracy",  "told k, accuracy", "average, accuracy",
-                                 "best single, accuracy", "learned, NN",      "average, NN",
-                                 "best single, NN",       "seconds",          "noise share"};
+constexpr std::array kFigures = {"learned, accuracy",      "learned, F",       "learned, clusters",
+                                 "uncalibrated, accuracy", "told k, accuracy", "average, accuracy",
+                                 "best single, accuracy",  "learned, NN",      "average, NN",
+                                 "best single, NN",        "seconds",          "noise share"};
 
 struct SplitResult {
   std::vector<double> figures;
@@ -238,58 +93,60 @@ struct SplitResult {
   size_t best_single = 0;
 };
 
-SplitResult run_split(const PictureSet& set, uint64_t seed, ReproduceRun& run) {
-  const auto [train, test] = split(set, seed);
+// The first seven of kFigures, of the test half; the exemplars go into `out`.
+std::vector<double> cluster_figures(const PictureSet& set, const Half& test,
+                                    const std::vector<double>& average, ReproduceRun& run,
+                                    SplitResult& out) {
+  const LearnedDistance& model = out.learned.model;
+  double factor = 1;
+  for (const auto& [name, value] : out.learned.summary.extra)
+    if (name == "calibration_factor") factor = std::get<double>(value);
+  const auto within = all_distances(candidates_of(model), test.points, test.points);
+  const Matrix<float> costs = weighted_sum(within, model.weights);
+  const Found found = cluster(costs, test.classes, model.penalty, 0, run);
+  const Found plain = cluster(costs, test.classes, model.penalty / factor, 0, run);
+  const Found told = cluster(costs, test.classes, 0, set.num_classes, run);
+  const Found mean = cluster(weighted_sum(within, average), test.classes, 0, set.num_classes, run);
+  const Found single = cluster(within[out.best_single], test.classes, 0, set.num_classes, run);
+  for (const int64_t row : found.exemplars)
+    out.exemplars.push_back(test.rows[static_cast<size_t>(row)]);
+  return {found.accuracy, found.f,       found.count,    plain.accuracy,
+          told.accuracy,  mean.accuracy, single.accuracy};
+}
+
+SplitResult run_split(const PictureSet& set, int rounds, uint64_t seed, ReproduceRun& run) {
+  const auto [train, test] = split_pictures(set, seed);
   ExemplarLearnOptions options;
   options.learn_penalty = true;
-  options.train.max_iterations = kRounds;
-  options.calibrate = true;
+  options.train.max_iterations = rounds;
   options.train.num_threads = run.options().num_threads;
   SplitResult out;
   out.learned = learn_exemplar_distance({{{train.points, train.classes}}, set.candidates}, options,
                                         run.monitor());
   if (run.is_stopped()) return out;
-  const LearnedDistance& model = out.learned.model;
-  double factor = 1;
-  for (const auto& [name, value] : out.learned.summary.extra)
-    if (name == "calibration_factor") factor = std::get<double>(value);
-  const auto candidates = candidates_of(model);
-  const auto within = all_distances(candidates, test.points, test.points);
+  const auto candidates = candidates_of(out.learned.model);
   const auto across = all_distances(candidates, test.points, train.points);
   std::vector<double> average(candidates.size());
-  size_t best = 0;
   double best_nn = 0;
   for (size_t t = 0; t < candidates.size(); ++t) {
     double sum = 0;
     for (int64_t i = 0; i < across[t].size(); ++i) sum += across[t].data()[i];
     average[t] = sum > 0 ? static_cast<double>(across[t].size()) / sum : 0.0;
     const double nn = nearest_accuracy(across[t], test.classes, train.classes);
-    if (nn > best_nn) best_nn = nn, best = t;
+    if (nn > best_nn) best_nn = nn, out.best_single = t;
   }
-  const Matrix<float> costs = weighted_sum(within, model.weights);
-  const Found plain = cluster(costs, test.classes, model.penalty / factor, 0, run);
-  const Found calibrated = cluster(costs, test.classes, model.penalty, 0, run);
-  const Found told = cluster(costs, test.classes, 0, set.num_classes, run);
-  const Found mean = cluster(weighted_sum(within, average), test.classes, 0, set.num_classes, run);
-  const Found single = cluster(within[best], test.classes, 0, set.num_classes, run);
+  const auto nn_of = [&](const std::vector<double>& w) {
+    return nearest_accuracy(weighted_sum(across, w), test.classes, train.classes);
+  };
+  const std::vector<double>& learned = out.learned.model.weights;
+  const std::array nn = {nn_of(learned), nn_of(average), best_nn};
+  out.figures = cluster_figures(set, test, average, run, out);
+  out.figures.insert(out.figures.end(), nn.begin(), nn.end());
   double noise = 0;
   for (size_t t = 0; t < candidates.size(); ++t)
     if (candidates[t].name.starts_with("noise")) noise += out.learned.shares[t];
-  for (const int64_t row : plain.exemplars)
-    out.exemplars.push_back(test.rows[static_cast<size_t>(row)]);
-  out.best_single = best;
-  out.figures = {plain.accuracy,
-                 plain.f,
-                 plain.count,
-                 calibrated.accuracy,
-                 told.accuracy,
-                 mean.accuracy,
-                 single.accuracy,
-                 nearest_accuracy(weighted_sum(across, model.weights), test.classes, train.classes),
-                 nearest_accuracy(weighted_sum(across, average), test.classes, train.classes),
-                 best_nn,
-                 out.learned.summary.seconds,
-                 noise};
+  out.figures.push_back(out.learned.summary.seconds);
+  out.figures.push_back(noise);
   return out;
 }
 
@@ -363,12 +220,12 @@ void run_pictures(const PictureSetting& setting, ReproduceRun& run) {
     std::vector<std::vector<double>> columns(kFigures.size());
     for (int i = 0; i < num_runs; ++i) {
       const uint64_t seed = run.options().seed + static_cast<uint64_t>(i);
-      const std::string key =
-          fmt::format("{} rounds{} noise{} seed{}", setting.features, kRounds, with_noise, seed);
+      const std::string key = fmt::format("{} rounds{} calibrated noise{} seed{}", setting.features,
+                                          setting.rounds, with_noise, seed);
       const bool draws = i == 0 && !with_noise;
       if (done.find(key) == nullptr || draws) {
         run.say(fmt::format("split {}{}", seed, with_noise ? " with noise" : ""));
-        const SplitResult result = run_split(set, seed, run);
+        const SplitResult result = run_split(set, setting.rounds, seed, run);
         if (run.is_stopped()) return;
         if (draws) draw_page(setting, set, result, name, run);
         done.add(key, result.figures);
@@ -416,8 +273,9 @@ void reproduce_exemplar_scenes(ReproduceRun& run) {
                 .title = "15 scenes, 80 pictures a class [Komodakis11: accuracy 63, NN 70.2; "
                          "singles and average at most 61]",
                 .features = "gist,lbp,rot-lbp,hog:pyramid=3,dense-sift:pyramid=3,textons:pyramid=3,"
-                            "mr8:pyramid=2,sparse-sift",
-                .max_per_class = 80},
+                            "mr8:pyramid=2,sparse-sift,tiny:normalize=true,color",
+                .max_per_class = 80,
+                .rounds = 2000},
                run);
 }
 

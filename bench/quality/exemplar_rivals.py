@@ -161,7 +161,7 @@ def ours(matrices, classes, train, test, folder):
     np.save(f"{folder}/T.npy", matrices[:, test][:, :, test])
     np.save(f"{folder}/t.npy", classes[test])
     learned = common.run([common.PROGRAM, "exemplar", "learn", f"{folder}/D.npy:{folder}/y.npy",
-                          "--distance", "precomputed", "--calibrate", "--out", f"{folder}/model",
+                          "--distance", "precomputed", "--learn-penalty", "--rounds", "600", "--out", f"{folder}/model",
                           "--force", "--json", "--threads", "1"])
     found = common.run([common.PROGRAM, "exemplar", f"{folder}/T.npy", "--model", f"{folder}/model",
                         "--truth", f"{folder}/t.npy", "--json", "--threads", "1"])

@@ -101,8 +101,8 @@ def twin(num_sets, n, columns, clusters):
 
 
 def ours(trains, rounds, threads):
-    return common.run([common.PROGRAM, "exemplar", "learn", *trains, "--rounds", rounds, "--json",
-                       "--threads", threads], threads)
+    return common.run([common.PROGRAM, "exemplar", "learn", *trains, "--rounds", rounds,
+                       "--calibrate=false", "--json", "--threads", threads], threads)
 
 
 def measure(folder, num_sets, n, columns, clusters, repeat, threads=1, with_twin=True):

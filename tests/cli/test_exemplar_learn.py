@@ -121,6 +121,18 @@ class ExemplarLearnTest(CliTest):
             self.assertEqual((summary["clusters"], summary["metrics"]["accuracy"]), (4, 1))
         self.assertIn("no training samples", self.fail_with(2, "exemplar", "new_stack.npy",
                                                             "--model", "stack", "--classify"))
+        for value in (-1, np.nan):
+            bad = np.load(self.folder / "new_stack.npy")
+            bad[1, 3, 4] = value
+            self.save("bad_stack.npy", bad)
+            self.assertIn(f"matrix 1 has {value} at row 3, column 4",
+                          self.fail_with(1, "exemplar", "bad_stack.npy", "--model", "stack"))
+            bad = np.load(self.folder / "a_stack.npy")
+            bad[1, 3, 4] = value
+            self.save("bad_stack.npy", bad)
+            self.assertIn(f"matrix 1 of set 0 has {value} at row 3, column 4",
+                          self.fail_with(1, "exemplar", "learn", "bad_stack.npy:a_y.npy",
+                                         "--distance", "precomputed"))
         self.assertIn("1 matrices given, the distance was learned on 2",
                       self.fail_with(2, "exemplar", "new_d0.npy", "--model", "files"))
 
@@ -220,13 +232,15 @@ class ExemplarLearnTest(CliTest):
 
     def test_options_of_the_trainer_are_flags(self):
         for flags in (["--preset", "paper"], ["--stochastic"], ["--inner-rounds", "5"],
-                      ["--regularizer", "elastic"], ["--learn-penalty"], ["--calibrate"],
+                      ["--regularizer", "elastic"], ["--learn-penalty"], ["--calibrate=false"],
                       ["--precision", "double", "--rounds", "10"], ["--alpha", "0.5", "--beta", "2"]):
             with self.subTest(flags):
                 summary = self.learn("a.npy:a_y.npy", "--json", *flags).json()
                 self.assertLess(summary["trace"][-1], summary["trace"][0])
-        self.assertIn("calibration_factor", self.learn("a.npy:a_y.npy", "--json", "--calibrate",
-                                                       "--rounds", "20").json())
+        for flags, is_calibrated in ((["--penalty", "5"], False), (["--calibrate=false"], False),
+                                     (["--preset", "paper"], False), ([], True)):
+            summary = self.learn("a.npy:a_y.npy", "--json", "--rounds", "20", *flags).json()
+            self.assertEqual("calibration_factor" in summary, is_calibrated, flags)
 
 
 if __name__ == "__main__":

@@ -256,13 +256,15 @@ void calibrate(const LearnInput& input, const ExemplarLearnOptions& options, Mon
 void apply_paper_preset(ExemplarLearnOptions& options) {
   options = {};
   options.train.adagrad = false;
+  options.calibrate = false;
 }
 
 double learn_memory_bytes(const std::vector<LearnSet>& sets, LearnPrecision precision) {
   double bytes = 0;
   for (const LearnSet& set : sets) {
     const double n = static_cast<double>(set.labels.size());
-    bytes += n * n * (precision == LearnPrecision::Single ? 8 : 17);
+    const double row = 16 * std::ceil(n / 16);  // of single numbers: whole vectors
+    bytes += n * (precision == LearnPrecision::Single ? 8 * row : 8 * row + 9 * n);
   }
   return bytes;
 }
@@ -284,7 +286,9 @@ ExemplarLearnResult learn_exemplar_distance(const LearnInput& input,
     result.shares = shares_of(result.model, course.means);
     for (const CrfRound& round : trained.rounds) summary.trace.push_back(round.objective);
     add_words(course, result);
-    if (options.calibrate && !monitor.should_stop()) calibrate(input, options, monitor, result);
+    const bool is_given = options.penalty > 0 && !options.learn_penalty;
+    if (options.calibrate && !is_given && !monitor.should_stop())
+      calibrate(input, options, monitor, result);
   }
   for (const LearnSet& set : input.sets) {
     summary.n += static_cast<int64_t>(set.labels.size());

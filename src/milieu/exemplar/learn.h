@@ -28,8 +28,9 @@ struct ExemplarLearnOptions {
   double penalty = 0;          // d_qq; 0: by rule, the larger of 2 alpha and beta times half the
                                // mean cluster size
   bool learn_penalty = false;  // d_qq is trained too, from `penalty` on
-  bool calibrate = false;  // afterwards, the penalty under which the training sets come out best
-  bool normalize = true;   // divide each feature by its mean over all pairs first
+  bool calibrate = true;  // afterwards, the penalty under which the training sets come out best; a
+                          // fixed penalty that is given stays
+  bool normalize = true;  // divide each feature by its mean over all pairs first
   LearnPrecision precision = LearnPrecision::Single;  // of distances and duals
   double max_memory_gb = 4;  // for duals and distances of all sets; what fits not is computed again
                              // in every round, duals are refused
@@ -43,7 +44,8 @@ void visit_fields(ExemplarLearnOptions& o, Visitor&& v) {
   v("penalty", o.penalty, at_least(0), "cost of each exemplar; 0 takes it from the cluster sizes");
   v("learn_penalty", o.learn_penalty, anything(), "train the cost of an exemplar too");
   v("calibrate", o.calibrate, anything(),
-    "afterwards take the penalty under which the training sets come out best");
+    "afterwards take the penalty under which the training sets come out best; a penalty given "
+    "stays");
   v("normalize", o.normalize, anything(), "divide each feature by its mean over all pairs first");
   visit_fields(o.train, v);
   v("precision", o.precision,
@@ -54,7 +56,7 @@ void visit_fields(ExemplarLearnOptions& o, Visitor&& v) {
     "memory for distances and duals; distances beyond it are computed again in every round");
 }
 
-// The values of the paper where ours differ: plain subgradient steps.
+// The values of the paper where ours differ: plain subgradient steps, no calibration.
 void apply_paper_preset(ExemplarLearnOptions& options);
 
 // One example: samples and their true clusters. Points, or matrices of candidate distances.

@@ -55,13 +55,7 @@ void check_matrices(const LearnSet& set, size_t k, size_t expected) {
           "a sample",
           t, k, matrix.rows(), matrix.cols(), n, n);
     });
-    for (int64_t p = 0; p < n; ++p)
-      for (int64_t q = 0; q < n; ++q)
-        if (p != q && !(matrix(p, q) >= 0 && std::isfinite(matrix(p, q))))
-          throw DataError(fmt::format(
-              "matrix {} of set {} has {} at row {}, column {} (counted from 0), must be a finite "
-              "distance of at least 0",
-              t, k, matrix(p, q), p, q));
+    check_distances(matrix, fmt::format("matrix {} of set {}", t, k));
   }
 }
 
@@ -104,6 +98,16 @@ int middle_of_best(const std::vector<double>& accuracies) {
 }
 
 }  // namespace
+
+void check_distances(FloatView matrix, const std::string& name) {
+  for (int64_t p = 0; p < matrix.rows(); ++p)
+    for (int64_t q = 0; q < matrix.cols(); ++q)
+      if (!std::isfinite(matrix(p, q)) || (p != q && matrix(p, q) < 0))
+        throw DataError(fmt::format(
+            "{} has {} at row {}, column {} (counted from 0), must be a finite distance of at "
+            "least 0",
+            name, matrix(p, q), p, q));
+}
 
 int num_clusters(const LearnSet& set) {
   return 1 + *std::max_element(set.labels.begin(), set.labels.end());

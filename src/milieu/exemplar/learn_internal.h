@@ -15,6 +15,10 @@ enum class LearnForm { Coordinates, Distances, Precomputed };
 // Throws as learn_exemplar_distance says.
 LearnForm check_learn_input(const LearnInput& input, const ExemplarLearnOptions& options);
 
+// Throws DataError for an entry that is not finite, or negative off the diagonal; `name` says
+// whose.
+void check_distances(FloatView matrix, const std::string& name);
+
 // Clusters of a checked set.
 int num_clusters(const LearnSet& set);
 

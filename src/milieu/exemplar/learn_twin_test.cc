@@ -94,6 +94,24 @@ TEST(LearnTwins, FastEqualsExact) {
   }
 }
 
+// Columns come and go with their weights, and what was kept of earlier ones does no harm.
+TEST(LearnTwins, CoordinateDistancesFollowTheWeights) {
+  const Case c = made_case(37, 4, 3, 5);
+  const auto features = make_coordinate_features(c.points);
+  for (const std::vector<double>& w : {std::vector<double>{1, 0, 2, 0.5},
+                                       {0, 3, 0, 0},
+                                       {0, 0, 0, 0},
+                                       {0.5, 1, 1, 2},
+                                       {0, 3, 0, 0}}) {
+    features->set_weights(w);
+    Matrix<float> fast(37, 37);
+    Matrix<double> exact(37, 37);
+    features->rows(0, fast.view());
+    features->rows(0, exact.view());
+    for (int64_t i = 0; i < fast.size(); ++i) EXPECT_NEAR(fast.data()[i], exact.data()[i], 1e-4);
+  }
+}
+
 // dual <= relaxation <= minimum: the bound never exceeds the least margin energy, whatever the
 // weights and however long the duals have moved.
 TEST(LearnTwins, BoundNeverExceedsTheMinimum) {

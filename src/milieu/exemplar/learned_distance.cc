@@ -8,6 +8,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
+#include "milieu/exemplar/learn_internal.h"
 #include "milieu/exemplar/learn_kernels.h"
 
 namespace milieu {
@@ -172,6 +173,7 @@ Matrix<float> learned_costs(const LearnedDistance& model, const std::vector<Floa
       return fmt::format("matrix {} is {} x {}, matrix 0 is {} x {}: they must match", t,
                          matrices[t].rows(), matrices[t].cols(), costs.rows(), costs.cols());
     });
+    internal::check_distances(matrices[t], fmt::format("matrix {}", t));
     for (int64_t p = 0; p < costs.rows(); ++p)
       add(matrices[t].row(p), static_cast<float>(model.weights[t]), costs.cols(), costs.row(p));
   }

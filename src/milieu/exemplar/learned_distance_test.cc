@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "milieu/base/error.h"
@@ -134,11 +135,33 @@ TEST(LearnedDistance, CalibrationNeverLosesOnTheTrainingSets) {
   EXPECT_GE(before, 0);
 }
 
+bool is_calibrated(const ExemplarLearnResult& result) {
+  return std::any_of(result.summary.extra.begin(), result.summary.extra.end(),
+                     [](const auto& entry) { return entry.first == "calibration_factor"; });
+}
+
+TEST(LearnedDistance, OnlyAPenaltyThatIsGivenIsNotCalibrated) {
+  const std::vector<Bags> all = {made_bags(45, 8)};
+  ExemplarLearnOptions options;
+  options.train.max_iterations = 10;
+  EXPECT_TRUE(is_calibrated(learn_exemplar_distance(input_of(all), options)));
+  options.penalty = 4;
+  const ExemplarLearnResult given = learn_exemplar_distance(input_of(all), options);
+  EXPECT_FALSE(is_calibrated(given));
+  EXPECT_EQ(given.model.penalty, 4);
+  options.learn_penalty = true;  // then it is only where training starts
+  EXPECT_TRUE(is_calibrated(learn_exemplar_distance(input_of(all), options)));
+  apply_paper_preset(options);
+  options.train.max_iterations = 10;
+  EXPECT_FALSE(is_calibrated(learn_exemplar_distance(input_of(all), options)));
+}
+
 TEST(LearnedDistance, LearnedPenaltyStaysAboveAlpha) {
   const std::vector<Bags> all = {made_bags(45, 6)};
   const Bags& bags = all[0];
   ExemplarLearnOptions options;
   options.learn_penalty = true;
+  options.calibrate = false;
   const ExemplarLearnResult result = learn_exemplar_distance(input_of(all), options);
   EXPECT_GE(result.model.penalty, 1.5);
   EXPECT_NE(result.model.penalty, 7.5);  // where it starts: half of a mean cluster of 15
