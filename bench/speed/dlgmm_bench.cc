@@ -39,8 +39,9 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Words so near to each other that several of them must be scored for a patch, as with SIFT.
-constexpr double kSpread = 0.45;
+// Words so near to each other that several of them must be scored for a patch, as with SIFT: their
+// distance is that of a spread of 0.45 in 128 dimensions, in any number of them.
+double spread_for(int dim) { return 0.45 * std::sqrt(128.0 / dim); }
 
 struct Problem {
   Matrix<float> patches;
@@ -53,7 +54,7 @@ Problem make_problem(int64_t num_images, int64_t per_image, int num_words, int d
   Problem p;
   p.model.words = Matrix<double>(num_words, dim);
   for (double& x : std::span(p.model.words.data(), p.model.words.size()))
-    x = kSpread * random.normal();
+    x = spread_for(dim) * random.normal();
   p.model.word_variances = Matrix<double>(1, 1);
   p.model.word_variances(0, 0) = 1;
   p.patches = Matrix<float>(num_images * per_image, dim);

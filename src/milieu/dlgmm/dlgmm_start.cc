@@ -50,6 +50,13 @@ int64_t count_distinct(FloatView rows, int64_t limit) {
   return count;
 }
 
+// Few words of few patches are easily missed by one start of k-means, and starts then cost little;
+// of many patches the words are so many that one start does.
+int codebook_restarts(int64_t num_values, int64_t num_words) {
+  constexpr int64_t kCheapProducts = 200'000'000;
+  return static_cast<int>(std::clamp<int64_t>(kCheapProducts / (num_values * num_words), 1, 10));
+}
+
 // A stopped k-means has labelled nothing: then all words stay.
 void keep_used_words(const KMeansResult& found, DlgmmModel& model) {
   std::vector<int64_t> kept;
@@ -94,7 +101,7 @@ void start_words(const DlgmmInput& input, const DlgmmOptions& options, Monitor& 
     KMeansOptions kmeans;
     kmeans.num_clusters =
         static_cast<int>(count_distinct(drawn.view(), std::max(options.num_words, 1)));
-    kmeans.num_restarts = 1;
+    kmeans.num_restarts = codebook_restarts(drawn.size(), kmeans.num_clusters);
     kmeans.max_iterations = 30;
     kmeans.rel_tolerance = 1e-3;
     kmeans.seed = seed_from(options.seed, kWordStream);
