@@ -143,9 +143,10 @@ struct Direction {
 inline Direction direction_of(double a, double t, double n, double precision, double mean, double s,
                               double total) {
   const double h = total * s;
-  const double k = 0.5 / (t * t);
+  const double inverse_t = 1.0 / t;
+  const double k = 0.5 * inverse_t * inverse_t;
   const double ga = n - h - precision * (a - mean);
-  const double gt = 0.5 * (1.0 / t - h - precision);
+  const double gt = 0.5 * (inverse_t - h - precision);
   const double p = precision + h;
   const double r = 0.5 * h;
   const double q = 0.25 * h + k;

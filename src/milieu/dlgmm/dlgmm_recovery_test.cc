@@ -59,7 +59,8 @@ double accuracy_of(const std::vector<int>& labels, const std::vector<int>& truth
 DlgmmOptions options_for(DlgmmFix fix) {
   DlgmmOptions options;
   options.num_words = kWords, options.num_clusters = kClusters, options.fix = fix;
-  options.num_threads = 1, options.max_iterations = 60;
+  options.num_threads = 1, options.num_restarts = 3, options.max_iterations = 30;
+  options.rel_tolerance = 1e-5;
   return options;
 }
 
@@ -87,7 +88,7 @@ DlgmmResult fit_true_codebook(const Drawn& data, const DlgmmInput& input) {
 }
 
 TEST(DlgmmRecovery, JointIsAheadOfSeparateAndNearTheTrueCodebook) {
-  constexpr int kSeeds = 4;
+  constexpr int kSeeds = 3;
   double joint = 0, separate = 0, truth = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const Drawn data = draw(1.5, seed);

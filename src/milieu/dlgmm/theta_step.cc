@@ -40,10 +40,10 @@ Point evaluate(std::span<const double> counts, double total, std::span<const dou
 
 // The longest step that keeps tau2 > 0, at most 1.
 double step_limit(const Theta& theta, const ThetaScratch& s) {
-  double step = 1;
+  double steepest = -kToBoundary;  // of xt / tau2; without branches, half of which would be wrong
   for (size_t v = 0; v < theta.tau2.size(); ++v)
-    if (s.xt[v] < 0) step = std::min(step, -kToBoundary * theta.tau2[v] / s.xt[v]);
-  return step;
+    steepest = std::min(steepest, s.xt[v] / theta.tau2[v]);
+  return -kToBoundary / steepest;
 }
 
 void move(const Theta& theta, double step, ThetaScratch& s) {
