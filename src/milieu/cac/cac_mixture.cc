@@ -251,6 +251,7 @@ CacState PhraseMixture::labels() const {
 bool can_refine(const CacProblem& problem) {
   return problem.views.size() == 1 && problem.num_phrases > 1 &&
          problem.groups.num_groups() >= kMinGroups && problem.views[0].problem.scatter > 0 &&
+         !splits_of(problem.num_words, problem.num_phrases, kMaxSplits).empty() &&
          problem.num_primitives * problem.num_words * problem.num_phrases <= kMaxTerms;
 }
 

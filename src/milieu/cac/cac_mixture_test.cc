@@ -60,6 +60,18 @@ TEST(CacMixture, WordsAndPhrasesCorrectEachOther) {
   EXPECT_EQ(again->phrases, refined->phrases);
 }
 
+TEST(CacMixture, OnlyFewWordsAreRefined) {
+  const SpatialWords data = make_spatial_words(31);
+  CacOptions options = simulation_options();
+  CacProblem problem = internal::make_cac_problem(input_of(data), options, silent_monitor());
+  internal::set_numbers(problem, 17, 2);  // 16 splits
+  EXPECT_TRUE(internal::can_refine(problem));
+  internal::set_numbers(problem, 18, 2);
+  EXPECT_FALSE(internal::can_refine(problem));
+  internal::set_numbers(problem, 5, 1);
+  EXPECT_FALSE(internal::can_refine(problem));
+}
+
 TEST(CacMixture, ARefinedStartMeetsTheWholeLambdaAtOnce) {
   const SpatialWords data = make_spatial_words(32);
   CacOptions options = simulation_options();

@@ -11,7 +11,6 @@ namespace milieu::internal {
 namespace {
 
 constexpr double kFinerLexicon = 2.4;  // words of the first lexicon for each word
-constexpr int64_t kMaxSplits = 16;     // more are not gone through one by one
 
 std::optional<KMeansResult> cluster(FloatView points, int num_clusters, const Random& random,
                                     const CacProblem& problem, Monitor& monitor) {

@@ -31,8 +31,11 @@ std::optional<CacState> start_from_words(const CacProblem& problem, const CacOpt
 std::optional<CacState> start_from_phrases(const CacProblem& problem, int attempt,
                                            const Random& random, Monitor& monitor);
 
-// Words and phrases fitted to each other by a mixture model (cac_mixture.cc): of one view, where
-// there are not too many. Nothing when stopped.
+// More splits of words over phrases are not gone through one by one.
+inline constexpr int64_t kMaxSplits = 16;
+
+// Words and phrases fitted to each other by a mixture model (cac_mixture.cc): of one view with so
+// few words that all splits are tried. Nothing when stopped.
 bool can_refine(const CacProblem& problem);
 std::optional<CacState> refine_start(const CacProblem& problem, const CacState& start,
                                      const Monitor& monitor);
