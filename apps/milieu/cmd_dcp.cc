@@ -229,10 +229,13 @@ class DcpMethod : public MethodWith<DcpCommandOptions, DcpFiles> {
     input.memberships = memberships_;
     input.must_links = must_links_;
     input.cannot_links = cannot_links_;
-    DcpResult result = fit_dcp(input, options_, monitor);
+    return to_result(data, input.context, fit_dcp(input, options_, monitor));
+  }
+
+  MethodResult to_result(const Dataset& data, FloatView context, DcpResult result) {
     const std::string decisions = decisions_csv(data, result);
     const std::vector<float> margins = result.margins;
-    const std::string cards = decision_cards(result, input.context);
+    const std::string cards = decision_cards(result, context);
     MethodResult out = to_method_result(std::move(result));
     out.files.push_back({"decisions.csv", decisions});
     out.margins = margins;
@@ -258,14 +261,22 @@ class DcpMethod : public MethodWith<DcpCommandOptions, DcpFiles> {
       hooks.find_known = [&](const std::string& name) { return state->find(name); };
       hooks.on_split = [&](const DcpContextSplit& split) { state->add(split); };
     }
-    const DcpRanking ranking =
+    DcpRanking ranking =
         rank_contexts(data.points.view(), candidates_.views(), options_, monitor, hooks);
     // The result is the split of the best context; a stopped ranking takes the first in any case.
     size_t best = 0;
     for (size_t i = 0; i < candidates_.names.size(); ++i)
       if (!ranking.contexts.empty() && candidates_.names[i] == ranking.contexts[0].split.name)
         best = i;
-    MethodResult out = split(data, candidates_.data[best].points.view(), monitor);
+    const FloatView context = candidates_.data[best].points.view();
+    const bool is_known = ranking.first_result && weights_.empty() && context_weights_.empty() &&
+                          initial_labels_.empty();
+    MethodResult out = is_known ? to_result(data, context, std::move(*ranking.first_result))
+                                : split(data, context, monitor);
+    if (is_known && ranking.termination != Termination::Converged) {
+      out.summary.termination = ranking.termination;
+      out.summary.message = "stopped early: the split is that of the best context so far";
+    }
     out.summary.extra.emplace_back("context", candidates_.names[best]);
     add_ranking(ranking, candidates_.names.size(), out.summary);
     out.text = ranking_text(ranking);

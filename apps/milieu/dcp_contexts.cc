@@ -186,8 +186,10 @@ void add_ranking(const DcpRanking& ranking, size_t num_candidates, RunSummary& s
   summary.extra.emplace_back("context_gain", std::move(gains));
   summary.extra.emplace_back("context_stability", std::move(stability));
   if (ranking.contexts.size() < num_candidates)
-    summary.warnings.push_back(fmt::format("only {} of {} contexts were run before the stop",
-                                           ranking.contexts.size(), num_candidates));
+    summary.warnings.push_back(
+        fmt::format("only {} of {} contexts were run before the stop: with --resume FILE the same "
+                    "command goes on where it was",
+                    ranking.contexts.size(), num_candidates));
 }
 
 }  // namespace milieu::cli

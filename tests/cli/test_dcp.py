@@ -191,6 +191,12 @@ class DcpRankTest(CliTest):
         self.assertIn("rank_contexts needs select",
                       self.fail_with(2, "dcp", "X.npy", "--labels", "y.npy", "--rank-contexts"))
 
+    def test_a_stopped_ranking_says_how_to_go_on(self):
+        summary = self.succeed(*self.arguments, "--time-limit", "0.000001", "--json").json()
+        self.assertEqual(summary["termination"], "TimeLimit")
+        self.assertTrue(any("0 of 3 contexts" in w and "--resume FILE" in w
+                            for w in summary["warnings"]), summary["warnings"])
+
     def test_finished_contexts_are_kept(self):
         whole = self.succeed(*self.arguments, "--resume", "state.json", "--json").json()
         state = json.loads((self.folder / "state.json").read_text())

@@ -15,8 +15,9 @@
 namespace milieu::internal {
 namespace {
 
-// Each block has a gradient of its own for all planes: larger blocks than elsewhere, fewer of them.
-constexpr int64_t kPassBlocks = 2;
+// Each block has a gradient of its own for all planes: where there are many, they are twice as
+// large as elsewhere.
+constexpr int64_t kManyBlocks = 12;
 constexpr int64_t kSparseShare = 4;  // at most a quarter of the slopes: they are added one by one
 
 int loss_number(const LossShape& loss) {
@@ -183,6 +184,9 @@ struct BatchSums {
 }  // namespace
 
 bool evaluate(const DcpProblem& problem, std::span<Lane> lanes, const Monitor& monitor) {
+  const int64_t usual = problem.block_size();
+  const int64_t block_size =
+      num_blocks(problem.num_rows(), usual) < kManyBlocks ? usual : 2 * usual;
   std::vector<std::span<const double>> planes;
   for (const Lane& lane : lanes) planes.push_back(lane.planes);
   const PlaneStack stack(problem, planes);
@@ -190,7 +194,7 @@ bool evaluate(const DcpProblem& problem, std::span<Lane> lanes, const Monitor& m
   const BatchSums zero{std::vector<double>(lanes.size()),
                        std::vector<double>(static_cast<size_t>(num_planes * d))};
   const BatchSums sums = parallel_reduce(
-      problem.num_rows(), kPassBlocks * problem.block_size(), problem.num_threads, zero,
+      problem.num_rows(), block_size, problem.num_threads, zero,
       [&](const Block& block, BatchSums& part) {
         if (monitor.should_stop()) return;
         const FloatView rows = problem.rows.view().rows_between(block.begin, block.end);

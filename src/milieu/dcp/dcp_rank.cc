@@ -38,17 +38,18 @@ double measure_stability(FloatView points, FloatView context, const std::vector<
 }
 
 DcpContextSplit run_context(FloatView points, const DcpContext& context, const DcpOptions& options,
-                            Monitor& monitor) {
+                            Monitor& monitor, std::optional<DcpResult>& kept) {
   const Stopwatch watch;
   DcpInput input;
   input.points = points;
   input.context = context.points;
-  const DcpResult result = fit_dcp(input, options, monitor);
+  DcpResult result = fit_dcp(input, options, monitor);
   DcpContextSplit split{
       context.name, result.labels, result.summary.objective, result.gain, result.agreement, 0, 0};
   if (!monitor.should_stop() && options.kernel != DcpKernel::Precomputed)
     split.stability = measure_stability(points, context.points, split.labels, options, monitor);
   split.seconds = watch.seconds();
+  kept = std::move(result);
   return split;
 }
 
@@ -71,6 +72,7 @@ DcpRanking rank_contexts(FloatView points, const std::vector<DcpContext>& contex
   DcpOptions single = options;
   single.num_threads = 1;  // contexts share the threads
   std::vector<DcpContextSplit> splits(contexts.size());
+  std::vector<std::optional<DcpResult>> results(contexts.size());
   std::mutex mutex;
   int64_t done = 0;
   parallel_for(
@@ -80,7 +82,8 @@ DcpRanking rank_contexts(FloatView points, const std::vector<DcpContext>& contex
         const DcpContextSplit* known = hooks.find_known ? hooks.find_known(context.name) : nullptr;
         Monitor quiet(monitor);  // stops alike, says nothing
         DcpContextSplit split =
-            known != nullptr ? *known : run_context(points, context, single, quiet);
+            known != nullptr ? *known
+                             : run_context(points, context, single, quiet, results[block.index]);
         if (monitor.should_stop() && known == nullptr) return;
         const std::scoped_lock lock(mutex);
         splits[block.index] = std::move(split);
@@ -99,6 +102,9 @@ DcpRanking rank_contexts(FloatView points, const std::vector<DcpContext>& contex
                      if (a.consensus != b.consensus) return a.consensus > b.consensus;
                      return a.split.gain > b.split.gain;
                    });
+  for (size_t i = 0; i < contexts.size() && !ranking.contexts.empty(); ++i)
+    if (contexts[i].name == ranking.contexts[0].split.name)
+      ranking.first_result = std::move(results[i]);
   return ranking;
 }
 

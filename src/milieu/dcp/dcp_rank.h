@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct DcpRanking {
   std::vector<DcpRankedContext> contexts;  // those that were run, best first: contexts with a gain
                                            // first, by falling consensus, then gain, then order
   Termination termination = Termination::Converged;
+  // All that the fit with the first context gave; none when it was known already or was stopped.
+  std::optional<DcpResult> first_result;
 };
 
 struct DcpRankHooks {

@@ -54,6 +54,16 @@ TEST(DcpRank, AgreementOfContextsComesFirstAndNoGainLast) {
   for (int64_t i = 0; i < 80; ++i) EXPECT_EQ(ranking.contexts[0].split.labels[i], i % 2);
 }
 
+TEST(DcpRank, FirstResultIsTheFitWithTheFirstContext) {
+  const Square s = make_square();
+  const DcpRanking ranking = rank_contexts(s.points, s.candidates, {});
+  ASSERT_TRUE(ranking.first_result.has_value());
+  const DcpContextSplit& first = ranking.contexts[0].split;
+  EXPECT_EQ(ranking.first_result->labels, first.labels);
+  EXPECT_EQ(ranking.first_result->summary.objective, first.objective);
+  EXPECT_EQ(predict(ranking.first_result->model, s.points), first.labels);
+}
+
 TEST(DcpRank, NumberOfThreadsChangesNothing) {
   const Square s = make_square();
   DcpOptions options;
@@ -89,6 +99,7 @@ TEST(DcpRank, KnownSplitsAreNotRunAgain) {
   EXPECT_EQ(num_run, 1);
   for (size_t i = 0; i < 4; ++i)
     EXPECT_EQ(resumed.contexts[i].split.name, whole.contexts[i].split.name);
+  EXPECT_FALSE(resumed.first_result.has_value());  // "flat" is not the first
 }
 
 TEST(DcpRank, StoppedRankingHoldsNothingUnfinished) {
