@@ -10,7 +10,8 @@ namespace milieu::cli {
 
 namespace {
 
-// A line and dots in the series' colour; its name stands over its last point.
+// A line and dots in the series' colour; names stand over different points, so that they do not
+// meet.
 std::string plot_text(const SeriesPlot& figure, size_t number) {
   std::vector<double> xs, ys;
   for (const Series& series : figure.series) {
@@ -24,7 +25,7 @@ std::string plot_text(const SeriesPlot& figure, size_t number) {
   spec.x = fit_axis({.label = figure.x_label}, xs, 0.12);
   spec.y = fit_axis({.label = figure.y_label, .has_grid = true}, ys, 0.12);
   Plot plot(spec);
-  const double lift = (spec.y.high - spec.y.low) / 25;
+  const double lift = (spec.y.high - spec.y.low) / 16;
   for (size_t s = 0; s < figure.series.size(); ++s) {
     const Series& series = figure.series[s];
     plot.add_line(series.x, series.y);
@@ -35,7 +36,9 @@ std::string plot_text(const SeriesPlot& figure, size_t number) {
     dots.diameter = 8;
     dots.title = series.name;
     plot.add_dots(dots);
-    if (!series.x.empty()) plot.add_label(series.x.back(), series.y.back() + lift, series.name);
+    if (series.x.size() <= s) continue;
+    const size_t named = series.x.size() - 1 - s;
+    plot.add_label(series.x[named], series.y[named] + lift, series.name);
   }
   return std::move(plot).finish();
 }
@@ -46,7 +49,8 @@ void draw_series(const ReproduceRun& run, const std::string& name, const std::st
                  const std::vector<SeriesPlot>& plots) {
   Markup page;
   for (size_t p = 0; p < plots.size(); ++p) {
-    open_card(page, CardWidth::Half, plots[p].title, plots[p].y_label);
+    open_card(page, CardWidth::Half, plots[p].title,
+              fmt::format("{} against {}", plots[p].y_label, plots[p].x_label));
     page.raw(plot_text(plots[p], p));
     close_card(page);
   }

@@ -54,6 +54,7 @@ std::vector<double> figures_of(const ReproduceRun& run, const Trial& trial, int 
   options.contenders = contenders_of(options.classifier);
   options.holdout = trial.holdout;
   options.num_train = trial.num_train;
+  options.repeat = 1;
   names.clear();
   for (const IccContender& contender : options.contenders) names.emplace_back(contender.name);
   return run.piece(fmt::format("icc, {}, trial {}", trial.name, number), [&] {

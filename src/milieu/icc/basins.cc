@@ -21,6 +21,7 @@ using internal::NeighborOffset;
 using internal::PaddedMap;
 
 constexpr int64_t kCellsPerBlock = 1 << 13;
+constexpr int64_t kFewCells = 1 << 16;
 
 // The 13 steps of a grid of three axes that lead to a later cell.
 constexpr std::array<std::array<int64_t, 3>, 13> kForwardSteps = {{{0, 0, 1},
@@ -108,7 +109,16 @@ void drain_plateaus(const PaddedMap& map, Climb& climb) {
   }
 }
 
-// Every cell to the end of its path: next[i] <- next[next[i]] until nothing changes.
+// Every cell to the end of its path: pointers are followed in place, there and back again, because
+// most paths lead one way through the cells.
+void follow_all(std::vector<int32_t>& next) {
+  const auto follow = MILIEU_SELECT_ISA(follow_pointers);
+  bool is_backward = false;
+  while (follow(next.data(), static_cast<int64_t>(next.size()), is_backward))
+    is_backward = !is_backward;
+}
+
+// The same over all threads: next[i] <- next[next[i]] until nothing changes.
 void double_pointers(std::vector<int32_t>& next, int num_threads) {
   const auto follow = MILIEU_SELECT_ISA(look_up);
   std::vector<int32_t> after(next.size());
@@ -168,7 +178,10 @@ std::vector<int32_t> find_basins(std::span<const double> map, const Grid& grid, 
   const PaddedMap padded(map, grid);
   Climb climb = steepest_neighbors(padded, grid.num_cells(), num_threads);
   drain_plateaus(padded, climb);
-  double_pointers(climb.next, num_threads);
+  if (grid.num_cells() <= kFewCells || num_threads == 1)
+    follow_all(climb.next);
+  else
+    double_pointers(climb.next, num_threads);
   return std::move(climb.next);
 }
 

@@ -33,9 +33,10 @@ UsedRows smooth_lines(std::span<const double> counts, std::vector<double>& out, 
                  for (int64_t line = block.begin; line < block.end; ++line) {
                    int64_t num_used = 0;
                    for (int64_t k = 0; k < length; ++k) {
-                     values[num_used] = counts[line * length + k];
+                     const double count = counts[line * length + k];
+                     values[num_used] = count;
                      places[num_used] = static_cast<int32_t>(k);
-                     num_used += values[num_used] != 0;
+                     num_used += count != 0;
                    }
                    used[line] = num_used > 0;
                    spread(values.data(), places.data(), num_used, table.data() + reach + kSpreadRun,

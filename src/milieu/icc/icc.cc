@@ -44,7 +44,11 @@ int check_classes(std::span<const int> classes, int64_t n) {
   require(static_cast<int64_t>(classes.size()) == n, [&] {
     return fmt::format("there are {} classes for {} points: they must match", classes.size(), n);
   });
-  const int lowest = std::ranges::min(classes), highest = std::ranges::max(classes);
+  int lowest = 0, highest = -1;
+  for (const int c : classes) {
+    lowest = c < lowest ? c : lowest;
+    highest = c > highest ? c : highest;
+  }
   require(lowest >= -1, [&] {
     const auto row = std::ranges::find_if(classes, [](int c) { return c < -1; }) - classes.begin();
     return fmt::format("classes: row {} has class {}, must be at least 0, or -1 for none", row,

@@ -35,6 +35,13 @@ inline double clamp(double t, double high) {
   return t < high ? t : high;
 }
 
+// next[i] <- next[next[i]]; not 0 when that changes it.
+inline int32_t shorten(int32_t* next, int64_t i) {
+  const int32_t before = next[i];
+  next[i] = next[before];
+  return next[i] ^ before;
+}
+
 }  // namespace
 
 void weigh_rows(const double* in, int64_t step, const double* taps, int64_t num_taps, double* out,
@@ -167,7 +174,8 @@ bool steepest_steps(const double* row, int64_t length, const int64_t* offsets, c
   constexpr int64_t kCells = 8;
   Integers flat = {};
   int64_t k = 0;
-  for (; k + kCells <= length; k += kCells) {
+  for (; k < length && length >= kCells; k += kCells) {
+    if (k + kCells > length) k = length - kCells;  // the last ones may overlap
     Doubles own, other, best = {};
     Integers step = {};
     load(row + k, own);
@@ -222,21 +230,40 @@ bool look_up(const int32_t* table, const int32_t* index, int64_t length, int32_t
   return differs != 0;
 }
 
+bool follow_pointers(int32_t* next, int64_t length, bool is_backward) {
+  constexpr int64_t kCells = 16;
+  int32_t differs = 0;
+  const int64_t runs = length / kCells;
+  if (!is_backward)
+    for (int64_t i = runs * kCells; i < length; ++i) differs |= shorten(next, i);
+  for (int64_t r = 0; r < runs; ++r) {
+    const int64_t first = (is_backward ? runs - 1 - r : r) * kCells;
+#ifdef __AVX512F__
+    const __m512i from = _mm512_loadu_si512(next + first);
+    const __m512i to = _mm512_mask_i32gather_epi32(from, 0xffff, from, next, 4);
+    differs |= _mm512_cmpneq_epi32_mask(from, to);
+    _mm512_storeu_si512(next + first, to);
+#else
+    for (int64_t i = first; i < first + kCells; ++i) differs |= shorten(next, i);
+#endif
+  }
+  if (is_backward)
+    for (int64_t i = runs * kCells; i < length; ++i) differs |= shorten(next, i);
+  return differs != 0;
+}
+
 int64_t find_differences(const int32_t* a, const int32_t* b, int64_t length, int32_t* places) {
-  constexpr int64_t kCells = 32;
-  int64_t found = 0;
-  for (int64_t k = 0; k < length; k += kCells) {
-    const int64_t end = length - k < kCells ? length : k + kCells;
-    int32_t differs = 0;
-    if (end == k + kCells)
-      for (int64_t l = 0; l < kCells; ++l) differs |= a[k + l] ^ b[k + l];
-    else
-      differs = 1;
-    if (differs == 0) continue;
-    for (int64_t l = k; l < end; ++l) {
-      places[found] = static_cast<int32_t>(l);
-      found += a[l] != b[l];
-    }
+  int64_t found = 0, k = 0;
+#ifdef __AVX512F__
+  for (; k + 16 <= length; k += 16) {
+    uint32_t bits = _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(a + k), _mm512_loadu_si512(b + k));
+    for (; bits != 0; bits &= bits - 1)
+      places[found++] = static_cast<int32_t>(k + __builtin_ctz(bits));
+  }
+#endif
+  for (; k < length; ++k) {
+    places[found] = static_cast<int32_t>(k);
+    found += a[k] != b[k];
   }
   return found;
 }

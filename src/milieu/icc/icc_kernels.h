@@ -54,7 +54,12 @@ MILIEU_DECLARE_ISA(bool steepest_steps(const double* row, int64_t length, const 
 MILIEU_DECLARE_ISA(bool look_up(const int32_t* table, const int32_t* index, int64_t length,
                                 int32_t* out);)
 
-// Writes the k at which a[k] and b[k] differ, ascending; returns how many.
+// next[i] <- next[next[i]] for all i in place, from the first to the last or the other way round.
+// True when something changed.
+MILIEU_DECLARE_ISA(bool follow_pointers(int32_t* next, int64_t length, bool is_backward);)
+
+// Writes the k at which a[k] and b[k] differ, ascending; returns how many. `places` has
+// room for all and one more.
 MILIEU_DECLARE_ISA(int64_t find_differences(const int32_t* a, const int32_t* b, int64_t length,
                                             int32_t* places);)
 

@@ -75,8 +75,35 @@ ClassCounts to_class_counts(const CellCounts& counts) {
   return all;
 }
 
+namespace {
+
+// Two classes that weigh by count are each other's context: one is the other with its sign turned,
+// and one filter of the difference of the counts makes both [Yu13, Eq. 4].
+std::vector<std::vector<double>> opposite_maps(const ClassCounts& counts,
+                                               const SplitSettings& settings) {
+  std::vector<double> difference(counts[0].size());
+  for (size_t cell = 0; cell < difference.size(); ++cell)
+    difference[cell] = counts[0][cell] - counts[1][cell];
+  std::vector<double> own = smooth_counts(difference, settings.grid, settings.sigmas,
+                                          settings.window, settings.num_threads);
+  double lowest = 0, highest = 0;
+  MILIEU_SELECT_ISA(widen_range)
+  (own.data(), static_cast<int64_t>(own.size()), 1, &lowest, &highest);
+  const double noise = 1e-12 * std::max(-lowest, highest);  // as in difference_of_density
+  std::vector<double> other(own.size());
+  for (size_t cell = 0; cell < own.size(); ++cell) {
+    own[cell] = std::abs(own[cell]) < noise ? 0 : own[cell];
+    other[cell] = 0 - own[cell];
+  }
+  return {std::move(own), std::move(other)};
+}
+
+}  // namespace
+
 std::vector<std::vector<double>> class_maps(const ClassCounts& counts,
                                             const SplitSettings& settings) {
+  if (counts.size() == 2 && settings.weight == IccWeight::Count)
+    return opposite_maps(counts, settings);
   std::vector<std::vector<double>> maps;
   std::vector<double> everything(counts[0].size(), 0.0);
   std::vector<double> samples;

@@ -12,6 +12,7 @@
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
 #include "milieu/icc/icc_examples.h"
+#include "milieu/icc/icc_split_internal.h"
 #include "milieu/testing/matchers.h"
 #include "milieu/testing/synthetic.h"
 
@@ -306,6 +307,23 @@ TEST(Icc, StreamedChunksGiveTheSameModel) {
   turned.components = "2,1";
   EXPECT_EQ(fit_icc_stream(source, turned).model.cell_labels,
             fit_icc({data.points, data.classes, {}, {}}, turned).model.cell_labels);
+}
+
+// Two classes by count take one filter; as two densities they are filtered apart.
+TEST(Icc, TwoClassesAreEachOthersContext) {
+  Random random(8);
+  internal::SplitSettings settings;
+  settings.grid = Grid{{30, 41}};
+  settings.sigmas = {2.5, 4};
+  internal::ClassCounts counts(2, std::vector<double>(30 * 41, 0.0));
+  for (int i = 0; i < 400; ++i) ++counts[i % 3 == 0][random.uniform_index(30 * 41)];
+  const std::vector<std::vector<double>> maps = internal::class_maps(counts, settings);
+  const std::vector<double> own = smooth_counts(counts[0], settings.grid, settings.sigmas, 8);
+  const std::vector<double> other = smooth_counts(counts[1], settings.grid, settings.sigmas, 8);
+  for (size_t cell = 0; cell < own.size(); ++cell) {
+    ASSERT_NEAR(maps[0][cell], own[cell] - other[cell], 1e-13);
+    ASSERT_EQ(maps[1][cell], -maps[0][cell]);
+  }
 }
 
 TEST(Icc, BootstrapTellsModesFromNoise) {
