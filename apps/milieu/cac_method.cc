@@ -110,6 +110,7 @@ std::optional<Dataset> CacMethod::load_own_input(const std::string& path,
   positions_ = Points(std::move(set->positions));
   images_ = std::move(set->images);
   pictures_ = std::move(set->paths);
+  skipped_ = std::move(set->skipped);
   folder_ = set->root;
   max_side_ = set->max_side;
   return std::move(set->data);
@@ -280,6 +281,7 @@ MethodResult CacMethod::fit(const Dataset& data, Monitor& monitor) {
   MethodResult out;
   out.model = to_model_file(result.model);
   out.summary = result.summary;
+  out.summary.warnings.insert(out.summary.warnings.end(), skipped_.begin(), skipped_.end());
   out.text = stability_text(result.summary);
   add_metrics(result, out);
   if (!result.phrases.empty()) {

@@ -74,6 +74,7 @@ class CacMethod : public MethodWith<CacOptions, CacFiles> {
   std::string folder_;                 // of the pictures that INPUT was; empty: a file
   int max_side_ = 0;                   // to which they were scaled down; 0: not
   std::vector<std::string> pictures_;  // in it
+  std::vector<std::string> skipped_;   // those that cannot be read
   std::vector<int> initial_words_;
   std::vector<int> initial_phrases_;
   std::vector<int> word_truth_;    // of the kept rows; empty: unknown

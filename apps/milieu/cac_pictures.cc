@@ -66,8 +66,7 @@ std::vector<int64_t> kept_pictures(int64_t count, const Labels& labels, const st
   LoadOptions selection;
   selection.select = options.select;
   selection.rows = options.rows;
-  const Dataset kept =
-      make_dataset(Points(Matrix<float>(count, 1)), labels, {}, source, selection);
+  const Dataset kept = make_dataset(Points(Matrix<float>(count, 1)), labels, {}, source, selection);
   std::vector<int64_t> rows = kept.rows;
   if (rows.empty())
     for (int64_t i = 0; i < count; ++i) rows.push_back(i);
@@ -97,24 +96,45 @@ SparseSiftOptions texton_keypoints() {
   return options;
 }
 
-KeypointSet load_keypoints(const std::string& folder, int num_threads,
-                           const LoadOptions& options) {
+KeypointSet load_keypoints(const std::string& folder, int num_threads, const LoadOptions& options) {
   const ImageFolder all = list_image_folder(folder);
-  const ImageFolder pictures = pick_pictures(
-      all.paths, all.labels,
-      kept_pictures(static_cast<int64_t>(all.paths.size()), all.labels, folder, options));
-  const auto count = static_cast<int64_t>(pictures.paths.size());
-  std::vector<LocalDescriptors> found(pictures.paths.size());
-  parallel_for(count, 1, num_threads, [&](const Block& block) {
-    found[block.begin] =
-        sparse_sift(load_image(folder + "/" + pictures.paths[block.begin]), texton_keypoints());
+  std::vector<LocalDescriptors> found(all.paths.size());
+  std::vector<std::string> reasons(all.paths.size());
+  // Rows are counted among the pictures that can be read, as everywhere: then all must be looked
+  // at.
+  LoadOptions by_class = options;
+  by_class.rows.clear();
+  const auto count = static_cast<int64_t>(all.paths.size());
+  const std::vector<int64_t> tried = kept_pictures(count, all.labels, folder, by_class);
+  parallel_for(std::ssize(tried), 1, num_threads, [&](const Block& block) {
+    const auto picture = static_cast<size_t>(tried[static_cast<size_t>(block.begin)]);
+    try {
+      found[picture] =
+          sparse_sift(load_image(folder + "/" + all.paths[picture]), texton_keypoints());
+    } catch (const DataError& error) {
+      reasons[picture] = error.what();
+    }
   });
+  std::vector<int64_t> readable;
+  for (const int64_t picture : tried)
+    if (reasons[static_cast<size_t>(picture)].empty()) readable.push_back(picture);
+  if (readable.empty()) throw DataError(fmt::format("{} has no picture that can be read", folder));
+  const ImageFolder pictures = pick_pictures(all.paths, all.labels, readable);
+  LoadOptions by_row = options;
+  by_row.select.clear();
+  const std::vector<int64_t> kept =
+      kept_pictures(std::ssize(readable), pictures.labels, folder, by_row);
   std::vector<FloatView> descriptors, frames;
-  for (const LocalDescriptors& local : found) {
-    descriptors.push_back(local.descriptors);
-    frames.push_back(local.frames);
+  for (const int64_t place : kept) {
+    const auto picture = static_cast<size_t>(readable[static_cast<size_t>(place)]);
+    descriptors.push_back(found[picture].descriptors);
+    frames.push_back(found[picture].frames);
   }
-  KeypointSet set = join_pictures(descriptors, frames, pictures.paths, pictures.labels, folder);
+  const ImageFolder chosen = pick_pictures(pictures.paths, pictures.labels, kept);
+  KeypointSet set = join_pictures(descriptors, frames, chosen.paths, chosen.labels, folder);
+  for (size_t picture = 0; picture < reasons.size(); ++picture)
+    if (!reasons[picture].empty())
+      set.skipped.push_back(fmt::format("skipped {}: {}", all.paths[picture], reasons[picture]));
   set.root = folder;
   return set;
 }

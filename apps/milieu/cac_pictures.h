@@ -25,6 +25,7 @@ struct KeypointSet {
   std::vector<int> images;         // the picture of each keypoint, an index into paths
   std::vector<std::string> paths;  // below root
   std::string root;                // the folder of pictures
+  std::vector<std::string> skipped;         // pictures that cannot be read, with the reason
   int max_side = DecodeOptions{}.max_side;  // how pictures were scaled down; 0: not at all
 };
 // `options` may keep some of the pictures, by class or by number.

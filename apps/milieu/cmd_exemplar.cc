@@ -169,7 +169,8 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarFiles> {
     namespace fs = std::filesystem;
     const fs::path written =
         fs::path(resolve_model_path(files_.model)).parent_path() / "weights.csv";
-    if (fs::is_regular_file(written)) return std::string(MappedFile::open(written.string())->text());
+    if (fs::is_regular_file(written))
+      return std::string(MappedFile::open(written.string())->text());
     std::string text = "candidate,weight\n";
     const std::vector<std::string> names = lines_of(learned_.names);
     for (size_t t = 0; t < names.size(); ++t)

@@ -110,8 +110,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// INPUT as cac reads it: the views in its place, or pictures by their keypoints unless other company
-// is given.
+// INPUT as cac reads it: the views in its place, or pictures by their keypoints unless other
+// company is given.
 std::vector<std::string> cac_arguments(InputOptions& input, const MethodFiles& files) {
   std::vector<std::string> arguments;
   for (const std::string& argument : input_arguments(input)) arguments.push_back(argument);
@@ -126,9 +126,9 @@ std::vector<std::string> cac_arguments(InputOptions& input, const MethodFiles& f
   };
   if (!files.has_company())
     for (const char* flag : {"--feature", "--max-side", "--codebook"}) drop(flag);
-  for (const auto& [flag, path] : {std::pair("--positions", files.positions),
-                                   std::pair("--images", files.images),
-                                   std::pair("--groups", files.groups)})
+  for (const auto& [flag, path] :
+       {std::pair("--positions", files.positions), std::pair("--images", files.images),
+        std::pair("--groups", files.groups)})
     if (!path.empty()) arguments.insert(arguments.end(), {flag, path});
   return arguments;
 }
@@ -164,7 +164,7 @@ serve::MethodInfo method_info(const Command& command, ExploreOptions& options) {
 }
 
 // A folder of the cache for everything about one collection.
-std::string collection_place(InputOptions& input) {
+std::string collection_place(InputOptions& input, const MethodFiles& files) {
   namespace fs = std::filesystem;
   std::error_code error;
   fs::path path = fs::canonical(input.path, error);
@@ -173,6 +173,8 @@ std::string collection_place(InputOptions& input) {
   std::string key = path.string();
   for (const Field& field : collection_fields(input))
     if (field.name != "path") key += "\n" + to_text(field.get());
+  for (const std::string& file : {files.positions, files.images, files.groups, files.view})
+    if (!file.empty()) key += "\n" + file;
   for (const unsigned char c : key) hash = (hash ^ c) * 1099511628211U;
   return fmt::format("{}/explore/{}-{:016x}", cache_folder(), path.filename().string(), hash);
 }
@@ -231,13 +233,24 @@ void open_browser(const std::string& address) {
     }
 }
 
+// A run folder holds no rows to explore: says what to open instead.
+void refuse_run_folder(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path + "/summary.json", error) &&
+      std::filesystem::is_regular_file(path + "/report.html", error))
+    throw InvalidArgument(fmt::format(
+        "{0} is a run folder: open {0}/report.html in a browser, or explore what it was made from",
+        path));
+}
+
 int run_explore(ExploreOptions& options, Session& session) {
+  refuse_run_folder(options.input.path);
   if (is_folder_of_pictures(options.input.path) && options.input.feature.empty())
     options.input.feature = kDefaultFeature;
   serve::ExplorerOptions explorer_options;
   explorer_options.collection = load_collection(options, session);
   add_company(options, explorer_options.collection);
-  const std::string place = collection_place(options.input);
+  const std::string place = collection_place(options.input, options.files);
   explorer_options.collection.cache_folder = place;
   explorer_options.input_arguments = input_arguments(options.input);
   explorer_options.runs.folder = options.runs.empty() ? place + "/runs" : options.runs;

@@ -20,8 +20,8 @@ struct CollectionOptions {
   std::string feature;  // what the rows are of the pictures; "" for vectors
   int image_width = 0;  // rows that are grey images themselves; 0: they are not
   int image_height = 0;
-  std::string cache_folder;  // thumbnails are kept below it; "": not kept
-  Groups groups;             // rows that occur together, for cac; none: not known
+  std::string cache_folder;      // thumbnails are kept below it; "": not kept
+  Groups groups;                 // rows that occur together, for cac; none: not known
   std::vector<float> positions;  // x, y of each row, for cac and the map; empty: not known
   int keypoint_side = 1024;      // longer pictures are scaled down to it before cac reads them
 };

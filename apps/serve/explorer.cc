@@ -240,8 +240,9 @@ Reply Explorer::handle_run(const Request& request, const std::vector<std::string
     runs_.cancel(run.id);
     return json_reply(runs_.find(run.id).brief(), 202);
   }
-  const bool is_known = (what == "events" && words.size() == 4) ||
-                        ((what == "column" || what == "file" || what == "words") && words.size() == 5);
+  const bool is_known =
+      (what == "events" && words.size() == 4) ||
+      ((what == "column" || what == "file" || what == "words") && words.size() == 5);
   if (!is_known) fail_unknown(request.path);
   require_method(request, "GET");
   if (what == "events") return events(run.id);

@@ -223,7 +223,9 @@ std::vector<PartInfo> describe_parts(const RunColumns& columns, const Collection
     const std::span<const float> mean = means.view().row_span(static_cast<int64_t>(k));
     std::string numbers = collection.is_of_pictures() ? "" : column_words(mean, spread);
     if (numbers.empty()) numbers = distance_words(part, mean, own, spread, total);
-    part.apart = as_sentence(class_words(part, collection, totals, total), numbers);
+    part.apart = part.members.empty()
+                     ? "No row belongs to it."
+                     : as_sentence(class_words(part, collection, totals, total), numbers);
   }
   return parts;
 }

@@ -162,12 +162,11 @@ Json make_sheet(const std::vector<int64_t>& rows, const ShownRows& shown,
 void add_words(const CacWords& words, const std::vector<int64_t>& pictures, const ShownRows& shown,
                const Collection& collection, const ReportLimits& limits, Json& data) {
   const Thumbnails thumbnails(collection);
-  Json& listed = data["runs"][0]["extras"]["pictures"] = Json::array();
-  Json& held = data["words"] = Json::object();
+  Json listed = Json::array(), held = Json::object();
   for (const int64_t row : pictures) {
     const auto found = words.pictures.find(static_cast<int32_t>(row));
     if (found == words.pictures.end()) continue;
-    if (static_cast<int64_t>(listed.size()) == limits.max_word_pictures) return;
+    if (static_cast<int64_t>(listed.size()) == limits.max_word_pictures) break;
     try {
       Json json = picture_words_json(words, collection, row);
       json["picture"] = "data:image/jpeg;base64," +
@@ -179,6 +178,8 @@ void add_words(const CacWords& words, const std::vector<int64_t>& pictures, cons
       // the report is worth more than this picture
     }
   }
+  data["runs"][0]["extras"]["pictures"] = std::move(listed);
+  data["words"] = std::move(held);
 }
 
 // Rows of a detail as places in the report; those that are not shown are left out.

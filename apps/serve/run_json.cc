@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
 
@@ -149,7 +150,10 @@ Json files_of(const RunRecord& run) {
         ending == ".html")
       names.push_back(entry.path().filename().string());
   }
-  std::sort(names.begin(), names.end());
+  // class_2.png before class_10.png
+  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
+    return ::strverscmp(a.c_str(), b.c_str()) < 0;
+  });
   Json list = Json::array();
   for (const std::string& name : names)
     list.push_back({{"name", name}, {"title", file_title(name)}});

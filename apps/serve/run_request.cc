@@ -139,8 +139,7 @@ class Planner {
     plan_.ranks_contexts = request_.value("rank_contexts", false);
     plan_.request = request_;
     plan_.arguments = {method_.name};
-    const auto& input =
-        method_.input_arguments.empty() ? input_arguments : method_.input_arguments;
+    const auto& input = method_.input_arguments.empty() ? input_arguments : method_.input_arguments;
     plan_.arguments.insert(plan_.arguments.end(), input.begin(), input.end());
     check_needs();
     add_set();

@@ -95,9 +95,8 @@ std::optional<std::string> RunColumns::bytes(const std::string& name) const {
 
 std::vector<std::string> RunColumns::names() const {
   std::vector<std::string> out;
-  for (const char* name :
-       {"rows", "labels", "margins", "decisions", "context_rows", "context_decisions", "words",
-        "places"})
+  for (const char* name : {"rows", "labels", "margins", "decisions", "context_rows",
+                           "context_decisions", "words", "places"})
     if (bytes(name)) out.emplace_back(name);
   return out;
 }
@@ -119,8 +118,7 @@ RunResult read_run_result(const RunRecord& record, const Collection& collection)
   };
   RunResult result;
   const std::vector<int64_t> set = set_of("set", {});
-  if (static_cast<int64_t>(set.size()) != record.n)
-    throw DataError(kChangedCollection);
+  if (static_cast<int64_t>(set.size()) != record.n) throw DataError(kChangedCollection);
   if (record.method == "cac")
     result.words = read_cac_words(record, collection, set, result.columns);
   if (result.columns.labels.empty()) read_labels(record, collection, set, result.columns);
@@ -139,8 +137,7 @@ RunResult read_run_result(const RunRecord& record, const Collection& collection)
                                           result.columns.labels, result.columns.num_parts);
   for (const int32_t row : result.columns.rows)
     for (size_t axis = 0; axis < 2 && !collection.positions().empty(); ++axis)
-      result.columns.places.push_back(
-          collection.positions()[2 * static_cast<size_t>(row) + axis]);
+      result.columns.places.push_back(collection.positions()[2 * static_cast<size_t>(row) + axis]);
   result.parts = describe_parts(result.columns, collection);
   return result;
 }

@@ -49,7 +49,7 @@ struct PartInfo {
 struct RunResult {
   RunColumns columns;
   std::vector<PartInfo> parts;
-  CacWords words;                                        // empty for other methods
+  CacWords words;                                       // empty for other methods
   std::vector<std::pair<std::string, double>> weights;  // of a learned distance, largest first
 };
 

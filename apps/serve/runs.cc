@@ -89,8 +89,8 @@ RunRecord Runs::add(const RunPlan& plan) {
   record.arguments = plan.arguments;
   for (std::string& argument : record.arguments)
     if (argument.starts_with("{}/")) argument.replace(0, 2, record.folder);
+  record.command = shell_text(record.arguments) + " --out again";
   record.arguments.insert(record.arguments.end(), {"--out", record.run_folder()});
-  record.command = shell_text(record.arguments);
   try {
     fs::create_directories(record.folder);
     for (const auto& [name, content] : plan.files)

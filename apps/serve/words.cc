@@ -59,8 +59,8 @@ class PhraseCounts {
           }
         }
       columns.labels.push_back(best);
-      columns.margins.push_back(
-          all > 0 ? static_cast<float>(most - next) / static_cast<float>(all) : 0.F);
+      columns.margins.push_back(all > 0 ? static_cast<float>(most - next) / static_cast<float>(all)
+                                        : 0.F);
     }
   }
 
@@ -80,8 +80,7 @@ void read_pictures(const Table& lines, const std::vector<int32_t>& words,
                    const Collection& collection, const std::vector<int64_t>& set,
                    RunColumns& columns, CacWords& out) {
   std::unordered_map<std::string, int32_t> row_of;
-  for (const int64_t row : set)
-    row_of.emplace(collection.row_name(row), static_cast<int32_t>(row));
+  for (const int64_t row : set) row_of.emplace(collection.row_name(row), static_cast<int32_t>(row));
   PhraseCounts counts;
   for (size_t i = 0; i < lines.size(); ++i) {
     PictureWord at;
@@ -100,10 +99,11 @@ void read_pictures(const Table& lines, const std::vector<int32_t>& words,
 }
 
 void read_groups(const Table& lines, const std::vector<int32_t>& words,
-                 const Collection& collection, const std::vector<int64_t>& set,
-                 RunColumns& columns, CacWords& out) {
+                 const Collection& collection, const std::vector<int64_t>& set, RunColumns& columns,
+                 CacWords& out) {
   const Groups groups = select_members(collection.groups(), set);
-  if (static_cast<int64_t>(lines.size()) != groups.num_groups()) throw DataError(kChangedCollection);
+  if (static_cast<int64_t>(lines.size()) != groups.num_groups())
+    throw DataError(kChangedCollection);
   PhraseCounts counts;
   for (int64_t g = 0; g < groups.num_groups(); ++g) {
     NamedGroup group;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run of cac says beside its labels: the words and phrases of the keypoints of a picture, and
-// the phrases of named groups of rows.
+// What a run of cac says beside its labels: the words and phrases of the keypoints of a picture,
+// and the phrases of named groups of rows.
 #pragma once
 
 #include <cstdint>

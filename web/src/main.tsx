@@ -50,6 +50,9 @@ function followServer({ store, actions }: App): void {
     if (isActive || store.isLost.value) void actions.refreshRuns();
   };
   window.setInterval(look, 3000);
+  const tabs = new BroadcastChannel("milieu-runs");
+  tabs.onmessage = () => void actions.refreshRuns();
+  actions.onRunsChanged = () => tabs.postMessage("changed");
   window.addEventListener("focus", () => void actions.refreshRuns());
 }
 

@@ -4,7 +4,7 @@ import { batch } from "@preact/signals";
 import { constraintsOf, correctionCount, correctionsOf, kNoCorrections, startHistory } from "../model/corrections";
 import { changedOptions } from "../model/form";
 import { kHome } from "../model/camera";
-import { requestName, runTitle } from "../model/rows";
+import { isEmptySet, requestName, runTitle } from "../model/rows";
 import { hasResult, isOver, type Progress, type RunBrief, type RunRequest } from "../model/types";
 import { messageOf, SourceError } from "../source/source";
 import type { OpenedRun, Store } from "./store";
@@ -12,6 +12,9 @@ import type { OpenedRun, Store } from "./store";
 export class Actions {
   private readonly listening = new Map<string, () => void>();
   private toastCount = 0;
+
+  // Told when this page has changed the list of runs.
+  onRunsChanged: () => void = () => undefined;
 
   constructor(readonly store: Store) {}
 
@@ -57,6 +60,7 @@ export class Actions {
     try {
       const run = await store.source.start(request);
       this.putRun(run);
+      this.onRunsChanged();
       this.listen(run.id);
       await this.open(run.id);
       if (store.isNarrow.value) store.isPanelOpen.value = false;
@@ -106,10 +110,23 @@ export class Actions {
           store.corrections.value = startHistory(correctionsOf(opened.detail.request.constraints));
         if (!opened.detail.rank_contexts && store.view.value === "contexts") store.view.value = "look";
         if (isOther && opened.detail.rank_contexts) store.view.value = "contexts";
+        if (isEmptySet(store.set.value)) this.takeChoices(opened.detail.request);
       });
     } catch (error) {
       if (store.runId.value === id) store.openFailure.value = messageOf(error);
     }
+  }
+
+  // The choices of a run, back in the form.
+  takeChoices(request: RunRequest): void {
+    const { store } = this;
+    if (!store.methods.value.some((m) => m.name === request.method)) return;
+    batch(() => {
+      store.methodName.value = request.method;
+      store.set.value = request.set;
+      store.context.value = request.context ?? {};
+      store.options.value = request.options ?? {};
+    });
   }
 
   private async fetchRun(id: string): Promise<OpenedRun> {
@@ -144,6 +161,7 @@ export class Actions {
     try {
       const brief = await this.store.source.change(id, { name });
       this.putRun(brief);
+      this.onRunsChanged();
       const opened = this.store.opened.value;
       if (opened?.detail.id === id)
         this.store.opened.value = { ...opened, detail: { ...opened.detail, name: brief.name } };
@@ -166,6 +184,7 @@ export class Actions {
   async remove(id: string): Promise<void> {
     try {
       await this.store.source.remove(id);
+      this.onRunsChanged();
       this.store.runs.value = this.store.runs.value.filter((run) => run.id !== id);
       if (this.store.runId.value === id) await this.open("");
       if (this.store.againstId.value === id) await this.compareWith("");

@@ -8,7 +8,7 @@ import { useApp } from "./app_context";
 const kShownAbove = new Set(["warnings", "objective_trace", "trace", "method", "sizes", "restart_objectives"]);
 
 export function DetailsView() {
-  const { store } = useApp();
+  const { store, actions } = useApp();
   const { detail } = store.opened.value!;
   const warnings = Array.isArray(detail.summary.warnings) ? detail.summary.warnings.map(String) : [];
   const entries = Object.entries(detail.summary).filter(([key, v]) => !kShownAbove.has(key) && isPlain(v));
@@ -19,6 +19,10 @@ export function DetailsView() {
         <h2>Command line</h2>
         <p class="hint">Gives the same labels again.</p>
         <CopyLine text={detail.command} label="Command line" />
+        {store.source.can.run && <p class="details-again"><button type="button" class="button" onClick={() => {
+          actions.takeChoices(detail.request);
+          store.isPanelOpen.value = true;
+        }}>Put its choices into the form</button></p>}
       </section>
       {detail.trace.length > 1 && <section class="block"><h2>Objective</h2>
         <Curve label="Objective" xTitle="iteration" yTitle="objective" points={detail.trace.map((y, x) => ({ x: x + 1, y }))} /></section>}

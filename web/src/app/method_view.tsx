@@ -3,9 +3,10 @@
 // penalty, and the pictures of the run folder (words over an image, basins, patch mosaics, ...).
 import { useState } from "preact/hooks";
 import { partColor } from "../model/palette";
-import { baseName, counted } from "../model/text";
+import { baseName, count, counted } from "../model/text";
 import type { RunFile } from "../model/types";
 import { Bars, Curve } from "../component/charts";
+import { PartMark } from "../component/controls";
 import { Dialog } from "../component/dialog";
 import { Picture } from "../component/picture";
 import { useApp } from "./app_context";
@@ -19,6 +20,17 @@ const kIntro: Record<string, string> = {
   dcp: "Each part alone is told apart from the context by a large margin.",
 };
 
+// What the pictures of a run folder show, by the beginning of their names.
+const kCaptions: [RegExp, string][] = [
+  [/^class_/, "difference of the class's density to the others', its gradient, and the basins: the sub-classes"],
+  [/^projections/, "all samples as each way of reducing them sees them, coloured by class"],
+  [/^clusters/, "a line each cluster, the surest pictures first"],
+  [/^words/, "each word by the patches nearest to it, the most used word first"],
+  [/^word_maps/, "the surest picture of each cluster, beside it the word of every patch"],
+  [/^overlay_/, "words at the end, then phrases at the start, after one round and at the end"],
+];
+const captionOf = (name: string) => kCaptions.find(([pattern]) => pattern.test(name))?.[1];
+
 const isImage = (name: string) => /\.(png|svg|jpe?g|webp)$/i.test(name);
 
 export function MethodView() {
@@ -31,6 +43,7 @@ export function MethodView() {
     <section class="method-view" aria-label={`Inside ${detail.method}`}>
       {kIntro[detail.method] && <p class="lead">{kIntro[detail.method]}</p>}
       {!!extras?.phrases?.length && <PhrasesView />}
+      {detail.method === "icc" && <BeforeAfter />}
       {!!extras?.exemplars?.length && <Exemplars rows={extras.exemplars} />}
       {!!extras?.weights?.length && <section class="block"><h2>Learned weights</h2>
         <p class="hint">How much each candidate counts in the learned distance: its share of the mean distance, the largest first.</p>
@@ -41,6 +54,38 @@ export function MethodView() {
       {others.length > 0 && <section class="block"><h2>Files</h2><ul class="file-list">
         {others.map((f) => <li key={f.name}><a href={store.source.fileUrl(detail.id, f.name)!} target="_blank" rel="noopener">{f.title || f.name}</a></li>)}</ul></section>}
       {pictures.length + others.length === 0 && !extras && <p class="hint">This run has nothing of its own to show.</p>}
+    </section>
+  );
+}
+
+// Classes before, their sub-classes after.
+function BeforeAfter() {
+  const { store, edits } = useApp();
+  const { parts } = store.opened.value!.detail;
+  const classes = store.collection.value!.classes.map((c) => c.name)
+    .map((name) => ({ name, parts: parts.filter((p) => p.classes[0]?.[0] === name) })).filter((c) => c.parts.length > 0);
+  if (!classes.length) return null;
+  const show = (index: number) => { edits.emphasise(index, true); store.view.value = "look"; };
+  return (
+    <section class="block">
+      <h2>Classes before and after</h2>
+      <div class="table-box" tabIndex={0} role="region" aria-label="Classes before and after">
+        <table class="table before-after">
+          <thead><tr><th scope="col">Class</th><th scope="col">Rows</th><th scope="col">Sub-classes</th></tr></thead>
+          <tbody>
+            {classes.map((c) => (
+              <tr key={c.name}>
+                <th scope="row">{c.name}</th>
+                <td class="number">{count(c.parts.reduce((sum, p) => sum + p.size, 0))}</td>
+                <td><span class="sub-classes">{c.parts.map((p) => (
+                  <button type="button" key={p.index} class="legend-item" aria-label={`Show ${p.name}, ${counted(p.size, "row")}`} onClick={() => show(p.index)}>
+                    <PartMark index={p.index} color={partColor(p.index, store.isDark.value)} /><span class="legend-count">{count(p.size)}</span>
+                  </button>))}</span></td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </section>
   );
 }
@@ -92,7 +137,7 @@ function FilePictures({ files }: { files: RunFile[] }) {
             <button type="button" onClick={() => setOpen(f)} aria-label={`Enlarge ${f.title || f.name}`}>
               <img src={store.source.fileUrl(id, f.name)!} alt={f.title || f.name} loading="lazy" />
             </button>
-            <span>{f.title || f.name}</span>
+            <span><strong>{f.title || f.name}</strong>{captionOf(f.name) && `: ${captionOf(f.name)}`}</span>
           </li>
         ))}
       </ul>

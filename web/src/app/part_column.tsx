@@ -116,7 +116,7 @@ function PartFacts({ part, size }: { part: Part; size: number }) {
             </button>
           ))}
         </div>}
-      {part.apart && <p class="part-apart">{part.apart}</p>}
+      {part.apart && <p class="part-apart" title={part.apart}>{part.apart}</p>}
       {part.classes.length > 1 &&
         <Stack label="Classes" items={part.classes.map(([name, value]) => ({ name, value, color: color(name) }))} />}
     </>

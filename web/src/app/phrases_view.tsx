@@ -51,7 +51,7 @@ function PhraseList({ chosen, onChoose }: { chosen: number; onChoose(phrase: num
                     style={{ "--part": partColor(i, store.isDark.value) }}>
               <span class="phrase-head"><PartMark index={i} color={partColor(i, store.isDark.value)} /><strong>{part.name}</strong>
                 <span class="hint">{counted(sizes[i] ?? 0, unit)}</span></span>
-              {extras!.phrases![i] && <span class="phrase-words">{extras!.phrases![i]}</span>}
+              {extras!.phrases![i] && <span class="phrase-words">{extras!.phrases![i].replace(/^phrase \d+ = /, "")}</span>}
             </button>
           </li>
         ))}

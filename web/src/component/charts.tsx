@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small charts in SVG: a curve, bars, a stack of shares.
-import { number } from "../model/text";
+import { number, ticks } from "../model/text";
 
 export interface CurvePoint { x: number; y: number }
 
@@ -31,12 +31,13 @@ export function Curve(p: {
     return i === 0 ? `M${place}` : p.isStep ? `H${px(q.x).toFixed(1)}V${py(q.y).toFixed(1)}` : `L${place}`;
   }).join("");
   const last = points.at(-1);
+  const marks = [y1, (y1 + y2) / 2, y2], texts = ticks(marks);
   const summary = last ? `${p.label}: from ${number(points[0].y)} to ${number(last.y)}` : p.label;
   return (
     <svg class="curve" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={summary} preserveAspectRatio="xMidYMid meet">
-      {[y1, (y1 + y2) / 2, y2].map((y) => (
+      {marks.map((y, i) => (
         <g key={y}><line x1={pad.left} x2={width - pad.right} y1={py(y)} y2={py(y)} class="chart-grid" />
-          <text x={pad.left - 8} y={py(y) + 4} text-anchor="end">{number(y, 4)}</text></g>
+          <text x={pad.left - 8} y={py(y) + 4} text-anchor="end">{texts[i]}</text></g>
       ))}
       <text x={pad.left} y={height - 18} >{number(x1, 3)}</text>
       <text x={width - pad.right} y={height - 18} text-anchor="end">{number(x2, 3)}</text>

@@ -11,7 +11,7 @@ export function WordsOver(p: {
 }) {
   const { width, height, places, words, phrases } = p.words;
   const long = Math.max(width, height);
-  const dot = Math.max(1.5, long / 130), halo = long / 32;
+  const dot = long / 130, halo = long / 32;
   const isLit = (i: number) => p.phrase < 0 || phrases[i] === p.phrase;
   const all = p.show === "nothing" ? [] : Array.from(words.keys());
   const lit = all.filter(isLit), dim = all.filter((i) => !isLit(i));

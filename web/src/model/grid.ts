@@ -3,10 +3,11 @@
 
 export interface Grid { columns: number; tile: number; gap: number; rows: number; height: number }
 
-// As many columns of at least `wanted` pixels as fit; the tiles then fill the width.
+// Columns of about `wanted` pixels; the tiles fill the width. Boxes whose widths differ by a line
+// have the same number of columns, hence the nearest number and not the largest that fits.
 export function layGrid(count: number, width: number, wanted: number, gap: number,
                         caption = 0): Grid {
-  const columns = Math.max(1, Math.floor((width + gap) / (wanted + gap)));
+  const columns = Math.max(1, Math.round((width + gap) / (wanted + gap)));
   const tile = Math.max(8, Math.floor((width - gap * (columns - 1)) / columns));
   const rows = Math.ceil(count / columns);
   return { columns, tile, gap, rows, height: rows ? rows * (tile + caption + gap) - gap : 0 };

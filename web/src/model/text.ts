@@ -19,6 +19,14 @@ export function number(value: number | null | undefined, digits = 4): string {
   return String(Number(value.toPrecision(digits)));
 }
 
+// Marks of one axis, with as many digits as tell them apart (at most nine).
+export function ticks(values: number[], digits = 4): string[] {
+  for (let more = digits; ; ++more) {
+    const texts = values.map((v) => number(v, more));
+    if (more >= 9 || new Set(texts).size === new Set(values).size) return texts;
+  }
+}
+
 export function percent(share: number): string {
   if (!Number.isFinite(share)) return "–";
   const value = share * 100;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The story with the mouse: choose, run, look, lasso, correct, run again, compare, take away.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { drawLasso, legend, paintedPixels, settle, sum, until } from "./stage.mjs";
 
@@ -172,11 +172,18 @@ export async function takeAwayStory(stage, page) {
   await page.getByTestId("folders-copy").click();
   const folder = await until("the folder is named", async () =>
     (await page.getByRole("textbox", { name: "Folder" }).count()) && page.getByRole("textbox", { name: "Folder" }).innerText());
+  await page.getByTestId("folders-link").click();
+  await page.getByText("linked into").waitFor();
+  const [part] = readdirSync(folder);
+  const [picture] = readdirSync(join(folder, part));
+  assert.ok(lstatSync(join(folder, part, picture)).isSymbolicLink(), "a link, not a copy");
+  assert.ok(statSync(join(folder, part, picture)).size > 54, "that leads to the picture");
   const command = await page.getByRole("textbox", { name: "Command line" }).innerText();
   assert.match(command, /milieu dcp /);
   const link = await page.getByRole("textbox", { name: "Link to this view" }).innerText();
   await page.keyboard.press("Escape");
-  return { report, folder, command, link, isThere: existsSync(folder) };
+  const rows = await ints(page, `/api/runs/${detail.id}/column/labels`);
+  return { report, folder, command, link, labels: rows, isThere: existsSync(folder) };
 }
 
 // The link opened anew shows the same run and selection; a reload in the middle of a run loses nothing.

@@ -4,13 +4,15 @@
 //   node test/story/run.mjs PROGRAM SCREENSHOTS [--part main|keys|windows]
 // Exit code 77: there is no browser, the test is skipped.
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as story from "./main_story.mjs";
 import { keyboardStory, plainCanvasStory, reportStory, windowsStory } from "./other_stories.mjs";
 import { writePictures } from "./pictures.mjs";
 import { findBrowser, Stage, startServer } from "./stage.mjs";
+import { tabsStory, vanishStory, wordsStory } from "./world_stories.mjs";
 
 const [program, screenshots, , part = "all"] = process.argv.slice(2);
 if (!findBrowser()) {
@@ -36,10 +38,19 @@ async function mainStory(stage, server) {
   await tell("contexts", () => story.contextsStory(stage, page));
   const taken = await tell("take away", () => story.takeAwayStory(stage, page));
   assert.ok(taken.isThere && readdirSync(taken.folder).length === 2, `two folders of pictures in ${taken.folder}`);
+  checkCommand(taken);
   await tell("link and reload", () => story.linkStory(stage, page, taken.link));
   await page.context().close();
   await tell("report from a file", () => reportStory(stage, taken.report));
   return taken.link;
+}
+
+// The command line that was shown gives the labels that were shown.
+function checkCommand({ command, labels, folder }) {
+  const again = join(folder, "..", "again");
+  execFileSync("/bin/sh", ["-c", command.replace(/^milieu /, `'${program}' `)], { stdio: "pipe", cwd: join(folder, "..") });
+  const lines = readFileSync(join(again, "labels.csv"), "utf8").trim().split("\n").slice(1);
+  assert.deepEqual(lines.map((line) => Number(line.slice(line.lastIndexOf(",") + 1))), labels, command);
 }
 
 async function main() {
@@ -50,6 +61,9 @@ async function main() {
   const stage = await Stage.open(screenshots);
   try {
     const link = await mainStory(stage, server);
+    await tell("words of cac", () => wordsStory(stage, server.address));
+    await tell("two tabs, reload, cancel", () => tabsStory(stage, server.address));
+    await tell("the folder disappears", () => vanishStory(stage, server.address, join(folder, "drawings")));
     await tell("keyboard only", () => keyboardStory(stage, server.address));
     if (part === "all") {
       await tell("windows", () => windowsStory(stage, server.address, link));

@@ -6,7 +6,7 @@ import { changedOptions, parseValue, problemOf, requestProblem } from "../../src
 import { layGrid, scrollTo, stepItem, visibleItems } from "../../src/model/grid";
 import { positionsByPart, selectedByPart } from "../../src/model/order";
 import { packRows, rowsOf, unpackRows } from "../../src/model/rows";
-import { number, percent, seconds } from "../../src/model/text";
+import { number, ticks, percent, seconds } from "../../src/model/text";
 import type { Collection, Field, Method } from "../../src/model/types";
 
 const collection: Collection = {
@@ -149,6 +149,8 @@ describe("grid", () => {
 
 describe("text", () => {
   it("prints numbers for people", () => {
+    expect(ticks([0.31981, 0.319815, 0.31982])).toEqual(["0.31981", "0.319815", "0.31982"]);
+    expect(ticks([1, 2, 3])).toEqual(["1", "2", "3"]);
     expect([number(0.123456), number(1234567), number(null), number(12345), number(0)]).toEqual(["0.1235", "1.23e+6", "–", "12,345", "0"]);
     expect([percent(0.5), percent(0.012)]).toEqual(["50 %", "1.2 %"]);
     expect([seconds(3.21), seconds(61), seconds(150), seconds(7300)]).toEqual(["3.2 s", "61 s", "2 min 30 s", "2 h 1 min"]);
