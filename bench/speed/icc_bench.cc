@@ -2,6 +2,8 @@
 // icc_bench fit N REPEAT THREADS    fit_icc on N points of the paper's Figure 7, in memory
 // icc_bench stream N REPEAT THREADS the same streamed in chunks of a million, N points in all
 // Prints JSON: the median of the seconds, processor time included, and the sub-classes found.
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -53,6 +55,8 @@ int main(int argc, char** argv) {
     std::fputs("usage: icc_bench fit|stream N REPEAT THREADS\n", stderr);
     return 2;
   }
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);  // as the program does
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
   const bool is_stream = std::strcmp(argv[1], "stream") == 0;
   const int64_t n = std::atoll(argv[2]);
   const int repeat = std::atoi(argv[3]), threads = std::atoi(argv[4]);

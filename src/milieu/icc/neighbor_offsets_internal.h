@@ -3,6 +3,7 @@
 // check.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -29,8 +30,8 @@ class PaddedMap {
     values_.assign(padded_[0] * padded_[1] * padded_[2], -std::numeric_limits<double>::infinity());
     for (int64_t i = 0; i < extents_[0]; ++i)
       for (int64_t j = 0; j < extents_[1]; ++j)
-        for (int64_t k = 0; k < extents_[2]; ++k)
-          values_[place(i, j, k)] = map[(i * extents_[1] + j) * extents_[2] + k];
+        std::copy_n(map.data() + (i * extents_[1] + j) * extents_[2], extents_[2],
+                    values_.data() + place(i, j, 0));
     for (int64_t i = -border_[0]; i <= border_[0]; ++i)
       for (int64_t j = -border_[1]; j <= border_[1]; ++j)
         for (int64_t k = -border_[2]; k <= border_[2]; ++k)
