@@ -84,11 +84,15 @@ inline double total_of(const double* lanes) {
 }
 
 #if defined(__AVX512F__)
+// Which of the sixteen numbers from v on are there.
+inline __mmask16 lanes_at(int64_t v, int64_t count) {
+  return static_cast<__mmask16>(count - v >= 16 ? 0xffffu : (1u << (count - v)) - 1u);
+}
+
 // Sixteen of the sums scores + bias from v on; those behind the end are -inf.
 inline __m512 sums_at(const float* scores, const float* bias, int64_t v, int64_t count) {
   const __m512 nothing = _mm512_set1_ps(-__builtin_inff());
-  const int64_t left = count - v;
-  const auto mask = static_cast<__mmask16>(left >= 16 ? 0xffffu : (1u << left) - 1u);
+  const __mmask16 mask = lanes_at(v, count);
   return _mm512_mask_add_ps(nothing, mask, _mm512_maskz_loadu_ps(mask, scores + v),
                             _mm512_maskz_loadu_ps(mask, bias + v));
 }
@@ -107,7 +111,9 @@ inline int64_t select_wide(const float* scores, const float* bias, int64_t count
   __m512i ids = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   int64_t found = 0;
   for (v = 0; v < count; v += 16) {
-    const __mmask16 bits = _mm512_cmp_ps_mask(sums_at(scores, bias, v, count), least, _CMP_GE_OQ);
+    // Huge patches may leave -inf for all words: what lies behind the end is masked out.
+    const __mmask16 bits = _mm512_mask_cmp_ps_mask(
+        lanes_at(v, count), sums_at(scores, bias, v, count), least, _CMP_GE_OQ);
     _mm512_storeu_si512(words + found, _mm512_maskz_compress_epi32(bits, ids));
     found += __builtin_popcount(bits);
     ids = _mm512_add_epi32(ids, _mm512_set1_epi32(16));
