@@ -309,11 +309,12 @@ std::string ClusterCommand::render(const MethodResult& result, const Dataset& da
                           .summary_json = summary_to_json(result.summary, metrics, result.metrics),
                           .files = {}};
   for (const ResultFile& file : result.files) explorer.files.emplace_back(file.name, file.content);
+  explorer.root = result.units ? result.units_root : loaded_.root;
+  if (!explorer.root.empty())
+    report.make_picture = picture_maker(explorer.root, units.sample_names);
   if (!result.units) {
     report.image_width = image_size_.width;
     report.image_height = image_size_.height;
-    if (!loaded_.root.empty()) report.make_picture = picture_maker(loaded_);
-    explorer.root = loaded_.root;
     explorer.feature = loaded_.feature;
     explorer.image_size = image_size_;
   }

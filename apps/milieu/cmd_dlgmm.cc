@@ -102,6 +102,7 @@ class DlgmmMethod : public MethodWith<DlgmmOptions, DlgmmFiles> {
     MethodResult result = to_method_result(std::move(fitted));
     result.units = data;
     result.units->points = Points(std::move(alpha));
+    result.units_root = images_.root;
     result.files = std::move(files);
     return result;
   }

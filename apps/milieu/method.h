@@ -30,7 +30,8 @@ struct MethodResult {
   RunSummary summary;
   std::optional<ModelFile> model;  // its options are filled in by the runner
   std::vector<ResultFile> files;
-  std::optional<Dataset> units;       // what was labelled, where it is not the rows of INPUT
+  std::optional<Dataset> units;  // what was labelled, where it is not the rows of INPUT
+  std::string units_root;        // their names are pictures below this folder; "": they are not
   std::vector<NamedMetrics> metrics;  // figures beside those of the labels
   std::vector<float> margins;         // how sure each label is, for the report; may be empty
   std::string cards;                  // the method's own cards of the report, as markup

@@ -272,12 +272,12 @@ std::vector<FeatureSpec> parse_feature_list(const std::string& list, const std::
   return specs;
 }
 
-MakePicture picture_maker(const PictureInput& input) {
-  return [&input](int64_t row, int max_side) {
+MakePicture picture_maker(const std::string& root, const std::vector<std::string>& names) {
+  return [root, &names](int64_t row, int max_side) {
     RasterImage picture;
     try {
-      const std::string& name = input.data.sample_names.at(static_cast<size_t>(row));
-      const Image image = load_image(input.root + "/" + name, {.max_side = max_side});
+      const std::string& name = names.at(static_cast<size_t>(row));
+      const Image image = load_image(root + "/" + name, {.max_side = max_side});
       picture = RasterImage(image.width, image.height, 3);
       picture.pixels = image.rgb;
     } catch (const Error&) {

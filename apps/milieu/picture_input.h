@@ -64,9 +64,9 @@ PictureInput load_input_like_training(const std::string& path, const std::string
                                       PictureOptions pictures, const LoadOptions& options,
                                       ProgressMonitor& monitor, Session& session);
 
-// Small pictures of the samples, for reports; none where a file has gone or cannot be read. `input`
-// must outlive it.
-MakePicture picture_maker(const PictureInput& input);
+// Small pictures of the samples, for reports; none where a file has gone or cannot be read.
+// `names`, paths below `root`, must outlive it.
+MakePicture picture_maker(const std::string& root, const std::vector<std::string>& names);
 
 // The list with the value of --codebook given to every local feature without one of its own.
 std::vector<FeatureSpec> parse_feature_list(const std::string& list, const std::string& codebook);

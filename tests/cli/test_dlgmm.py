@@ -2,6 +2,7 @@
 """milieu dlgmm: patches with offsets, bands, coherence, checkpoints after kill -9, bad input."""
 
 import json
+import re
 import signal
 import time
 import unittest
@@ -237,6 +238,11 @@ class PicturesTest(CliTest):
         make_folder(self.folder / "new", per_class=2, size=64)
         self.assertEqual(len(self.succeed("predict", "run", "new").out.split()),
                          len(list((self.folder / "new").rglob("*.png"))))
+
+    def test_report_shows_the_pictures_of_the_clusters(self):
+        page = (self.folder / "run" / "report.html").read_text()
+        data = json.loads(re.search(r'"thumbs":(\{.*?\})', page).group(1))
+        self.assertEqual(len(data["rows_shown"]), len(list((self.folder / "photos").rglob("*.png"))))
 
     def test_model_without_its_projection_is_refused(self):
         (self.folder / "run/model.safetensors").rename(self.folder / "alone.safetensors")
