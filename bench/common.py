@@ -18,6 +18,19 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), ".."))
 PROGRAM = os.environ.get("MILIEU_PROGRAM", os.path.join(ROOT, "build/release/bin/milieu"))
 
 
+def bench_program(name):
+    """The program of bench/speed/NAME_bench.cc, built with the bench preset; one that
+    MILIEU_NAME_BENCH names is taken as it is."""
+    given = os.environ.get(f"MILIEU_{name.upper()}_BENCH")
+    if given:
+        return given
+    build = os.environ.get("MILIEU_BENCH_BUILD", os.path.join(ROOT, "build/bench"))
+    quiet = {"cwd": ROOT, "stdout": subprocess.DEVNULL, "check": True}
+    subprocess.run(["cmake", "--preset", "bench", "-B", build, "-Wno-dev"], **quiet)
+    subprocess.run(["cmake", "--build", build, "--target", f"milieu_{name}_bench"], **quiet)
+    return os.path.join(build, f"bin/milieu_{name}_bench")
+
+
 def cpu_field(name):
     """The first line of /proc/cpuinfo called `name`, or nothing."""
     with open("/proc/cpuinfo") as file:

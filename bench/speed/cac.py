@@ -16,11 +16,9 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import common  # noqa: E402
 
-BENCH = os.path.join(os.path.dirname(common.PROGRAM), "milieu_cac_bench")
 
-
-def measure(args, n, d):
-    done = subprocess.run([BENCH, str(n), str(d), "50", "5", "10", str(args.repeat)], check=True,
+def measure(program, args, n, d):
+    done = subprocess.run([program, str(n), str(d), "50", "5", "10", str(args.repeat)], check=True,
                           capture_output=True, text=True)
     return json.loads(done.stdout)
 
@@ -61,11 +59,12 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", help="where to write all figures")
     args = parser.parse_args()
+    program = common.bench_program("cac")
     records, rows = [], []
     sizes = [int(n) for n in args.sizes.split(",")]
     for d in (16, 128):
         for n in sizes if d == 16 else sizes[-1:]:
-            r = measure(args, n, d)
+            r = measure(program, args, n, d)
             records.append(r)
             rows.append([f"n={n:,} d={d}", 1e3 * r["kmeans"]] + [
                 text for key in ("nested_first", "nested_mean", "nested_full")

@@ -15,8 +15,6 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import common  # noqa: E402
 
-BUILD = os.environ.get("MILIEU_BENCH_BUILD", os.path.join(common.ROOT, "build/bench"))
-BENCH = os.environ.get("MILIEU_ICC_BENCH", os.path.join(BUILD, "bin/milieu_icc_bench"))
 FITS = {"ours": 1000, "kmeans": 12, "random": 60}  # in one process: about half a second each
 
 SKLEARN = """
@@ -42,26 +40,17 @@ print(json.dumps({"seconds": float(np.median(walls)), "cpu": float(np.median(cpu
 """
 
 
-def build():
-    """The bench preset has the program; one named in MILIEU_ICC_BENCH is taken as it is."""
-    if "MILIEU_ICC_BENCH" in os.environ:
-        return
-    quiet = {"cwd": common.ROOT, "stdout": subprocess.DEVNULL, "check": True}
-    subprocess.run(["cmake", "--preset", "bench"], **quiet)
-    subprocess.run(["cmake", "--build", BUILD, "--target", "milieu_icc_bench"], **quiet)
-
-
-def ours(mode, n, repeat, threads):
-    done = subprocess.run([BENCH, mode, str(n), str(repeat), str(threads)], text=True,
+def ours(program, mode, n, repeat, threads):
+    done = subprocess.run([program, mode, str(n), str(repeat), str(threads)], text=True,
                           capture_output=True, check=False)
     if done.returncode:
-        sys.exit(f"{BENCH} failed: {done.stderr}")
+        sys.exit(f"{program} failed: {done.stderr}")
     return json.loads(done.stdout)
 
 
-def compare(n, repeat):
+def compare(program, n, repeat):
     contenders = {
-        "milieu icc": [BENCH, "fit", n, FITS["ours"], 1],
+        "milieu icc": [program, "fit", n, FITS["ours"], 1],
         "sklearn, k-means start": ["/usr/bin/python3", "-c", SKLEARN, n, FITS["kmeans"], "kmeans"],
         "sklearn, random start": ["/usr/bin/python3", "-c", SKLEARN, n, FITS["random"], "random"],
     }
@@ -80,13 +69,13 @@ def main():
     parser.add_argument("--stream", type=int, default=100_000_000, help="points of the stream")
     parser.add_argument("--json", help="write the figures to this file")
     options = parser.parse_args()
-    build()
-    tables = {n: compare(n, options.repeat) for n in (10_000,)}
-    growth = [ours("fit", n, 3, 2) for n in (1_000, 10_000, 100_000, 1_000_000, 10_000_000)]
+    program = common.bench_program("icc")
+    tables = {n: compare(program, n, options.repeat) for n in (10_000,)}
+    growth = [ours(program, "fit", n, 3, 2) for n in (1_000, 10_000, 100_000, 1_000_000, 10_000_000)]
     print("\ntime against n, two threads")
     common.print_table(["n", "seconds", "cpu", "ns of cpu a point"],
                        [[r["n"], r["seconds"], r["cpu"], 1e9 * r["cpu"] / r["n"]] for r in growth])
-    stream = common.run([BENCH, "stream", options.stream, 1, 2])
+    stream = common.run([program, "stream", options.stream, 1, 2])
     print(f"\nstream of {options.stream:,} points, two threads: {stream['seconds']:.2f} s, "
           f"{options.stream / stream['seconds'] / 1e6:.1f} M points/s, "
           f"peak memory {stream['peak_bytes'] / 1e6:.0f} MB (a chunk of 1 M points included)")
