@@ -8,7 +8,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "milieu/linalg/gemm.h"
+#include "milieu/linalg/distance.h"
+#include "milieu/neighbors/neighbors.h"
 #include "serve/run_result.h"
 
 namespace milieu::serve {
@@ -16,7 +17,6 @@ namespace milieu::serve {
 namespace {
 
 constexpr size_t kShown = 24;         // typical rows and rows at the border
-constexpr int64_t kBlock = 1024;      // rows whose distances are taken at once
 constexpr int kNamedColumns = 3;      // columns that a sentence names
 constexpr double kClearEffect = 0.8;  // difference of means, in standard deviations
 constexpr double kClearShare = 1.25;  // a class is told when it is so much more frequent
@@ -41,34 +41,22 @@ Matrix<float> part_means(FloatView points, std::span<const int32_t> rows,
   return means;
 }
 
-double squared_length(std::span<const float> row) {
-  double sum = 0;
-  for (const float value : row) sum += double{value} * value;
-  return sum;
+Matrix<float> gather_rows(FloatView points, std::span<const int32_t> rows) {
+  Matrix<float> gathered(static_cast<int64_t>(rows.size()), points.cols());
+  for (size_t i = 0; i < rows.size(); ++i)
+    std::copy_n(points.row(rows[i]), points.cols(), gathered.row(static_cast<int64_t>(i)));
+  return gathered;
 }
 
-// Calls `use(place, distances)` for each row: squared distances to all means.
-template <class Use>
-void for_each_distance(FloatView points, std::span<const int32_t> rows, const Matrix<float>& means,
-                       const Use& use) {
-  std::vector<double> lengths;
-  for (int64_t k = 0; k < means.rows(); ++k)
-    lengths.push_back(squared_length(means.view().row_span(k)));
-  std::vector<double> distances(static_cast<size_t>(means.rows()));
-  for (size_t begin = 0; begin < rows.size(); begin += kBlock) {
-    const auto count = static_cast<int64_t>(std::min<size_t>(kBlock, rows.size() - begin));
-    Matrix<float> block(count, points.cols()), products(count, means.rows());
-    for (int64_t i = 0; i < count; ++i)
-      std::copy_n(points.row(rows[begin + static_cast<size_t>(i)]), points.cols(), block.row(i));
-    gemm_nt(1, block, means, 0, products);
-    for (int64_t i = 0; i < count; ++i) {
-      const double own = squared_length(block.view().row_span(i));
-      for (int64_t k = 0; k < means.rows(); ++k)
-        distances[static_cast<size_t>(k)] =
-            std::max(0.0, own + lengths[static_cast<size_t>(k)] - 2.0 * products(i, k));
-      use(begin + static_cast<size_t>(i), distances);
-    }
-  }
+// Squared distance of each row from the mean of its own part; 0 where it has none.
+std::vector<float> own_distances(FloatView points, std::span<const int32_t> rows,
+                                 std::span<const int32_t> labels, const Matrix<float>& means) {
+  std::vector<float> own(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (labels[i] >= 0)
+      own[i] = static_cast<float>(
+          squared_distance(points.row(rows[i]), means.row(labels[i]), points.cols()));
+  return own;
 }
 
 std::vector<int64_t> first_rows(std::vector<int64_t> places, const RunColumns& columns,
@@ -173,27 +161,31 @@ std::string as_sentence(const std::string& a, const std::string& b) {
 
 std::vector<float> mean_margins(FloatView points, std::span<const int32_t> rows,
                                 std::span<const int32_t> labels, int num_parts) {
-  std::vector<float> margins(rows.size());
   const Matrix<float> means = part_means(points, rows, labels, num_parts);
-  for_each_distance(points, rows, means, [&](size_t i, const std::vector<double>& distances) {
-    if (labels[i] < 0) return;
-    double other = INFINITY;
-    for (size_t k = 0; k < distances.size(); ++k)
-      if (static_cast<int>(k) != labels[i]) other = std::min(other, distances[k]);
-    const double own = std::sqrt(distances[static_cast<size_t>(labels[i])]);
-    margins[i] = static_cast<float>(std::isfinite(other) ? std::sqrt(other) - own : -own);
-  });
+  const std::vector<float> own = own_distances(points, rows, labels, means);
+  std::vector<int32_t> present(labels.begin(), labels.end());  // parts that have rows
+  std::sort(present.begin(), present.end());
+  present.erase(std::unique(present.begin(), present.end()), present.end());
+  std::erase_if(present, [](int32_t part) { return part < 0; });
+  std::vector<float> margins(rows.size());
+  if (present.empty()) return margins;
+  const NeighborLists nearest =
+      nearest_neighbors(gather_rows(means, present), gather_rows(points, rows), 2);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (labels[i] < 0) continue;
+    double other = 0;  // a part that is alone has no rival to be nearer to
+    for (int64_t k = nearest.indices.cols() - 1; k >= 0; --k)
+      if (present[static_cast<size_t>(nearest.indices(static_cast<int64_t>(i), k))] != labels[i])
+        other = nearest.squared_distances(static_cast<int64_t>(i), k);
+    margins[i] = static_cast<float>(std::sqrt(other) - std::sqrt(double{own[i]}));
+  }
   return margins;
 }
 
 std::vector<PartInfo> describe_parts(const RunColumns& columns, const Collection& collection) {
   const FloatView points = collection.data().points.view();
   const Matrix<float> means = part_means(points, columns.rows, columns.labels, columns.num_parts);
-  std::vector<float> own(columns.rows.size());
-  for_each_distance(points, columns.rows, means, [&](size_t i, const std::vector<double>& all) {
-    if (columns.labels[i] >= 0)
-      own[i] = static_cast<float>(all[static_cast<size_t>(columns.labels[i])]);
-  });
+  const std::vector<float> own = own_distances(points, columns.rows, columns.labels, means);
   const ColumnSpread spread = column_spread(points, columns.rows);
   std::vector<PartInfo> parts(static_cast<size_t>(columns.num_parts));
   for (size_t i = 0; i < columns.labels.size(); ++i)
