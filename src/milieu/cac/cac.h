@@ -34,7 +34,7 @@ enum class CacPhraseStart { KMeans, KModes };
 struct CacOptions {
   int num_words = 25;      // M: words of each view; -1: by stability
   int num_phrases = 2;     // M~; -1: by stability
-  double tau = 0.35;       // lambda as a share of what balances words and context; -1: by stability
+  double tau = 0.3;        // lambda as a share of what balances words and context; -1: by stability
   double lambda = -1;      // weight of the context in J; 0: k-means; -1: from tau
   int num_neighbors = 10;  // K: spatial neighbours of a group
   double epsilon = 0;      // above 0: neighbours within this distance instead of K
