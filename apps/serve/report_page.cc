@@ -133,25 +133,29 @@ Json make_sheet(const std::vector<int64_t>& rows, const ShownRows& shown,
   parallel_for(static_cast<int64_t>(rows.size()), 1, 0, [&](const Block& block) {
     for (int64_t i = block.begin; i < block.end; ++i) {
       try {
-        pictures[static_cast<size_t>(i)] = thumbnails.draw(rows[static_cast<size_t>(i)], side);
+        pictures[static_cast<size_t>(i)] =
+            thumbnails.draw_square(rows[static_cast<size_t>(i)], side);
       } catch (const Error&) {
         // the report is worth more than this picture
       }
     }
   });
   side = 1;  // cells as large as the largest picture: small ones get no frame of black
-  for (const RasterImage& picture : pictures)
-    side = std::max({side, picture.width, picture.height});
-  const int columns = std::max(1, static_cast<int>(std::ceil(std::sqrt(rows.size()))));
-  const int lines = (static_cast<int>(rows.size()) + columns - 1) / columns;
-  RasterImage sheet(columns * side, std::max(1, lines) * side, collection.is_of_pictures() ? 3 : 1);
+  std::vector<const RasterImage*> drawn;  // rows whose picture cannot be read have no cell
   std::vector<int32_t> places;
   for (size_t i = 0; i < rows.size(); ++i) {
-    const int at = static_cast<int>(i);
-    if (pictures[i].width > 0 && pictures[i].width <= side && pictures[i].height <= side)
-      draw_cell(pictures[i], at % columns * side, at / columns * side, side, sheet);
+    if (pictures[i].width == 0) continue;
+    side = std::max({side, pictures[i].width, pictures[i].height});
+    drawn.push_back(&pictures[i]);
     places.push_back(shown.place.at(rows[i]));
   }
+  const int count = static_cast<int>(drawn.size());
+  const int columns = std::max(1, static_cast<int>(std::ceil(std::sqrt(count))));
+  const int lines = std::max(1, (count + columns - 1) / columns);
+  RasterImage sheet(columns * side, lines * side, collection.is_of_pictures() ? 3 : 1);
+  for (int at = 0; at < count; ++at)
+    draw_cell(*drawn[static_cast<size_t>(at)], at % columns * side, at / columns * side, side,
+              sheet);
   const std::string bytes = collection.is_of_pictures()
                                 ? "data:image/jpeg;base64," + base64(encode_jpeg(sheet, 80))
                                 : "data:image/png;base64," + base64(encode_png(sheet));

@@ -37,6 +37,21 @@ std::string read_file(const std::string& path) {
   return std::move(text).str();
 }
 
+RasterImage to_raster(const Image& image) {
+  RasterImage out(image.width, image.height, 3);
+  out.pixels = image.rgb;
+  return out;
+}
+
+Image middle_square(const Image& image) {
+  const int side = std::min(image.width, image.height);
+  Image square = make_image(side, side);
+  for (int y = 0; y < side; ++y)
+    std::copy_n(image.pixel((image.width - side) / 2, (image.height - side) / 2 + y), 3 * side,
+                square.pixel(0, y));
+  return square;
+}
+
 }  // namespace
 
 std::string encode_jpeg(const RasterImage& image, int quality) {
@@ -89,15 +104,19 @@ RasterImage Thumbnails::draw_row(int64_t row) const {
   return out;
 }
 
+Image Thumbnails::load(int64_t row) const {
+  const std::string name = collection_.row_name(row);
+  return decode_image(read_below(collection_.root(), name), name, kMaxPixels);
+}
+
 RasterImage Thumbnails::draw(int64_t row, int side) const {
   if (!collection_.has_pictures()) throw InvalidArgument("the rows have no pictures");
-  if (!collection_.is_of_pictures()) return draw_row(row);
-  const std::string name = collection_.row_name(row);
-  const Image image =
-      limit_side(decode_image(read_below(collection_.root(), name), name, kMaxPixels), side);
-  RasterImage out(image.width, image.height, 3);
-  out.pixels = image.rgb;
-  return out;
+  return collection_.is_of_pictures() ? to_raster(limit_side(load(row), side)) : draw_row(row);
+}
+
+RasterImage Thumbnails::draw_square(int64_t row, int side) const {
+  if (!collection_.is_of_pictures()) return draw(row, side);
+  return to_raster(limit_side(middle_square(load(row)), side));
 }
 
 // Empty when there is nothing to keep, or no file any more.

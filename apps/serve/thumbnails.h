@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "milieu/feature/image.h"
 #include "milieu/render/contact_sheet.h"
 #include "milieu/render/png.h"
 #include "serve/collection.h"
@@ -30,12 +31,15 @@ class Thumbnails {
   // Longer side at most `side`; never enlarged. Throws IoError or DataError when the picture cannot
   // be read (gone, damaged, outside of the folder), InvalidArgument when rows have no pictures.
   Thumbnail make(int64_t row, int side) const;
-  // The picture itself, for sheets.
+  // The picture itself.
   RasterImage draw(int64_t row, int side) const;
+  // Its middle square, for sheets.
+  RasterImage draw_square(int64_t row, int side) const;
 
  private:
   std::string kept_path(int64_t row, int side) const;
   RasterImage draw_row(int64_t row) const;
+  Image load(int64_t row) const;
 
   const Collection& collection_;
   GrayRange range_;  // of rows that are images

@@ -2,9 +2,12 @@
 """milieu features, and pictures as INPUT of other commands: rows and files, resuming, changes, bad
 pictures."""
 
+import base64
 import csv
+import io
 import json
 import os
+import re
 import shutil
 import signal
 import struct
@@ -445,6 +448,19 @@ class PictureInputTest(FeaturesTest):
         shutil.copy(self.folder / "run/model.safetensors", self.folder / "bare.safetensors")
         self.assertIn("does not tell what the model was trained on",
                       self.fail_with(2, "predict", "bare.safetensors", "photos"))
+
+    def test_report_shows_the_middle_of_long_pictures_and_leaves_out_unreadable_ones(self):
+        (self.folder / "long").mkdir()
+        for name, shape in (("wide", (40, 120, 3)), ("tall", (120, 40, 3))):
+            Image.fromarray(np.full(shape, 200, np.uint8)).save(self.folder / f"long/{name}.png")
+        (self.folder / "long/z.png").symlink_to(self.folder / "photos" / self.paths[0])
+        self.succeed("kmeans", "long", "--feature", "tiny", "-k", "2", "--out", "run")
+        page = (self.folder / "run/report.html").read_text()
+        thumbs = json.loads(re.search(r'"thumbs":(\{.*?\})', page).group(1))
+        self.assertEqual(thumbs["rows_shown"], [0, 1])
+        sheet = Image.open(io.BytesIO(base64.b64decode(thumbs["sheet"].split(",")[1])))
+        self.assertEqual((sheet.size, thumbs["side"]), ((80, 40), 40))
+        self.assertGreater(np.asarray(sheet).min(), 190)
 
 
 # Inherited cases belong to FeaturesTest.
