@@ -9,7 +9,7 @@
 #include "milieu/base/error.h"
 #include "milieu/cac/cac.h"
 #include "milieu/cac/cac_start_internal.h"
-#include "milieu/data/spatial_words.h"
+#include "milieu/cac/test_words.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/testing/matchers.h"
 #include "milieu/testing/synthetic.h"
@@ -19,21 +19,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-CacInput input_of(const SpatialWords& data) {
-  CacInput input;
-  input.views = {data.features};
-  input.positions = data.positions;
-  return input;
-}
-
-CacOptions simulation_options() {
-  CacOptions options;
-  options.num_words = 5;
-  options.num_phrases = 2;
-  options.epsilon = kSpatialWordsEpsilon;
-  return options;
-}
 
 TEST(CacPredict, TrainingGroupsGetTheirLabelsBack) {
   const SpatialWords data = make_spatial_words(1);

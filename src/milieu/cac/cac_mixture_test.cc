@@ -6,7 +6,7 @@
 #include "milieu/base/random.h"
 #include "milieu/cac/cac_run_internal.h"
 #include "milieu/cac/cac_start_internal.h"
-#include "milieu/data/spatial_words.h"
+#include "milieu/cac/test_words.h"
 #include "milieu/metrics/metrics.h"
 
 namespace milieu {
@@ -14,21 +14,6 @@ namespace {
 
 using internal::CacProblem;
 using internal::CacState;
-
-CacOptions simulation_options() {
-  CacOptions options;
-  options.num_words = 5;
-  options.num_phrases = 2;
-  options.epsilon = kSpatialWordsEpsilon;
-  return options;
-}
-
-CacInput input_of(const SpatialWords& data) {
-  CacInput input;
-  input.views = {data.features};
-  input.positions = data.positions;
-  return input;
-}
 
 // A start two wrong in ten gets better, and is the same for any number of threads.
 TEST(CacMixture, WordsAndPhrasesCorrectEachOther) {

@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "milieu/base/random.h"
+#include "milieu/cac/test_words.h"
 #include "milieu/classic/kmeans.h"
-#include "milieu/data/spatial_words.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/testing/matchers.h"
 #include "milieu/testing/synthetic.h"
@@ -20,21 +20,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-CacInput input_of(const SpatialWords& data) {
-  CacInput input;
-  input.views = {data.features};
-  input.positions = data.positions;
-  return input;
-}
-
-CacOptions simulation_options() {
-  CacOptions options;
-  options.num_words = 5;
-  options.num_phrases = 2;
-  options.epsilon = kSpatialWordsEpsilon;
-  return options;
-}
 
 TEST(Cac, LambdaZeroIsKMeansBitForBit) {
   const SpatialWords data = make_spatial_words(2);

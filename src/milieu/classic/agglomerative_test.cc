@@ -11,6 +11,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
+#include "milieu/classic/test_points.h"
 #include "milieu/testing/synthetic.h"
 
 namespace milieu {
@@ -22,20 +23,6 @@ using ::testing::IsEmpty;
 
 constexpr Linkage kLinkages[] = {Linkage::Ward, Linkage::Average, Linkage::Complete,
                                  Linkage::Single};
-
-Matrix<float> line(std::vector<float> values) {
-  Matrix<float> points(static_cast<int64_t>(values.size()), 1);
-  std::copy(values.begin(), values.end(), points.data());
-  return points;
-}
-
-Matrix<float> normal_points(int64_t n, int64_t d, uint64_t seed) {
-  Random random(seed);
-  Matrix<float> points(n, d);
-  for (int64_t i = 0; i < points.size(); ++i)
-    points.data()[i] = static_cast<float>(random.normal());
-  return points;
-}
 
 AgglomerativeResult fit(FloatView points, Linkage linkage, int num_clusters = 1) {
   AgglomerativeOptions options;

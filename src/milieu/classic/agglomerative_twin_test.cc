@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <sstream>
 
-#include "milieu/base/random.h"
 #include "milieu/classic/agglomerative.h"
+#include "milieu/classic/test_points.h"
 #include "milieu/testing/temp_dir.h"
 
 namespace milieu {
@@ -19,14 +19,6 @@ using ::testing::Message;
 
 constexpr Linkage kLinkages[] = {Linkage::Ward, Linkage::Average, Linkage::Complete,
                                  Linkage::Single};
-
-Matrix<float> normal_points(int64_t n, int64_t d, uint64_t seed) {
-  Random random(seed);
-  Matrix<float> points(n, d);
-  for (int64_t i = 0; i < points.size(); ++i)
-    points.data()[i] = static_cast<float>(random.normal());
-  return points;
-}
 
 AgglomerativeResult fit(FloatView points, Linkage linkage) {
   AgglomerativeOptions options;

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "milieu/base/error.h"
-#include "milieu/base/random.h"
+#include "milieu/classic/test_points.h"
 #include "milieu/testing/synthetic.h"
 #include "milieu/testing/temp_dir.h"
 
@@ -24,27 +24,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Message;
-
-Matrix<float> line(std::vector<float> values) {
-  Matrix<float> points(static_cast<int64_t>(values.size()), 1);
-  std::copy(values.begin(), values.end(), points.data());
-  return points;
-}
-
-Matrix<float> normal_points(int64_t n, int64_t d, uint64_t seed) {
-  Random random(seed);
-  Matrix<float> points(n, d);
-  for (int64_t i = 0; i < points.size(); ++i)
-    points.data()[i] = static_cast<float>(random.normal());
-  return points;
-}
-
-bool same_partition(const std::vector<int>& a, const std::vector<int>& b) {
-  for (size_t i = 0; i < a.size(); ++i)
-    for (size_t j = 0; j < i; ++j)
-      if ((a[i] == a[j]) != (b[i] == b[j])) return false;
-  return a.size() == b.size();
-}
 
 double extra(const RunSummary& summary, const std::string& name) {
   for (const auto& [key, value] : summary.extra)

@@ -8,26 +8,13 @@
 
 #include "milieu/base/random.h"
 #include "milieu/classic/ncut_graph_internal.h"
+#include "milieu/classic/test_points.h"
 
 namespace milieu::internal {
 namespace {
 
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
-
-Matrix<float> line(std::vector<float> values) {
-  Matrix<float> points(static_cast<int64_t>(values.size()), 1);
-  std::copy(values.begin(), values.end(), points.data());
-  return points;
-}
-
-Matrix<float> normal_points(int64_t n, int64_t d, uint64_t seed) {
-  Random random(seed);
-  Matrix<float> points(n, d);
-  for (int64_t i = 0; i < points.size(); ++i)
-    points.data()[i] = static_cast<float>(random.normal());
-  return points;
-}
 
 AffinityGraph graph_of(FloatView points, double bandwidth, int num_neighbors,
                        int scale_neighbor = 7) {
