@@ -79,7 +79,10 @@ void infer_image(const ImageTable& table, int64_t d, const DlgmmModel& model,
     s.old_zeta.assign(zeta.begin(), zeta.end());
     s.old_alpha.assign(alpha.begin(), alpha.end());
     count_words(table, d, scorer, alpha, options, s);
-    update_image(prior, model.posterior, model.kappa, s.counts, zeta, alpha, s.image, unused);
+    // Mean field keeps what it begins with: its own zeta draws theta, which confirms zeta. So it
+    // begins where every cluster has had its own theta.
+    const DlgmmPosterior posterior = round == 0 ? DlgmmPosterior::Structured : model.posterior;
+    update_image(prior, posterior, model.kappa, s.counts, zeta, alpha, s.image, unused);
     if (largest_move(zeta, s.old_zeta) < kStillZeta &&
         largest_move(alpha, s.old_alpha) < kStillAlpha)
       break;

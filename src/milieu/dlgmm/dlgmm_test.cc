@@ -302,6 +302,34 @@ TEST(DlgmmFit, SeparatedClustersAreRecovered) {
   }
 }
 
+// The bound of the images under a model, by mean field from these zeta on.
+double mean_field_bound(const DlgmmModel& model, const DlgmmImages& images, DoubleView counts,
+                        Matrix<double> zeta) {
+  const ImageTable table = make_image_table(images, 1, 0);
+  Matrix<double> alpha(counts.rows(), counts.cols());
+  double bound = 0;
+  for (int round = 0; round < 30; ++round)
+    bound = update_images(table, model, counts, zeta, alpha, 1, silent_monitor())->bound.total();
+  return bound;
+}
+
+TEST(DlgmmFit, MeanFieldInferenceBeginsWithEveryClustersOwnTheta) {
+  const Drawn data = draw({.D = 150, .spread = 0.7, .sig = 0.7, .seed = 3});
+  const DlgmmInput input = data.input();
+  DlgmmOptions o = small_options();
+  o.posterior = DlgmmPosterior::MeanField, o.start = DlgmmStart::Lda;
+  const DlgmmResult result = fit_dlgmm(input, o);
+  const Matrix<double> counts =
+      run_data_pass(make_image_table(input.images, 1, 0), result.model, result.prediction.alpha,
+                    {.num_threads = 1}, silent_monitor())
+          ->counts;
+  Matrix<double> weights(counts.rows(), 3);
+  for (int64_t d = 0; d < weights.rows(); ++d)
+    std::ranges::copy(result.model.weights, weights.row(d));
+  EXPECT_GT(mean_field_bound(result.model, input.images, counts, result.prediction.probabilities),
+            mean_field_bound(result.model, input.images, counts, weights));
+}
+
 TEST(DlgmmFit, FullCovariancesListCorrelatedWords) {
   const Drawn data = draw({});
   DlgmmOptions o = small_options();
