@@ -167,7 +167,7 @@ def learn(folder, sets, penalty):
         np.save(f"{folder}/y{k}.npy", labels)
         trains.append(f"{folder}/X{k}.npy:{folder}/y{k}.npy")
     done = subprocess.run([PROGRAM, "exemplar", "learn", *trains, "--normalize=false", "--penalty",
-                           str(penalty), "--rounds", "5000", "--step", "0.4", "--json", "--threads", "1"],
+                           str(penalty), "--json", "--threads", "1"],
                           capture_output=True, text=True, check=True)
     return np.array(json.loads(done.stdout)["weights"])
 

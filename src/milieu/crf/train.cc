@@ -36,6 +36,16 @@ double scheduled(double step, CrfSchedule schedule, int round) {
   return step;
 }
 
+// A round's cost grows with the squared sizes; a small example is brought close to its optimum in
+// the time that a large one takes anyway.
+int rounds_by_size(const std::vector<CrfExample*>& examples) {
+  constexpr double kWork = 5e7;
+  double squares = 0;
+  for (const CrfExample* example : examples)
+    squares += static_cast<double>(example->size()) * static_cast<double>(example->size());
+  return static_cast<int>(std::clamp(kWork / squares, 200.0, 20000.0));
+}
+
 void check_input(const CrfTrainInput& input, const CrfTrainOptions& options) {
   require(!input.examples.empty(), "training needs at least one example");
   require(!input.start.empty(), "training needs at least one weight");
@@ -199,11 +209,13 @@ double regularizer_slope(double weight, const CrfTrainOptions& options) {
   return 0;
 }
 
-CrfTrainResult train_latent_crf(const CrfTrainInput& input, const CrfTrainOptions& options,
+CrfTrainResult train_latent_crf(const CrfTrainInput& input, const CrfTrainOptions& given,
                                 Monitor& monitor) {
   const Stopwatch watch;
-  validate_options(options);
-  check_input(input, options);
+  validate_options(given);
+  check_input(input, given);
+  CrfTrainOptions options = given;
+  if (options.max_iterations == 0) options.max_iterations = rounds_by_size(input.examples);
   Weights weights(input, options);
   Random random(options.seed);
   std::vector<double> gradient(input.start.size());

@@ -22,11 +22,13 @@ enum class CrfSchedule { Constant, InverseRoot, Inverse };
 enum class CrfConstraint { NonNegative, Box, Simplex, Free };
 
 struct CrfTrainOptions {
-  int max_iterations = 200;  // rounds; each sees every example once, or one if stochastic
-  int inner_rounds = 1;      // T: subgradient rounds between two latent steps
-  bool stochastic = false;   // a round takes one example, drawn at random
-  double step = 0.2;         // of the weights
-  bool adagrad = true;       // divide each weight's step by the root of its summed squares
+  // Rounds; each sees every example once, or one if stochastic. 0: 200, or more, up to 20,000, for
+  // small examples, where rounds cost little.
+  int max_iterations = 200;
+  int inner_rounds = 1;     // T: subgradient rounds between two latent steps
+  bool stochastic = false;  // a round takes one example, drawn at random
+  double step = 0.2;        // of the weights
+  bool adagrad = true;      // divide each weight's step by the root of its summed squares
   CrfSchedule step_schedule = CrfSchedule::InverseRoot;  // of the weights, without adagrad
   double dual_step = 1;                                  // of the duals
   CrfSchedule dual_schedule = CrfSchedule::InverseRoot;
@@ -47,7 +49,8 @@ void visit_fields(CrfTrainOptions& o, Visitor&& v) {
                                 {"inverse", CrfSchedule::Inverse}})
         .advanced();
   };
-  v("max_iterations", o.max_iterations, at_least(1).alias("rounds"), "rounds of training");
+  v("max_iterations", o.max_iterations, at_least(0).alias("rounds"),
+    "rounds of training; 0: 200, more for small examples");
   v("inner_rounds", o.inner_rounds, at_least(1),
     "rounds between two choices of what is latent (the exemplars)");
   v("stochastic", o.stochastic, anything(), "a round sees one training set, drawn at random");

@@ -6,8 +6,9 @@
 // Method: the loop is crf/train.cc; the slaves are those of cluster_example.cc.
 // Symbols: see learn_steps.h; F candidates, scale_t = 1 / mean of feature t where normalised.
 // Conventions: lambda starts at 0; w so that the mean distance is 3; a feature that is the same
-//   everywhere gets weight 0. Without normalisation weights and their price are those of the raw
-//   features, but the steps of a weight are still measured in its feature's mean.
+//   everywhere, or no smaller within clusters than between, gets weight 0. Without normalisation
+//   weights and their price are those of the raw features, but the steps of a weight are still
+//   measured in its feature's mean.
 // See: docs/algorithms/exemplar_learn.md.
 #include "milieu/exemplar/learn.h"
 
@@ -31,6 +32,7 @@ using internal::LearnForm;
 constexpr double kMeanDistance = 3;    // at the start
 constexpr double kSwitchedOff = 1e-3;  // of the largest share
 constexpr double kLeastPenalty = 1.5;  // times alpha, where the penalty is learned
+constexpr size_t kMaxTrace = 2000;
 
 std::vector<std::string> candidate_names(const LearnInput& input, LearnForm form, int64_t count) {
   std::vector<std::string> names = input.names;
@@ -64,7 +66,7 @@ struct Course {
   LearnForm form = LearnForm::Coordinates;
   std::vector<CandidateDistance> candidates;
   std::vector<double> means;  // F, over the pairs of all sets
-  std::vector<double> scale;  // F; 0 for a constant feature
+  std::vector<double> scale;  // F; 0 for a constant feature and one that was screened off
   double penalty = 0;         // at the start
   std::vector<std::unique_ptr<CrfExample>> examples;
 };
@@ -111,13 +113,19 @@ double rule_penalty(const LearnInput& input, const ExemplarLearnOptions& options
   return std::max(2 * options.alpha, options.beta * samples / clusters / 2);
 }
 
-void choose_scale(Course& course, const ExemplarLearnOptions& options) {
-  bool has_any = false;
-  for (const double mean : course.means) {
-    has_any = has_any || mean > 0;
-    course.scale.push_back(mean <= 0 ? 0.0 : options.normalize ? 1 / mean : 1.0);
+// Where nothing would be left, nothing is screened off.
+void choose_scale(Course& course, const ExemplarLearnOptions& options, std::vector<char> is_kept) {
+  bool has_any = false, has_kept = false;
+  for (size_t t = 0; t < course.means.size(); ++t) {
+    has_any = has_any || course.means[t] > 0;
+    has_kept = has_kept || (course.means[t] > 0 && is_kept[t] != 0);
   }
   require(has_any, "every candidate distance is the same for all pairs: there is nothing to learn");
+  if (!has_kept) is_kept.assign(is_kept.size(), 1);
+  for (size_t t = 0; t < course.means.size(); ++t) {
+    const bool is_used = course.means[t] > 0 && is_kept[t] != 0;
+    course.scale.push_back(!is_used ? 0.0 : options.normalize ? 1 / course.means[t] : 1.0);
+  }
 }
 
 // An empty list of examples when the monitor says stop.
@@ -134,7 +142,9 @@ Course make_course(const LearnInput& input, const ExemplarLearnOptions& options,
   auto features = make_features(input, course, options, monitor);
   if (monitor.should_stop()) return course;
   course.means = feature_means(features, options.train.num_threads);
-  choose_scale(course, options);
+  choose_scale(
+      course, options,
+      internal::screen_features(features, input.sets, options.screening, options.train.seed));
   const internal::ClusterExampleOptions example{options.alpha, options.beta, course.penalty,
                                                 options.learn_penalty, options.train.num_threads};
   const auto make = options.precision == LearnPrecision::Single
@@ -197,6 +207,15 @@ LearnedDistance make_model(const LearnInput& input, const Course& course,
   return model;
 }
 
+// Not more than kMaxTrace of many rounds: every k-th, and the last one.
+std::vector<CrfRound> thin_rounds(const std::vector<CrfRound>& all) {
+  const size_t k = (all.size() + kMaxTrace - 1) / kMaxTrace;
+  if (k <= 1) return all;
+  std::vector<CrfRound> some;
+  for (size_t i = (all.size() - 1) % k; i < all.size(); i += k) some.push_back(all[i]);
+  return some;
+}
+
 // The part of each candidate in the mean learned distance.
 std::vector<double> shares_of(const LearnedDistance& model, const std::vector<double>& means) {
   std::vector<double> shares;
@@ -214,10 +233,10 @@ void add_words(const Course& course, ExemplarLearnResult& result) {
   const std::vector<std::string> names = lines_of(result.model.names);
   double largest = 0;
   for (const double share : result.shares) largest = std::max(largest, std::abs(share));
-  std::vector<std::string> off, constant;
+  std::vector<std::string> off, constant, screened;
   for (size_t t = 0; t < names.size(); ++t) {
     if (std::abs(result.shares[t]) <= kSwitchedOff * largest) off.push_back(names[t]);
-    if (course.scale[t] == 0) constant.push_back(names[t]);
+    if (course.scale[t] == 0) (course.means[t] > 0 ? screened : constant).push_back(names[t]);
   }
   summary.message = fmt::format("{} of {} features are switched off", off.size(), names.size());
   if (!constant.empty())
@@ -230,6 +249,7 @@ void add_words(const Course& course, ExemplarLearnResult& result) {
   summary.extra = {{"penalty", result.model.penalty},
                    {"num_switched_off", static_cast<int64_t>(off.size())},
                    {"switched_off", off},
+                   {"screened_off", screened},
                    {"features", names},
                    {"weights", result.model.weights},
                    {"shares", result.shares}};
@@ -256,6 +276,7 @@ void calibrate(const LearnInput& input, const ExemplarLearnOptions& options, Mon
 void apply_paper_preset(ExemplarLearnOptions& options) {
   options = {};
   options.train.adagrad = false;
+  options.screening = 0;
   options.calibrate = false;
 }
 
@@ -281,10 +302,11 @@ ExemplarLearnResult learn_exemplar_distance(const LearnInput& input,
     const CrfTrainResult trained =
         train_latent_crf(make_train_input(course, options), options.train, monitor);
     result.model = make_model(input, course, trained.weights, options);
-    result.rounds = trained.rounds;
+    result.rounds = thin_rounds(trained.rounds);
+    summary.iterations = static_cast<int>(trained.rounds.size());
     summary.termination = trained.termination;
     result.shares = shares_of(result.model, course.means);
-    for (const CrfRound& round : trained.rounds) summary.trace.push_back(round.objective);
+    for (const CrfRound& round : result.rounds) summary.trace.push_back(round.objective);
     add_words(course, result);
     const bool is_given = options.penalty > 0 && !options.learn_penalty;
     if (options.calibrate && !is_given && !monitor.should_stop())
@@ -298,7 +320,6 @@ ExemplarLearnResult learn_exemplar_distance(const LearnInput& input,
   summary.version = version();
   summary.seed = options.train.seed;
   summary.d = static_cast<int64_t>(result.model.weights.size());
-  summary.iterations = static_cast<int>(summary.trace.size());
   summary.objective = summary.trace.empty() ? 0.0 : summary.trace.back();
   summary.seconds = watch.seconds();
   return result;

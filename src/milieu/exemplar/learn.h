@@ -31,10 +31,12 @@ struct ExemplarLearnOptions {
   bool calibrate = true;  // afterwards, the penalty under which the training sets come out best; a
                           // fixed penalty that is given stays
   bool normalize = true;  // divide each feature by its mean over all pairs first
+  double screening = 4;  // a candidate that is not larger between clusters than within by this many
+                         // standard errors gets no weight; 0: all take part
   LearnPrecision precision = LearnPrecision::Single;  // of distances and duals
   double max_memory_gb = 4;  // for duals and distances of all sets; what fits not is computed again
                              // in every round, duals are refused
-  CrfTrainOptions train;
+  CrfTrainOptions train = {.max_iterations = 0};
 };
 
 template <class Visitor>
@@ -47,6 +49,9 @@ void visit_fields(ExemplarLearnOptions& o, Visitor&& v) {
     "afterwards take the penalty under which the training sets come out best; a penalty given "
     "stays");
   v("normalize", o.normalize, anything(), "divide each feature by its mean over all pairs first");
+  v("screening", o.screening, at_least(0),
+    "leave out candidates that are not larger between clusters than within by this many standard "
+    "errors (from 100 samples on); 0 keeps all");
   visit_fields(o.train, v);
   v("precision", o.precision,
     one_of<LearnPrecision>({{"single", LearnPrecision::Single}, {"double", LearnPrecision::Double}})
@@ -56,7 +61,7 @@ void visit_fields(ExemplarLearnOptions& o, Visitor&& v) {
     "memory for distances and duals; distances beyond it are computed again in every round");
 }
 
-// The values of the paper where ours differ: plain subgradient steps, no calibration.
+// The values of the paper where ours differ: plain subgradient steps, no screening, no calibration.
 void apply_paper_preset(ExemplarLearnOptions& options);
 
 // One example: samples and their true clusters. Points, or matrices of candidate distances.
@@ -76,7 +81,7 @@ struct LearnInput {
 struct ExemplarLearnResult {
   LearnedDistance model;         // mean weights of the second half of the rounds
   RunSummary summary;            // objective: the bound of the loss at the last round, its trace
-  std::vector<CrfRound> rounds;  // the parts of the objective
+  std::vector<CrfRound> rounds;  // the parts of the objective, as many as the trace has
   std::vector<double> shares;    // F: weight times the candidate's mean over the pairs, of the sum
 };
 

@@ -20,6 +20,7 @@ using internal::minimise_sample_slave;
 using internal::SlaveMinimum;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // Golden case G1.
 TEST(LearnSteps, SampleSlaveGivesTheGoldenChoices) {
@@ -190,8 +191,6 @@ TEST(Learn, TwoGroupsGetTheGoldenWeight) {
   ExemplarLearnOptions options;
   options.penalty = d;
   options.normalize = false;
-  options.train.max_iterations = 2000;
-  options.train.step = 0.1;  // in units of 1 / mean feature: 0.2 of the weight itself
   const Example example = two_groups(m);
   const auto result = learn_exemplar_distance({{example.set()}}, options);
   const double g = 2 * alpha * (1 - 1.0 / m);
@@ -235,6 +234,39 @@ TEST(Learn, NoiseIsSwitchedOffAndNewDataFallIntoTheirGroups) {
   const ExemplarResult clusters = fit_exemplar(input, options);
   ASSERT_EQ(clusters.model.rows.size(), 4u);
   for (int p = 0; p < 100; ++p) EXPECT_EQ(clusters.labels[p], clusters.labels[p % 4]);
+}
+
+// Pure noise is left out where there are samples enough to tell, and only there.
+TEST(Learn, ScreeningLeavesOutWhatTellsNothing) {
+  ExemplarLearnOptions options;
+  options.train.max_iterations = 1;
+  options.calibrate = false;
+  const auto left_out = [&](int n, double screening) {
+    options.screening = screening;
+    const Example example = noisy_groups(n, 6);
+    std::vector<std::string> names;
+    for (const auto& [name, value] :
+         learn_exemplar_distance({{example.set()}}, options).summary.extra)
+      if (name == "screened_off") names = std::get<std::vector<std::string>>(value);
+    return names;
+  };
+  EXPECT_THAT(left_out(200, 4), ElementsAre("column 3", "column 4", "column 5", "column 6",
+                                            "column 7", "column 8", "column 9"));
+  EXPECT_THAT(left_out(200, 0), IsEmpty());
+  EXPECT_THAT(left_out(60, 4), IsEmpty());
+  EXPECT_THAT(left_out(200, 1e6), IsEmpty());  // nothing would be left
+}
+
+// Small sets get more rounds by default; the trace keeps some of them.
+TEST(Learn, SmallSetsAreTrainedLonger) {
+  const Example few = two_groups(4), many = two_groups(100);
+  const auto tiny = learn_exemplar_distance({{few.set()}}, {});
+  EXPECT_EQ(tiny.summary.iterations, 20000);
+  EXPECT_EQ(tiny.summary.trace.size(), 2000u);
+  EXPECT_EQ(tiny.rounds.size(), 2000u);
+  const auto larger = learn_exemplar_distance({{many.set()}}, {});
+  EXPECT_EQ(larger.summary.iterations, 1250);
+  EXPECT_EQ(larger.summary.trace.size(), 1250u);
 }
 
 TEST(Learn, ThreadsDoNotChangeTheBits) {
