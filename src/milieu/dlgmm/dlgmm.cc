@@ -14,7 +14,7 @@
 //           every pass begins at the softmax again, and the bound may fall where the field has
 //           several optima: then the best pass is kept and the run ends.
 //   starts  share the codebook; each gets start_rounds rounds of the cluster layer on the first
-//           counts, the highest bound goes on.
+//           counts, the highest bound goes on. Words may then move (word_moves.cc).
 //   empty   a word of weight below 1e-3 keeps its parameters; a cluster of weight below 1e-10 takes
 //           the pooled prior; an image without patches has label -1.
 //   labels  are inferred anew from the final model alone, so that prediction repeats them.
@@ -58,40 +58,6 @@ DlgmmModel empty_model(const DlgmmOptions& options) {
   model.beta = options.beta;
   model.kappa = options.kappa;
   return model;
-}
-
-// One pass of the data and the rounds of the cluster layer. False when it was stopped: the model
-// is then as it was before.
-bool make_pass(const DlgmmRun& run, DlgmmState& state, PassReport& report, Monitor& monitor) {
-  const DlgmmOptions& options = run.options;
-  const std::optional<PassResult> pass = run_data_pass(
-      run.table, state.model, state.alpha, run.pass_options(state.model.gamma), monitor);
-  if (!pass) return false;
-  DlgmmState next = state;
-  if (options.fix != DlgmmFix::Codebook) update_words(pass->stats, run.word_floor, next.model);
-  for (int round = 0; round < options.layer_rounds; ++round) {
-    const Matrix<double> old_means = next.model.means;
-    const std::optional<ClusterStats> stats =
-        update_images(run.table, next.model, pass->counts, next.probabilities, next.alpha,
-                      options.num_threads, monitor);
-    if (!stats) return false;
-    if (options.fix != DlgmmFix::Clusters)
-      update_clusters(*stats, options.min_cluster_variance, next.model);
-    report.bound = stats->bound;
-    report.bound.terms[0] = weight_term(*stats, next.model);
-    report.bound.terms[1] = cluster_term(*stats, old_means, next.model);
-  }
-  report.bound.terms[3] = word_term(pass->stats, state.model.words, next.model);
-  report.bound.terms[6] = options.kappa * pass->stats.entropy;
-  report.bound.terms[7] = options.kappa * state.model.gamma * pass->stats.agreement;
-  next.last_gamma = state.model.gamma;
-  if (run.learns_gamma()) next.model.gamma = next_gamma(pass->stats, state.model.gamma);
-  report.loss = pass->stats.loss;
-  report.num_scored = pass->stats.num_scored;
-  report.words_in_use = static_cast<int64_t>(
-      std::ranges::count_if(pass->stats.mass, [](double mass) { return mass >= 0.5; }));
-  state = std::move(next);
-  return true;
 }
 
 // Passes until the bound stands still; the last complete state is in `state`.
@@ -140,6 +106,38 @@ void check_state(const DlgmmState& state, const DlgmmRun& run) {
 
 }  // namespace
 
+bool make_pass(const DlgmmRun& run, DlgmmState& state, PassReport& report, Monitor& monitor) {
+  const DlgmmOptions& options = run.options;
+  const std::optional<PassResult> pass = run_data_pass(
+      run.table, state.model, state.alpha, run.pass_options(state.model.gamma), monitor);
+  if (!pass) return false;
+  DlgmmState next = state;
+  if (options.fix != DlgmmFix::Codebook) update_words(pass->stats, run.word_floor, next.model);
+  for (int round = 0; round < options.layer_rounds; ++round) {
+    const Matrix<double> old_means = next.model.means;
+    const std::optional<ClusterStats> stats =
+        update_images(run.table, next.model, pass->counts, next.probabilities, next.alpha,
+                      options.num_threads, monitor);
+    if (!stats) return false;
+    if (options.fix != DlgmmFix::Clusters)
+      update_clusters(*stats, options.min_cluster_variance, next.model);
+    report.bound = stats->bound;
+    report.bound.terms[0] = weight_term(*stats, next.model);
+    report.bound.terms[1] = cluster_term(*stats, old_means, next.model);
+  }
+  report.bound.terms[3] = word_term(pass->stats, state.model.words, next.model);
+  report.bound.terms[6] = options.kappa * pass->stats.entropy;
+  report.bound.terms[7] = options.kappa * state.model.gamma * pass->stats.agreement;
+  next.last_gamma = state.model.gamma;
+  if (run.learns_gamma()) next.model.gamma = next_gamma(pass->stats, state.model.gamma);
+  report.loss = pass->stats.loss;
+  report.num_scored = pass->stats.num_scored;
+  report.words_in_use = static_cast<int64_t>(
+      std::ranges::count_if(pass->stats.mass, [](double mass) { return mass >= 0.5; }));
+  state = std::move(next);
+  return true;
+}
+
 PassOptions DlgmmRun::pass_options(double gamma) const {
   return {options.word_loss, gamma, options.coherence_sweeps, options.num_threads, learns_gamma()};
 }
@@ -166,6 +164,7 @@ DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options, Moni
     state.model = empty_model(options);
     state.fingerprint = run.fingerprint;
     start_state(run, input, monitor, state);
+    if (!input.initial_model && input.initial_words.empty()) move_words(run, state, monitor);
     if (options.batch_images > 0 && !monitor.should_stop()) run_batches(run, state, monitor);
   }
   PassReport report;

@@ -56,8 +56,9 @@ struct DlgmmOptions {
   int num_epochs = 3;           // rounds of mini-batches over all images, before full passes
   int layer_rounds = 2;         // E and M steps of the cluster layer for each pass
   int start_rounds = 12;        // of each start, before the bounds are compared
-  int coherence_sweeps = 50;    // limit of checkerboard sweeps an image and pass, for gamma > 0
-  double word_loss = 1e-9;      // words whose share of a patch is surely below this are skipped
+  int word_moves = -1;        // limit of moves of words before the passes; -1: where they are cheap
+  int coherence_sweeps = 50;  // limit of checkerboard sweeps an image and pass, for gamma > 0
+  double word_loss = 1e-9;    // words whose share of a patch is surely below this are skipped
   double min_cluster_variance = 1e-2;     // floor of Sigma
   double min_word_variance = 0.01;        // floor of delta^2, as a share of the patches' variance
   int64_t max_codebook_patches = 200000;  // drawn for the first codebook
@@ -118,6 +119,11 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
     "rounds of the cluster layer for each pass");
   v("start_rounds", o.start_rounds, between(1, 1000).advanced(),
     "rounds of the cluster layer for each start, before the bounds are compared");
+  v("word_moves", o.word_moves, at_least(0).or_word("auto", -1).advanced(),
+    "words that move, before the passes, from where others replace them to where one word stands "
+    "for two, each after tries of eight passes; needs diagonal covariances and no gamma; auto "
+    "moves "
+    "them where a pass takes milliseconds");
   v("coherence_sweeps", o.coherence_sweeps, between(1, 10000).advanced(),
     "limit of checkerboard sweeps over an image in one pass, for gamma > 0");
   v("word_loss", o.word_loss, between(0, 0.1).advanced(),

@@ -128,6 +128,10 @@ DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options) {
                        run.table.num_without_patches > 0 ? " with patches" : "", num_images);
   });
   check_starts(input, options, run.table.num_images);
+  require(
+      options.word_moves <= 0 || words_can_move(options),
+      "word_moves needs diagonal covariances, a gamma of 0 and no layer that is fixed; take 0 or "
+      "auto");
   run.word_floor =
       std::max(options.min_word_variance * patch_variance(input.images.patches), 1e-30);
   run.fingerprint = fingerprint_of(input, options);

@@ -81,6 +81,48 @@ DlgmmResult fit_true_codebook(const Drawn& data, const DlgmmInput& input) {
   return fit_dlgmm(from_true, options);
 }
 
+// The bound of the images under a model, by mean field from these zeta on.
+double mean_field_bound(const DlgmmModel& model, const DlgmmImages& images, DoubleView counts,
+                        Matrix<double> zeta) {
+  const ImageTable table = make_image_table(images, 1, 0);
+  Matrix<double> alpha(counts.rows(), counts.cols());
+  double bound = 0;
+  for (int round = 0; round < 30; ++round)
+    bound = update_images(table, model, counts, zeta, alpha, 1, silent_monitor())->bound.total();
+  return bound;
+}
+
+TEST(DlgmmRecovery, MeanFieldLabelsBeginWithEveryClustersOwnTheta) {
+  const Drawn data = draw(3, 1);
+  DlgmmInput input;
+  input.images.patches = data.patches, input.images.offsets = data.offsets;
+  DlgmmOptions options = options_for(DlgmmFix::Codebook);
+  options.posterior = DlgmmPosterior::MeanField, options.start = DlgmmStart::Lda;
+  options.max_iterations = 3;
+  const DlgmmResult result = fit_dlgmm(input, options);
+  const Matrix<double> counts =
+      run_data_pass(make_image_table(input.images, 1, 0), result.model, result.prediction.alpha,
+                    {.num_threads = 1}, silent_monitor())
+          ->counts;
+  Matrix<double> weights(counts.rows(), kClusters);
+  for (int64_t d = 0; d < weights.rows(); ++d)
+    std::ranges::copy(result.model.weights, weights.row(d));
+  EXPECT_GT(mean_field_bound(result.model, input.images, counts, result.prediction.probabilities),
+            mean_field_bound(result.model, input.images, counts, weights));
+}
+
+// k-means leaves two of these words with one centre.
+TEST(DlgmmRecovery, WordsMoveToWhereTheBoundIsHigher) {
+  const Drawn data = draw(2, 3);
+  DlgmmInput input;
+  input.images.patches = data.patches, input.images.offsets = data.offsets;
+  DlgmmOptions options = options_for(DlgmmFix::None);
+  options.word_moves = 0;
+  const double still = fit_dlgmm(input, options).summary.objective;
+  options.word_moves = 1, options.max_iterations = 1;
+  EXPECT_GT(fit_dlgmm(input, options).summary.objective, still);
+}
+
 TEST(DlgmmRecovery, JointIsAheadOfSeparateAndNearTheTrueCodebook) {
   constexpr int kSeeds = 6;
   double joint = 0, separate = 0, truth = 0;

@@ -67,6 +67,16 @@ void move_moments(DoubleView from, DoubleView to, ClusterStats& stats);
 void blend(double keep, double add, const WordStats& other, WordStats& stats);
 void blend(double keep, double add, const ClusterStats& other, ClusterStats& stats);
 
+// One pass of the data and the rounds of the cluster layer. False when it was stopped: the state is
+// then as it was before.
+bool make_pass(const DlgmmRun& run, DlgmmState& state, PassReport& report, Monitor& monitor);
+
+// Diagonal covariances, no gamma, no clamped layer.
+bool words_can_move(const DlgmmOptions& options);
+// Moves words to where the bound is higher, with some passes, where the options allow it. A stop
+// leaves a valid state.
+void move_words(const DlgmmRun& run, DlgmmState& state, Monitor& monitor);
+
 // Both layers at their start. When the monitor stops it the model is valid, but says nothing.
 void start_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& monitor, DlgmmState& state);
 

@@ -302,34 +302,6 @@ TEST(DlgmmFit, SeparatedClustersAreRecovered) {
   }
 }
 
-// The bound of the images under a model, by mean field from these zeta on.
-double mean_field_bound(const DlgmmModel& model, const DlgmmImages& images, DoubleView counts,
-                        Matrix<double> zeta) {
-  const ImageTable table = make_image_table(images, 1, 0);
-  Matrix<double> alpha(counts.rows(), counts.cols());
-  double bound = 0;
-  for (int round = 0; round < 30; ++round)
-    bound = update_images(table, model, counts, zeta, alpha, 1, silent_monitor())->bound.total();
-  return bound;
-}
-
-TEST(DlgmmFit, MeanFieldInferenceBeginsWithEveryClustersOwnTheta) {
-  const Drawn data = draw({.D = 150, .spread = 0.7, .sig = 0.7, .seed = 3});
-  const DlgmmInput input = data.input();
-  DlgmmOptions o = small_options();
-  o.posterior = DlgmmPosterior::MeanField, o.start = DlgmmStart::Lda;
-  const DlgmmResult result = fit_dlgmm(input, o);
-  const Matrix<double> counts =
-      run_data_pass(make_image_table(input.images, 1, 0), result.model, result.prediction.alpha,
-                    {.num_threads = 1}, silent_monitor())
-          ->counts;
-  Matrix<double> weights(counts.rows(), 3);
-  for (int64_t d = 0; d < weights.rows(); ++d)
-    std::ranges::copy(result.model.weights, weights.row(d));
-  EXPECT_GT(mean_field_bound(result.model, input.images, counts, result.prediction.probabilities),
-            mean_field_bound(result.model, input.images, counts, weights));
-}
-
 TEST(DlgmmFit, FullCovariancesListCorrelatedWords) {
   const Drawn data = draw({});
   DlgmmOptions o = small_options();
@@ -419,6 +391,8 @@ TEST(DlgmmFit, WrongInputIsRefusedByName) {
   EXPECT_THAT(refusal([](auto& in, auto& o) { o.num_bands = 3, in.images.grid = {}; }),
               HasSubstr("num_bands is 3"));
   EXPECT_THAT(refusal([](auto&, auto& o) { o.gamma = -2; }), HasSubstr("gamma is -2"));
+  EXPECT_THAT(refusal([](auto&, auto& o) { o.word_moves = 3, o.fix = DlgmmFix::Codebook; }),
+              HasSubstr("word_moves needs"));
   Matrix<int32_t> grid(40, 2);
   EXPECT_THAT(refusal([&](auto& in, auto&) { in.images.grid = grid.view(); }),
               HasSubstr("grid of image 0 is 0 x 0, but it has 16 patches"));
@@ -499,7 +473,7 @@ TEST(DlgmmFit, MiniBatchesGetFartherThanAsManyVisits) {
   DlgmmOptions o = small_options();
   // Three epochs and a pass come to every image four times. (A mini-batch scores its patches twice
   // at a time: on as few images as these, seven passes would be as much work and are ahead.)
-  o.max_iterations = 4;
+  o.max_iterations = 4, o.word_moves = 0;
   const double four_passes = fit_dlgmm(data.input(), o).summary.objective;
   o.max_iterations = 1, o.batch_images = 20, o.num_epochs = 3;
   const DlgmmResult batches = fit_dlgmm(data.input(), o);
