@@ -15,9 +15,10 @@ namespace milieu {
 namespace {
 
 constexpr uint64_t kBatchStream = 1u << 20;
-constexpr double kForgetting = 0.7;  // rate (t + delay)^-forgetting; in (0.5, 1] it converges
+// Rate (t + delay)^-forgetting, which converges in (0.5, 1]. Images keep their theta between
+// visits, so the statistics of a batch are good from the start and the least forgetting is best.
+constexpr double kForgetting = 0.51;
 constexpr double kDelay = 1;
-constexpr int kLocalRounds = 2;  // of phi, theta and zeta on a batch, before its statistics count
 
 // The patches of some images, copied together.
 struct Batch {
@@ -73,19 +74,15 @@ std::optional<LayerStats> visit(const DlgmmRun& run, const Batch& batch, DlgmmSt
   Matrix<double> alpha, zeta;
   copy_rows(state.alpha, batch.images, alpha);
   copy_rows(state.probabilities, batch.images, zeta);
-  std::optional<LayerStats> stats;
-  for (int round = 0; round < kLocalRounds; ++round) {
-    std::optional<PassResult> pass = run_data_pass(batch.table, state.model, alpha,
-                                                   run.pass_options(state.model.gamma), monitor);
-    if (!pass) return std::nullopt;
-    std::optional<ClusterStats> clusters = update_images(
-        batch.table, state.model, pass->counts, zeta, alpha, run.options.num_threads, monitor);
-    if (!clusters) return std::nullopt;
-    stats = LayerStats{std::move(pass->stats), std::move(*clusters)};
-  }
+  std::optional<PassResult> pass =
+      run_data_pass(batch.table, state.model, alpha, run.pass_options(state.model.gamma), monitor);
+  if (!pass) return std::nullopt;
+  std::optional<ClusterStats> clusters = update_images(batch.table, state.model, pass->counts, zeta,
+                                                       alpha, run.options.num_threads, monitor);
+  if (!clusters) return std::nullopt;
   put_rows(alpha, batch.images, state.alpha);
   put_rows(zeta, batch.images, state.probabilities);
-  return stats;
+  return LayerStats{std::move(pass->stats), std::move(*clusters)};
 }
 
 void add_scaled(double keep, double add, const double* from, int64_t count, double* to) {
