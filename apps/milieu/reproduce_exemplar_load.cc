@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <sstream>
 
 #include "milieu/base/random.h"
 #include "milieu/feature/extract.h"
@@ -42,7 +43,8 @@ ImageFolder draw_pictures(ImageFolder all, int max_per_class) {
   return drawn;
 }
 
-void add_feature(const FeatureFolder& folder, const std::string& id, PictureSet& set) {
+void add_feature(const FeatureFolder& folder, const std::string& id, const std::string& title,
+                 PictureSet& set) {
   const Points points = folder.points(id);
   const int64_t first = set.points.cols();
   Matrix<float> joined(points.rows(), first + points.cols());
@@ -56,7 +58,8 @@ void add_feature(const FeatureFolder& folder, const std::string& id, PictureSet&
   set.points = std::move(joined);
   for (const auto& [distance, name] : kDistances)
     if (is_histogram || distance != Distance::ChiSquared)
-      set.candidates.push_back({fmt::format("{} {}", id, name), distance, 0, first, points.cols()});
+      set.candidates.push_back(
+          {fmt::format("{} {}", title, name), distance, 0, first, points.cols()});
 }
 
 }  // namespace
@@ -68,23 +71,24 @@ bool load_pictures(const PictureSetting& setting, ReproduceRun& run, PictureSet&
   set.paths = images.paths;
   set.classes = images.labels.indices;
   set.num_classes = static_cast<int>(images.labels.names.size());
-  for (FeatureSpec& spec : parse_features(setting.features)) {
-    const std::string id = spec.id, text = to_text(spec);
+  // One by one: a feature may stand in the list several times, with other options.
+  std::istringstream list(setting.features);
+  for (std::string each; std::getline(list, each, ',');) {
+    std::vector<FeatureSpec> one = parse_features(each);
+    const std::string id = one[0].id, text = to_text(one[0]);
     std::string place = text;
     for (char& c : place)
       if (c == ':' || c == '=') c = '-';
     ExtractOptions extract;
     extract.num_threads = run.options().num_threads;
     extract.waits = true;
-    std::vector<FeatureSpec> one;
-    one.push_back(std::move(spec));
     run.say(fmt::format("{} of {} pictures", text, images.paths.size()));
     const std::string folder = fmt::format("{}/reproduce-{}-{}-{}", cache_folder(), setting.set,
                                            images.paths.size(), place);
     const ExtractResult result =
         extract_features(images, std::move(one), folder, extract, run.monitor());
     if (!result.is_complete || run.is_stopped()) return false;
-    add_feature(open_feature_folder(folder), id, set);
+    add_feature(open_feature_folder(folder), id, text, set);
   }
   return true;
 }

@@ -272,10 +272,11 @@ void reproduce_exemplar_scenes(ReproduceRun& run) {
   run_pictures({.set = "scenes15",
                 .title = "15 scenes, 80 pictures a class [Komodakis11: accuracy 63, NN 70.2; "
                          "singles and average at most 61]",
-                .features = "gist,lbp,rot-lbp,hog:pyramid=3,dense-sift:pyramid=3,textons:pyramid=3,"
-                            "mr8:pyramid=2,sparse-sift,tiny:normalize=true,color",
+                .features = "gist,lbp,rot-lbp,hog:pyramid=3,dense-sift:pyramid=3:patch_size=32,"
+                            "textons:pyramid=3,mr8:pyramid=2,sparse-sift,"
+                            "local-color:pyramid=3:num_bins=6,tiny:normalize=true,color",
                 .max_per_class = 80,
-                .rounds = 2000},
+                .rounds = 1500},
                run);
 }
 

@@ -104,7 +104,10 @@ std::vector<double> feature_means(const std::vector<std::unique_ptr<PairFeatures
   return means;
 }
 
+// One that is trained starts low: the weights follow it up, and from a high one they would take
+// thousands of rounds to grow to its scale.
 double rule_penalty(const LearnInput& input, const ExemplarLearnOptions& options) {
+  if (options.learn_penalty) return 2 * options.alpha;
   double samples = 0, clusters = 0;
   for (const LearnSet& set : input.sets) {
     samples += static_cast<double>(set.labels.size());

@@ -26,7 +26,7 @@ struct ExemplarLearnOptions {
   double alpha = 1;            // margin for each exemplar too many or too few in a true cluster
   double beta = 1;             // margin for each sample outside its true cluster
   double penalty = 0;          // d_qq; 0: by rule, the larger of 2 alpha and beta times half the
-                               // mean cluster size
+                               // mean cluster size; 2 alpha where it is learned
   bool learn_penalty = false;  // d_qq is trained too, from `penalty` on
   bool calibrate = true;  // afterwards, the penalty under which the training sets come out best; a
                           // fixed penalty that is given stays

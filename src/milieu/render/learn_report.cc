@@ -62,8 +62,11 @@ void add_weight_table(Markup& page, const LearnReportInput& input) {
 void add_objective_card(Markup& page, const LearnReportInput& input) {
   const std::vector<double>& trace = input.summary->trace;
   if (trace.size() < 2) return;
-  std::vector<double> x(trace.size());
-  std::iota(x.begin(), x.end(), 1.0);
+  // The trace of many rounds has every k-th of them.
+  const double num_rounds = std::max<double>(input.summary->iterations, std::ssize(trace));
+  std::vector<double> x;
+  for (size_t i = 1; i <= trace.size(); ++i)
+    x.push_back(static_cast<double>(i) * num_rounds / static_cast<double>(trace.size()));
   open_card(page, CardWidth::Half, "Objective",
             "after each round: an upper bound of the loss, and the price of the weights");
   page.raw(render_lines("objective", "Objective after each round", "round", "objective",
