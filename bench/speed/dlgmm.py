@@ -120,6 +120,7 @@ def show_growth(given):
             row = ours(given, 150 * size["words"], 1, images=20 * size["patches"],
                        dimensions=64 * size["dimensions"])
             print(json.dumps({"grows": name, "factor": factor, "seconds": row["seconds"],
+                              "cpu_seconds": row["cpu_seconds"],
                               "words_per_patch": row["words_per_patch"]}), flush=True)
 
 
