@@ -183,14 +183,25 @@ bool make_move(const DlgmmRun& run, double bound, Monitor& monitor, const DlgmmS
   return false;
 }
 
+// About how many multiplications a pass takes.
+int64_t pass_cost(const DlgmmRun& run, const DlgmmModel& model) {
+  constexpr int64_t kThetaStep = 100;  // for a word: some steps of Newton's method
+  const FloatView patches = run.table.images.patches;
+  const int64_t thetas = run.table.num_images * model.num_bands *
+                         (model.posterior == DlgmmPosterior::Structured ? model.num_clusters() : 1);
+  return model.num_words() * (patches.rows() * patches.cols() + kThetaStep * thetas);
+}
+
 // How many words may move.
 int64_t move_limit(const DlgmmRun& run, const DlgmmModel& model) {
-  constexpr int64_t kCheapProducts = 2'000'000;  // of patches and words, in a pass
+  constexpr int64_t kCheapPass = 2'000'000;
+  constexpr int64_t kFewPatches = 8;  // an image of fewer says little about its words
   const DlgmmOptions& options = run.options;
   if (options.word_moves >= 0) return options.word_moves;
-  const FloatView patches = run.table.images.patches;
-  const bool is_cheap = patches.rows() * patches.cols() * model.num_words() <= kCheapProducts;
-  return words_can_move(options) && is_cheap && options.batch_images == 0 ? model.num_words() : 0;
+  const bool is_wanted = options.batch_images == 0 &&
+                         run.table.images.patches.rows() >= kFewPatches * run.table.num_images;
+  const bool is_cheap = pass_cost(run, model) <= kCheapPass;
+  return words_can_move(options) && is_wanted && is_cheap ? model.num_words() : 0;
 }
 
 }  // namespace
