@@ -19,7 +19,7 @@ struct PictureSetting {
   std::string title;
   std::string features;   // list, one cached folder each
   int max_per_class = 0;  // pictures of a class that take part, drawn at random; 0: all
-  int rounds = 600;       // of training; chosen by halves of the training halves
+  int rounds = 600;       // of training; chosen without the test halves
   int own_runs = 10;
 };
 
