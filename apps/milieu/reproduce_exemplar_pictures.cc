@@ -190,7 +190,7 @@ void draw_page(const PictureSetting& setting, const PictureSet& set, const Split
   open_card(page, CardWidth::Half, "Objective", "after each round of training");
   page.raw(render_lines("objective", "Objective", "round", "objective", {objective}));
   close_card(page);
-  open_card(page, CardWidth::Full, "Exemplars",
+  open_card(page, CardWidth::Half, "Exemplars",
             fmt::format("{} of the test half were chosen for {} classes", split.exemplars.size(),
                         set.num_classes));
   SheetFigure sheet;
