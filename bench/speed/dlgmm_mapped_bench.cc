@@ -10,10 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <functional>
 
+#include "milieu/base/monitor.h"
 #include "milieu/base/random.h"
 #include "milieu/data/npy.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
@@ -21,12 +20,6 @@
 namespace {
 
 using namespace milieu;
-
-double timed(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 DlgmmModel make_model(FloatView patches, int num_words, int num_clusters) {
   DlgmmModel model;
@@ -61,20 +54,18 @@ int main(int argc, char** argv) {
   const ImageTable table = make_image_table(images, 1, 0);
   Matrix<double> alpha(table.num_images, words), zeta(table.num_images, clusters);
   std::fill_n(zeta.data(), zeta.size(), 1.0 / clusters);
-  double words_per_patch = 0;
-  Matrix<double> counts;
-  const double pass = timed([&] {
-    PassResult result =
-        *run_data_pass(table, model, alpha, {.num_threads = threads}, silent_monitor());
-    words_per_patch = static_cast<double>(result.stats.num_scored) /
-                      static_cast<double>(result.stats.num_patches);
-    counts = std::move(result.counts);
-    update_words(result.stats, 1e-6, model);
-  });
-  const double layer = timed([&] {
-    update_clusters(*update_images(table, model, counts, zeta, alpha, threads, silent_monitor()),
-                    1e-2, model);
-  });
+  const Stopwatch pass_watch;
+  const PassResult result =
+      *run_data_pass(table, model, alpha, {.num_threads = threads}, silent_monitor());
+  update_words(result.stats, 1e-6, model);
+  const double pass = pass_watch.seconds();
+  const Stopwatch layer_watch;
+  update_clusters(
+      *update_images(table, model, result.counts, zeta, alpha, threads, silent_monitor()), 1e-2,
+      model);
+  const double layer = layer_watch.seconds();
+  const double words_per_patch =
+      static_cast<double>(result.stats.num_scored) / static_cast<double>(result.stats.num_patches);
   fmt::print(
       "{{\"patches\": {}, \"images\": {}, \"pass\": {}, \"clusters\": {}, \"words_per_patch\": "
       "{}}}\n",
