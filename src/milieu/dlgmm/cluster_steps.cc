@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kImagesPerBlock = 16;
 constexpr double kNoShare = 1e-300;  // a smaller zeta adds nothing to the statistics
+constexpr double kNegligible = 50;   // a cluster so far below another one has no share: exp(-50)
 
 double log_two_pi() { return std::log(2 * std::numbers::pi); }
 
@@ -58,30 +59,30 @@ struct BandParts {
   double t3 = 0, t6 = 0;
 };
 
-// The theta-step of one band against the precision and mean in the scratch or of cluster j.
-BandParts solve_band(const ClusterPrior& prior, int j, int g, std::span<const double> zeta,
-                     std::span<const double> counts, Theta& theta, ImageScratch& s,
-                     ClusterStats& stats) {
-  const double total = total_of(counts);
-  const bool is_mixed = j < 0;
-  ThetaValue value;
-  if (prior.is_full) {
-    if (is_mixed) mix_full_precisions(prior, g, zeta, s.full_precision, s.mean);
-    value = solve_theta_full(
-        counts, total, is_mixed ? s.full_precision.view() : prior.full_precision(j, g),
-        is_mixed ? std::span<const double>(s.mean) : prior.mean(j, g), theta, s.solver);
-  } else {
-    if (is_mixed) mix_precisions(prior, g, zeta, s);
-    value = solve_theta(
-        counts, total, is_mixed ? std::span<const double>(s.precision) : prior.precision(j, g),
-        is_mixed ? std::span<const double>(s.mean) : prior.mean(j, g), theta, s.solver);
-  }
-  stats.newton_steps += value.steps;
-  return {count_term(counts, total, theta, value.log_sum), theta_entropy(theta)};
-}
-
 std::span<const double> band_of(std::span<const double> values, int64_t num_words, int g) {
   return values.subspan(g * num_words, num_words);
+}
+
+// The parts of a band of `counts` whose theta is at its maximum.
+BandParts parts_of(std::span<const double> counts, const Theta& theta, double log_sum) {
+  return {count_term(counts, total_of(counts), theta, log_sum), theta_entropy(theta)};
+}
+
+// Mean field's theta-step of one band, against the clusters mixed by zeta.
+BandParts solve_mixed(const ClusterPrior& prior, int g, std::span<const double> zeta,
+                      std::span<const double> counts, Theta& theta, ImageScratch& s,
+                      ClusterStats& stats) {
+  const double total = total_of(counts);
+  ThetaValue value;
+  if (prior.is_full) {
+    mix_full_precisions(prior, g, zeta, s.full_precision, s.mean);
+    value = solve_theta_full(counts, total, s.full_precision.view(), s.mean, theta);
+  } else {
+    mix_precisions(prior, g, zeta, s);
+    value = solve_theta(counts, total, s.precision, s.mean, theta, s.solvers[0]);
+  }
+  stats.newton_steps += value.steps;
+  return parts_of(counts, theta, value.log_sum);
 }
 
 void add_alpha(std::span<double> alpha, int64_t num_words, int g, double share,
@@ -98,40 +99,103 @@ void add_zeta_terms(const ClusterPrior& prior, std::span<const double> zeta, Bou
   }
 }
 
-// Structured: a theta for each cluster and band, then zeta.
+// Structured: what cluster j makes of the image.
+struct ClusterFit {
+  std::vector<BandParts> parts;   // one a band
+  std::vector<double> densities;  // E log N, one a band
+};
+
+// The steps of all bands of cluster j together. False, with thetas on their way, once log pi_j plus
+// the energy is sure to stay below `least`.
+bool climb_cluster(const ClusterPrior& prior, int j, std::span<const double> counts, double least,
+                   std::span<Theta> thetas, ImageScratch& s, ClusterStats& stats) {
+  double constant = prior.log_weights[j];  // what the energy has beside the bands' F
+  for (int g = 0; g < prior.num_bands; ++g) {
+    const std::span<const double> n = band_of(counts, prior.num_words, g);
+    s.solvers[g].begin(n, total_of(n), prior.precision(j, g), prior.mean(j, g), thetas[g]);
+    constant += 0.5 * (static_cast<double>(prior.num_words) - prior.log_dets(j, g));
+  }
+  bool is_below = false;
+  for (bool is_done = false; !is_done && !is_below;) {
+    double energy = constant;
+    is_done = true;
+    for (ThetaSolver& solver : s.solvers) {
+      solver.step();
+      is_done = is_done && solver.is_done();
+      energy += solver.value().objective;
+    }
+    if (is_done || energy >= least) continue;
+    double most = constant;
+    for (const ThetaSolver& solver : s.solvers) most += solver.upper_bound();
+    is_below = most < least;
+  }
+  for (const ThetaSolver& solver : s.solvers) stats.newton_steps += solver.value().steps;
+  return !is_below;
+}
+
+// The energy of cluster j at its best thetas; -inf once it is sure to stay below `least`.
+double solve_cluster(const ClusterPrior& prior, int j, std::span<const double> counts, double least,
+                     std::span<Theta> thetas, ImageScratch& s, ClusterFit& fit,
+                     ClusterStats& stats) {
+  if (!prior.is_full && !climb_cluster(prior, j, counts, least, thetas, s, stats)) return -INFINITY;
+  double energy = 0;
+  fit.parts.resize(prior.num_bands), fit.densities.resize(prior.num_bands);
+  for (int g = 0; g < prior.num_bands; ++g) {
+    const std::span<const double> n = band_of(counts, prior.num_words, g);
+    ThetaValue value;
+    if (prior.is_full) {
+      value =
+          solve_theta_full(n, total_of(n), prior.full_precision(j, g), prior.mean(j, g), thetas[g]);
+      stats.newton_steps += value.steps;
+    } else {
+      value = s.solvers[g].value();
+    }
+    fit.parts[g] = parts_of(n, thetas[g], value.log_sum);
+    fit.densities[g] = expected_log_density(prior, j, g, thetas[g]);
+    energy += fit.parts[g].t3 + fit.parts[g].t6 + fit.densities[g];
+  }
+  return energy;
+}
+
+// Structured: a theta for each cluster and band, then zeta. The likeliest cluster comes first, so
+// that the steps of those that have no share are few.
 void update_structured(const ClusterPrior& prior, std::span<const double> counts,
                        std::span<double> zeta, std::span<double> alpha, ImageScratch& s,
                        ClusterStats& stats) {
   const int num_bands = prior.num_bands;
   const int64_t num_words = prior.num_words;
   s.thetas.resize(static_cast<size_t>(prior.num_clusters()) * num_bands);
-  s.energies.assign(prior.num_clusters(), 0);
-  std::vector<BandParts> parts(s.thetas.size());
-  std::vector<double> densities(s.thetas.size());
-  for (int j = 0; j < prior.num_clusters(); ++j)
-    for (int g = 0; g < num_bands; ++g) {
-      const size_t at = static_cast<size_t>(j) * num_bands + g;
-      const std::span<const double> n = band_of(counts, num_words, g);
-      Theta& theta = s.thetas[at];
-      if (j == 0)
-        start_theta(n, prior.precision(j, g), theta);
-      else
-        theta = s.thetas[at - num_bands];  // clusters differ little: the one before is near
-      parts[at] = solve_band(prior, j, g, zeta, n, theta, s, stats);
-      densities[at] = expected_log_density(prior, j, g, theta);
-      s.energies[j] += parts[at].t3 + parts[at].t6 + densities[at];
-    }
+  s.energies.assign(prior.num_clusters(), -INFINITY);
+  std::vector<ClusterFit> fits(prior.num_clusters());
+  const auto thetas_of = [&](int j) {
+    return std::span<Theta>(s.thetas).subspan(static_cast<size_t>(j) * num_bands, num_bands);
+  };
+  const auto first = static_cast<int>(std::ranges::max_element(zeta) - zeta.begin());
+  for (int g = 0; g < num_bands; ++g)
+    start_theta(band_of(counts, num_words, g), prior.precision(first, g), thetas_of(first)[g]);
+  int best = first;
+  double highest = -INFINITY;
+  for (int i = 0; i < prior.num_clusters(); ++i) {
+    const int j = i == 0 ? first : (i <= first ? i - 1 : i);
+    // Clusters differ little: the best one's theta is near.
+    if (j != first) std::ranges::copy(thetas_of(best), thetas_of(j).begin());
+    s.energies[j] =
+        solve_cluster(prior, j, counts, highest - kNegligible, thetas_of(j), s, fits[j], stats);
+    if (prior.log_weights[j] + s.energies[j] <= highest) continue;
+    highest = prior.log_weights[j] + s.energies[j];
+    best = j;
+  }
   update_zeta(prior, s.energies, zeta);
   add_zeta_terms(prior, zeta, stats.bound);
   for (int j = 0; j < prior.num_clusters(); ++j) {
     if (zeta[j] < kNoShare) continue;
     for (int g = 0; g < num_bands; ++g) {
-      const size_t at = static_cast<size_t>(j) * num_bands + g;
-      stats.bound.terms[1] += zeta[j] * densities[at];
-      stats.bound.terms[2] += zeta[j] * parts[at].t3;
-      stats.bound.terms[5] += zeta[j] * parts[at].t6;
-      stats.add(prior, j, g, zeta[j], s.thetas[at]);
-      add_alpha(alpha, num_words, g, zeta[j], s.thetas[at]);
+      const Theta& theta = thetas_of(j)[g];
+      stats.bound.terms[1] += zeta[j] * fits[j].densities[g];
+      stats.bound.terms[2] += zeta[j] * fits[j].parts[g].t3;
+      stats.bound.terms[5] += zeta[j] * fits[j].parts[g].t6;
+      stats.add(prior, j, g, zeta[j], theta);
+      add_alpha(alpha, num_words, g, zeta[j], theta);
     }
   }
 }
@@ -145,7 +209,7 @@ void update_mean_field(const ClusterPrior& prior, std::span<const double> counts
   for (int g = 0; g < prior.num_bands; ++g) {
     const std::span<const double> n = band_of(counts, prior.num_words, g);
     start_theta(n, prior.precision(0, g), s.thetas[g]);
-    const BandParts parts = solve_band(prior, -1, g, zeta, n, s.thetas[g], s, stats);
+    const BandParts parts = solve_mixed(prior, g, zeta, n, s.thetas[g], s, stats);
     stats.bound.terms[2] += parts.t3;
     stats.bound.terms[5] += parts.t6;
     for (int j = 0; j < prior.num_clusters(); ++j)
@@ -204,6 +268,7 @@ void update_image(const ClusterPrior& prior, DlgmmPosterior posterior, double ka
                   std::span<const double> counts, std::span<double> zeta, std::span<double> alpha,
                   ImageScratch& scratch, ClusterStats& stats) {
   scratch.counts.resize(counts.size());
+  scratch.solvers.resize(prior.num_bands);
   for (size_t v = 0; v < counts.size(); ++v) scratch.counts[v] = kappa * counts[v];
   std::fill(alpha.begin(), alpha.end(), 0.0);
   if (posterior == DlgmmPosterior::Structured)

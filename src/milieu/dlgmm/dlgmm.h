@@ -51,7 +51,7 @@ struct DlgmmOptions {
   double kappa = 1;             // discounts patches that overlap; smaller trusts counts less
   int num_restarts = 5;         // starts of the clusters; the highest bound goes on
   int max_iterations = 200;     // passes over the patches
-  double rel_tolerance = 1e-6;  // stop when the bound rises by less than this share
+  double rel_tolerance = 1e-5;  // stop when the bound rises by less than this share
   int batch_images = 0;         // images of a mini-batch; 0: none, only full passes
   int num_epochs = 3;           // rounds of mini-batches over all images, before full passes
   int layer_rounds = 2;         // E and M steps of the cluster layer for each pass

@@ -377,4 +377,46 @@ void dlgmm_theta_direction(const double* a, const double* t, const double* n,
   totals[2] = total_of(rest);
 }
 
+double dlgmm_theta_aim(double factor, const double* ua, const double* ut, const double* t,
+                       int64_t count, double* xa, double* xt) {
+  double lanes[kLanes] = {};
+  int64_t v = 0;
+  const auto aim = [&](int64_t i, int l) {
+    xa[i] += factor * ua[i];
+    xt[i] += factor * ut[i];
+    const double slope = xt[i] / t[i];
+    lanes[l] = slope < lanes[l] ? slope : lanes[l];
+  };
+  for (; v + kLanes <= count; v += kLanes)
+    for (int l = 0; l < kLanes; ++l) aim(v + l, l);
+  for (int l = 0; v < count; ++v, ++l) aim(v, l);
+  double least = 0;
+  for (const double lane : lanes) least = lane < least ? lane : least;
+  return least;
+}
+
+void dlgmm_theta_move(const double* a, const double* t, double length, const double* xa,
+                      const double* xt, int64_t count, double* next_a, double* next_t) {
+  for (int64_t v = 0; v < count; ++v) next_a[v] = a[v] + length * xa[v];
+  for (int64_t v = 0; v < count; ++v) next_t[v] = t[v] + length * xt[v];
+}
+
+double dlgmm_theta_gap(const double* a, const double* t, const double* n, const double* precision,
+                       const double* mean, const double* exponents, double sum, double total,
+                       int64_t count) {
+  const double scale = total / sum;
+  double lanes[kLanes] = {};
+  int64_t v = 0;
+  const auto gap = [&](int64_t i) {
+    const double h = scale * exponents[i];
+    const double ga = n[i] - h - precision[i] * (a[i] - mean[i]);
+    const double y = t[i] * (precision[i] + h);
+    return 0.5 * (ga * ga / precision[i] + (y - 1) * (y - 1) / y);
+  };
+  for (; v + kLanes <= count; v += kLanes)
+    for (int l = 0; l < kLanes; ++l) lanes[l] += gap(v + l);
+  for (int l = 0; v < count; ++v, ++l) lanes[l] += gap(v);
+  return total_of(lanes);
+}
+
 }  // namespace milieu::MILIEU_ISA

@@ -30,6 +30,10 @@ inline constexpr int64_t kSelectSlack = 16;
 // dlgmm_theta_value: sum_v n a - precision ((a - mean)^2 + t) / 2.
 // dlgmm_theta_direction: with s = exponents / sum and N the total: x = M^-1 g (xa, xt) and
 // y = M^-1 u (ua, ut), and totals = {g'x, u'x, 1 - N u'y}.
+// dlgmm_theta_aim: x += factor y; returns the least xt / t. dlgmm_theta_move: next = (a, t) +
+// length x. dlgmm_theta_gap: by how much the objective can at most be larger elsewhere, sum_v ga^2
+// / (2 precision) + (y - 1)^2 / (2 y), y = t (precision + N s), which is at least (y - 1 - log y)
+// / 2.
 MILIEU_DECLARE_ISA(
     int64_t dlgmm_select(const float* scores, const float* bias, int64_t count, float cut,
                          int* words);
@@ -49,4 +53,11 @@ MILIEU_DECLARE_ISA(
     void dlgmm_theta_direction(const double* a, const double* t, const double* n,
                                const double* precision, const double* mean, const double* exponents,
                                double sum, double total, int64_t count, double* xa, double* xt,
-                               double* ua, double* ut, double* totals);)
+                               double* ua, double* ut, double* totals);
+    double dlgmm_theta_aim(double factor, const double* ua, const double* ut, const double* t,
+                           int64_t count, double* xa, double* xt);
+    void dlgmm_theta_move(const double* a, const double* t, double length, const double* xa,
+                          const double* xt, int64_t count, double* next_a, double* next_t);
+    double dlgmm_theta_gap(const double* a, const double* t, const double* n,
+                           const double* precision, const double* mean, const double* exponents,
+                           double sum, double total, int64_t count);)

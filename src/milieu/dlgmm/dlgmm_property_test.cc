@@ -173,21 +173,21 @@ TEST(Dlgmm, ThetaStepSolvesHostileStarts) {
       total += n[v];
     }
     Theta good, bad;
-    ThetaScratch scratch;
+    ThetaSolver solver;
     start_theta(n, A, good);
     for (int v = 0; v < V; ++v) {
       bad.alpha.push_back(20 * random.normal());
       bad.tau2.push_back(std::exp(5 * random.normal()));
     }
-    const ThetaValue from_good = solve_theta(n, total, A, mean, good, scratch);
-    const ThetaValue from_bad = solve_theta(n, total, A, mean, bad, scratch);
+    const ThetaValue from_good = solve_theta(n, total, A, mean, good, solver);
+    const ThetaValue from_bad = solve_theta(n, total, A, mean, bad, solver);
     const double scale = 1 + std::abs(from_good.objective);
     EXPECT_NEAR(from_good.objective, from_bad.objective, 1e-9 * scale);
     Matrix<double> full(V, V);
     for (int v = 0; v < V; ++v) full(v, v) = A[v];
     Theta dense;
     start_theta(n, A, dense);
-    const ThetaValue from_full = solve_theta_full(n, total, full, mean, dense, scratch);
+    const ThetaValue from_full = solve_theta_full(n, total, full, mean, dense);
     EXPECT_NEAR(from_good.objective, from_full.objective, 1e-9 * scale);
     for (int v = 0; v < V; ++v) EXPECT_NEAR(good.alpha[v], dense.alpha[v], 1e-5);
   }

@@ -251,7 +251,7 @@ struct ImageScratch {
   std::vector<double> counts;
   std::vector<double> precision, mean;
   Matrix<double> full_precision;
-  ThetaScratch solver;
+  std::vector<ThetaSolver> solvers;  // one a band
 };
 
 // The E-step of one image: theta and zeta [Xie15, Eqs. 4 and 6], adding to `stats`. Structured:

@@ -81,7 +81,7 @@ Step newton_step(const Problem& p, const Point& at) {
 }  // namespace
 
 ThetaValue solve_theta_full(std::span<const double> counts, double total, DoubleView precision,
-                            std::span<const double> mean, Theta& theta, ThetaScratch&) {
+                            std::span<const double> mean, Theta& theta) {
   const auto size = static_cast<Eigen::Index>(counts.size());
   const Problem p{
       {counts.data(), size}, total, {precision.data(), size, size}, {mean.data(), size}};

@@ -14,44 +14,7 @@ constexpr int kMaxSteps = 200;
 constexpr double kSmallDecrement = 1e-9;  // a last full step squares it
 constexpr double kToBoundary = 0.9;       // share of the way to tau2 = 0
 constexpr double kArmijo = 1e-4;
-
-void resize(ThetaScratch& s, size_t size) {
-  for (std::vector<double>* v : {&s.exponents, &s.xa, &s.xt, &s.ua, &s.ut, &s.alpha, &s.tau2})
-    v->resize(size);
-}
-
-struct Point {
-  double objective, log_sum, sum;
-};
-
-Point evaluate(std::span<const double> counts, double total, std::span<const double> precision,
-               std::span<const double> mean, const double* alpha, const double* tau2,
-               double* exponents) {
-  const auto count = static_cast<int64_t>(counts.size());
-  Point point{};
-  const double shift =
-      MILIEU_SELECT_ISA(dlgmm_exponents)(alpha, tau2, count, exponents, &point.sum);
-  point.log_sum = shift + std::log(point.sum);
-  point.objective = MILIEU_SELECT_ISA(dlgmm_theta_value)(alpha, tau2, counts.data(),
-                                                         precision.data(), mean.data(), count) -
-                    total * point.log_sum + 0.5 * sum_log({tau2, counts.size()});
-  return point;
-}
-
-// The longest step that keeps tau2 > 0, at most 1.
-double step_limit(const Theta& theta, const ThetaScratch& s) {
-  double steepest = -kToBoundary;  // of xt / tau2; without branches, half of which would be wrong
-  for (size_t v = 0; v < theta.tau2.size(); ++v)
-    steepest = std::min(steepest, s.xt[v] / theta.tau2[v]);
-  return -kToBoundary / steepest;
-}
-
-void move(const Theta& theta, double step, ThetaScratch& s) {
-  for (size_t v = 0; v < theta.alpha.size(); ++v) {
-    s.alpha[v] = theta.alpha[v] + step * s.xa[v];
-    s.tau2[v] = theta.tau2[v] + step * s.xt[v];
-  }
-}
+constexpr int kMaxHalvings = 60;
 
 }  // namespace
 
@@ -84,41 +47,75 @@ void start_theta(std::span<const double> counts, std::span<const double> precisi
   for (double& a : theta.alpha) a -= mean;
 }
 
+ThetaSolver::Point ThetaSolver::evaluate(const std::vector<double>& alpha,
+                                         const std::vector<double>& tau2) {
+  const auto count = static_cast<int64_t>(counts_.size());
+  Point point;
+  const double shift = MILIEU_SELECT_ISA(dlgmm_exponents)(alpha.data(), tau2.data(), count,
+                                                          exponents_.data(), &point.sum);
+  point.log_sum = shift + std::log(point.sum);
+  point.objective = MILIEU_SELECT_ISA(dlgmm_theta_value)(alpha.data(), tau2.data(), counts_.data(),
+                                                         precision_.data(), mean_.data(), count) -
+                    total_ * point.log_sum + 0.5 * sum_log(tau2);
+  return point;
+}
+
+void ThetaSolver::begin(std::span<const double> counts, double total,
+                        std::span<const double> precision, std::span<const double> mean,
+                        Theta& theta) {
+  counts_ = counts, precision_ = precision, mean_ = mean;
+  total_ = total;
+  theta_ = &theta;
+  for (std::vector<double>* v : {&exponents_, &xa_, &xt_, &ua_, &ut_, &next_.alpha, &next_.tau2})
+    v->resize(counts.size());
+  at_ = evaluate(theta.alpha, theta.tau2);
+  steps_ = 0;
+  is_done_ = false;
+}
+
+void ThetaSolver::step() {
+  if (is_done_) return;
+  const auto count = static_cast<int64_t>(counts_.size());
+  double totals[3];
+  MILIEU_SELECT_ISA(dlgmm_theta_direction)
+  (theta_->alpha.data(), theta_->tau2.data(), counts_.data(), precision_.data(), mean_.data(),
+   exponents_.data(), at_.sum, total_, count, xa_.data(), xt_.data(), ua_.data(), ut_.data(),
+   totals);
+  const double factor = total_ * totals[1] / totals[2];  // Sherman and Morrison
+  const double decrement = totals[0] + factor * totals[1];
+  const double steepest = MILIEU_SELECT_ISA(dlgmm_theta_aim)(
+      factor, ua_.data(), ut_.data(), theta_->tau2.data(), count, xa_.data(), xt_.data());
+  double length = kToBoundary / std::max(kToBoundary, -steepest);  // at most 1
+  const bool is_last = decrement < kSmallDecrement;
+  is_done_ = ++steps_ == kMaxSteps || is_last;
+  for (int halving = 0;; ++halving, length /= 2) {
+    MILIEU_SELECT_ISA(dlgmm_theta_move)
+    (theta_->alpha.data(), theta_->tau2.data(), length, xa_.data(), xt_.data(), count,
+     next_.alpha.data(), next_.tau2.data());
+    const Point next = evaluate(next_.alpha, next_.tau2);
+    if (is_last || next.objective >= at_.objective + kArmijo * length * decrement) {
+      std::swap(*theta_, next_);
+      at_ = next;
+      return;
+    }
+    if (halving == kMaxHalvings) break;
+  }
+  is_done_ = true;  // rounding: nothing to gain
+}
+
+double ThetaSolver::upper_bound() const {
+  return at_.objective + MILIEU_SELECT_ISA(dlgmm_theta_gap)(
+                             theta_->alpha.data(), theta_->tau2.data(), counts_.data(),
+                             precision_.data(), mean_.data(), exponents_.data(), at_.sum, total_,
+                             static_cast<int64_t>(counts_.size()));
+}
+
 ThetaValue solve_theta(std::span<const double> counts, double total,
                        std::span<const double> precision, std::span<const double> mean,
-                       Theta& theta, ThetaScratch& s) {
-  const auto count = static_cast<int64_t>(counts.size());
-  resize(s, counts.size());
-  Point at = evaluate(counts, total, precision, mean, theta.alpha.data(), theta.tau2.data(),
-                      s.exponents.data());
-  int steps = 0;
-  for (bool is_last = false; steps < kMaxSteps && !is_last; ++steps) {
-    double totals[3];
-    MILIEU_SELECT_ISA(dlgmm_theta_direction)
-    (theta.alpha.data(), theta.tau2.data(), counts.data(), precision.data(), mean.data(),
-     s.exponents.data(), at.sum, total, count, s.xa.data(), s.xt.data(), s.ua.data(), s.ut.data(),
-     totals);
-    const double factor = total * totals[1] / totals[2];  // Sherman and Morrison
-    const double decrement = totals[0] + factor * totals[1];
-    for (size_t v = 0; v < counts.size(); ++v) {
-      s.xa[v] += factor * s.ua[v];
-      s.xt[v] += factor * s.ut[v];
-    }
-    double step = step_limit(theta, s);
-    is_last = decrement < kSmallDecrement;
-    Point next{};
-    for (int halving = 0;; ++halving, step /= 2) {
-      move(theta, step, s);
-      next = evaluate(counts, total, precision, mean, s.alpha.data(), s.tau2.data(),
-                      s.exponents.data());
-      if (is_last || next.objective >= at.objective + kArmijo * step * decrement) break;
-      if (halving == 60) return {at.objective, at.log_sum, steps};  // rounding: nothing to gain
-    }
-    theta.alpha.swap(s.alpha);
-    theta.tau2.swap(s.tau2);
-    at = next;
-  }
-  return {at.objective, at.log_sum, steps};
+                       Theta& theta, ThetaSolver& solver) {
+  solver.begin(counts, total, precision, mean, theta);
+  while (!solver.is_done()) solver.step();
+  return solver.value();
 }
 
 double best_log_e(const Theta& theta) {

@@ -29,23 +29,49 @@ struct ThetaValue {
   int steps = 0;         // Newton steps made
 };
 
-// Memory of the solver, to be used again; any size.
-struct ThetaScratch {
-  std::vector<double> exponents, xa, xt, ua, ut, alpha, tau2;
-};
-
 // A start that suits counts n: alpha = log(n + 1/2) centred, tau2 = 1 / (diag(A) + n).
 void start_theta(std::span<const double> counts, std::span<const double> precision, Theta& theta);
 
-// Maximises F from `theta` for a diagonal A; counts and their total are times kappa. Accurate to
-// about 1e-10 in F from any start with tau2 > 0.
+// Newton's method for a diagonal A, step by step, so that a caller can give up when the rest does
+// not matter. A solver may be used again for any size.
+class ThetaSolver {
+ public:
+  // Begins at `theta`, tau2 > 0, and moves it; everything must outlive the steps. Counts and their
+  // total are times kappa.
+  void begin(std::span<const double> counts, double total, std::span<const double> precision,
+             std::span<const double> mean, Theta& theta);
+  // One step up; does nothing when F is at its maximum, to about 1e-10.
+  void step();
+  bool is_done() const { return is_done_; }
+  ThetaValue value() const { return {at_.objective, at_.log_sum, steps_}; }
+  // F is nowhere larger than this: the tangent of -N lse at theta lies above it, and what is left
+  // has its maximum in closed form.
+  double upper_bound() const;
+
+ private:
+  struct Point {
+    double objective = 0, log_sum = 0, sum = 0;
+  };
+  Point evaluate(const std::vector<double>& alpha, const std::vector<double>& tau2);
+
+  std::span<const double> counts_, precision_, mean_;
+  double total_ = 0;
+  Theta* theta_ = nullptr;
+  Point at_;
+  int steps_ = 0;
+  bool is_done_ = false;
+  std::vector<double> exponents_, xa_, xt_, ua_, ut_;
+  Theta next_;
+};
+
+// Maximises F from `theta` for a diagonal A.
 ThetaValue solve_theta(std::span<const double> counts, double total,
                        std::span<const double> precision, std::span<const double> mean,
-                       Theta& theta, ThetaScratch& scratch);
+                       Theta& theta, ThetaSolver& solver);
 
 // The same for a full, symmetric, positive definite A (V x V).
 ThetaValue solve_theta_full(std::span<const double> counts, double total, DoubleView precision,
-                            std::span<const double> mean, Theta& theta, ThetaScratch& scratch);
+                            std::span<const double> mean, Theta& theta);
 
 // log(e) + sum exp(alpha + tau2 / 2) / e - 1, the bound of E log sum exp(theta) for any e > 0.
 double normalizer_bound(double e, const Theta& theta);
