@@ -111,6 +111,7 @@ const std::vector<Reproduction>& reproductions() {
        reproduce_exemplar_brodatz},
       {"exemplar", "uiuc", "Fig. 3b and 5: UIUC textures", reproduce_exemplar_uiuc},
       {"exemplar", "scenes", "Fig. 6 and 7: 15 scenes", reproduce_exemplar_scenes},
+      {"exemplar", "pyramids", "15 scenes with spatial pyramids", reproduce_exemplar_pyramids},
   };
   return table;
 }

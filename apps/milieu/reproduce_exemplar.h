@@ -17,6 +17,7 @@ void reproduce_exemplar_sizes(ReproduceRun& run);
 void reproduce_exemplar_brodatz(ReproduceRun& run);
 void reproduce_exemplar_uiuc(ReproduceRun& run);
 void reproduce_exemplar_scenes(ReproduceRun& run);
+void reproduce_exemplar_pyramids(ReproduceRun& run);
 
 // Figures of runs that are done, kept in --out as NAME.progress: an experiment that was stopped
 // goes on where it was. Without --out nothing is kept.

@@ -15,7 +15,8 @@
 namespace milieu::cli {
 
 struct PictureSetting {
-  std::string set;  // folder of the data sets
+  std::string name;  // of table and files
+  std::string set;   // folder of the data sets
   std::string title;
   std::string features;   // list, one cached folder each
   int max_per_class = 0;  // pictures of a class that take part, drawn at random; 0: all

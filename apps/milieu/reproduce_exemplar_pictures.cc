@@ -208,7 +208,7 @@ void draw_page(const PictureSetting& setting, const PictureSet& set, const Split
 void run_pictures(const PictureSetting& setting, ReproduceRun& run) {
   PictureSet plain;
   if (!load_pictures(setting, run, plain)) return;
-  const std::string name = "exemplar_" + setting.set;
+  const std::string& name = setting.name;
   DoneRuns done(run, name);
   ResultTable table{name, setting.title, {"figure", "features", "and as much noise"}, {}, {}};
   for (const char* figure : kFigures) table.rows.push_back({figure});
@@ -254,14 +254,16 @@ constexpr const char* kTextureFeatures =
 }  // namespace
 
 void reproduce_exemplar_brodatz(ReproduceRun& run) {
-  run_pictures({.set = "brodatz24",
+  run_pictures({.name = "exemplar_brodatz24",
+                .set = "brodatz24",
                 .title = "Brodatz, 24 classes, in place of Outex [Komodakis11: accuracy 100]",
                 .features = kTextureFeatures},
                run);
 }
 
 void reproduce_exemplar_uiuc(ReproduceRun& run) {
-  run_pictures({.set = "uiuc_textures",
+  run_pictures({.name = "exemplar_uiuc_textures",
+                .set = "uiuc_textures",
                 .title = "UIUC textures, 14 of 40 pictures a class [Komodakis11: accuracy 86, NN "
                          "95.3 / 96.1; singles and average below 90]",
                 .features = kTextureFeatures},
@@ -269,15 +271,27 @@ void reproduce_exemplar_uiuc(ReproduceRun& run) {
 }
 
 void reproduce_exemplar_scenes(ReproduceRun& run) {
-  run_pictures({.set = "scenes15",
+  run_pictures({.name = "exemplar_scenes15",
+                .set = "scenes15",
                 .title = "15 scenes, 80 pictures a class [Komodakis11: accuracy 63, NN 70.2; "
                          "singles and average at most 61]",
-                .features = "gist,lbp,rot-lbp,hog:pyramid=3,dense-sift:pyramid=3:patch_size=32,"
-                            "textons:pyramid=3,mr8:pyramid=2,sparse-sift,"
-                            "local-color:pyramid=3:num_bins=6,tiny:normalize=true,color",
+                .features = std::string(kTextureFeatures) + ",local-color,color,tiny",
                 .max_per_class = 80,
                 .rounds = 1500},
                run);
+}
+
+void reproduce_exemplar_pyramids(ReproduceRun& run) {
+  run_pictures(
+      {.name = "exemplar_scenes15_pyramids",
+       .set = "scenes15",
+       .title = "15 scenes with spatial pyramids, 80 pictures a class [Komodakis11: as above]",
+       .features = "gist,lbp,rot-lbp,hog:pyramid=3,dense-sift:pyramid=3:patch_size=32,"
+                   "textons:pyramid=3,mr8:pyramid=2,sparse-sift,"
+                   "local-color:pyramid=3:num_bins=6,tiny:normalize=true,color",
+       .max_per_class = 80,
+       .rounds = 1500},
+      run);
 }
 
 }  // namespace milieu::cli

@@ -28,11 +28,12 @@ std::string plot_text(const SeriesPlot& figure, size_t number) {
   const double lift = (spec.y.high - spec.y.low) / 16;
   for (size_t s = 0; s < figure.series.size(); ++s) {
     const Series& series = figure.series[s];
-    plot.add_line(series.x, series.y);
+    const Color color = cluster_color(static_cast<int>(s));
+    plot.add_line(series.x, series.y, color);
     Dots dots;
     dots.x = series.x;
     dots.y = series.y;
-    dots.color = cluster_color(static_cast<int>(s));
+    dots.color = color;
     dots.diameter = 8;
     dots.title = series.name;
     plot.add_dots(dots);

@@ -103,11 +103,11 @@ def merge_greedily(similarities):
 
 def train_structural(matrices, truth, rounds, cost=100.0):
     """Subgradient steps on |w|^2 / 2 + cost * hinge; pairs count 1 / number of pairs. The features of
-    a pair are the candidates (with minus sign) and a constant."""
+    a pair are 1 - candidate, which is 0 for a pair of mean distance, and a constant."""
     n = len(truth)
     same = truth[:, None] == truth[None]
     upper = np.triu(np.ones((n, n), bool), 1)
-    features = np.concatenate([-matrices, np.ones((1, n, n), np.float32)])
+    features = np.concatenate([1 - matrices, np.ones((1, n, n), np.float32)])
     scale = 1.0 / upper.sum()
     w, mean = np.zeros(len(features)), np.zeros(len(features))
     squares = np.full(len(features), 1e-12)
@@ -189,7 +189,7 @@ def main():
             figures["milieu, NN"].append(nearest_accuracy(distances[np.ix_(test, train)],
                                                           classes[test], classes[train]))
             w = train_structural(matrices[:, train][:, :, train], classes[train], arguments.rounds)
-            similarities = w[-1] - np.tensordot(w[:-1], matrices, 1)
+            similarities = w[-1] + np.tensordot(w[:-1], 1 - matrices, 1)
             figures["structural SVM, clustering"].append(matched_accuracy(
                 merge_greedily(similarities[np.ix_(test, test)]), classes[test]))
             figures["structural SVM, NN"].append(nearest_accuracy(

@@ -136,7 +136,10 @@ std::string render_lines(const std::string& id, const std::string& title,
   Plot plot(spec);
   for (size_t i = 0; i < lines.size(); ++i) {
     const NamedLine& line = lines[i];
-    plot.add_line(line.x, line.y);
+    if (lines.size() > 1)
+      plot.add_line(line.x, line.y, cluster_color(static_cast<int>(i)));
+    else
+      plot.add_line(line.x, line.y);
     if (line.name.empty() || line.x.empty()) continue;
     // Away from the edge; above the line, but below the last of several, which may run close by.
     const size_t place = line.x.size() * 3 / 4;

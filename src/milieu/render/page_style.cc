@@ -152,7 +152,8 @@ figcaption { font-size: 0.84rem; line-height: 1.45; color: var(--faint); margin-
 .plot .y-axis .tick { text-anchor: end; }
 .plot .axis-line { stroke: var(--faint); stroke-opacity: 0.6; fill: none; stroke-width: 1; }
 .plot .grid { stroke: var(--rule); fill: none; stroke-width: 1; }
-.plot .line { stroke: var(--accent); stroke-width: 2; fill: none; stroke-linejoin: round;
+.plot .line:not(.own) { stroke: var(--accent); }
+.plot .line { stroke-width: 2; fill: none; stroke-linejoin: round;
   stroke-linecap: round; }
 .plot .markers circle { fill: var(--card); stroke: var(--accent); stroke-width: 2; }
 .plot .markers circle:hover { fill: var(--accent); }

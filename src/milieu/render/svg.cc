@@ -139,7 +139,8 @@ void Plot::add_y_axis(const Ticks& ticks) {
   svg_.close("g");
 }
 
-void Plot::add_line(std::span<const double> x, std::span<const double> y) {
+void Plot::add_line(std::span<const double> x, std::span<const double> y,
+                    std::optional<Color> color) {
   MILIEU_ASSERT(x.size() == y.size());
   std::string path;
   bool is_joined = false;
@@ -150,7 +151,11 @@ void Plot::add_line(std::span<const double> x, std::span<const double> y) {
                           coordinate_text(to_view_y(y[i])));
     is_joined = has_point;
   }
-  if (!path.empty()) svg_.leaf("path", {{"class", "line"}, {"d", path}});
+  if (path.empty()) return;
+  if (color)
+    svg_.leaf("path", {{"class", "line own"}, {"stroke", to_hex(*color)}, {"d", path}});
+  else
+    svg_.leaf("path", {{"class", "line"}, {"d", path}});
 }
 
 void Plot::add_markers(std::span<const double> x, std::span<const double> y,

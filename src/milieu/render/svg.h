@@ -4,6 +4,7 @@
 // fixed; the page scales it to its column, up to 5/4 of its size.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,8 +61,10 @@ class Plot {
  public:
   explicit Plot(PlotSpec spec);
 
-  // Joins the points in order; a point that is not finite breaks the line.
-  void add_line(std::span<const double> x, std::span<const double> y);
+  // Joins the points in order; a point that is not finite breaks the line. Without a colour it has
+  // the page's accent.
+  void add_line(std::span<const double> x, std::span<const double> y,
+                std::optional<Color> color = std::nullopt);
   // Circles with a title each; invisible ones only catch the pointer. Non-finite ones are left out.
   void add_markers(std::span<const double> x, std::span<const double> y,
                    std::span<const std::string> titles, bool are_visible);

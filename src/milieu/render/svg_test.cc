@@ -87,6 +87,17 @@ TEST(Svg, LineIsBrokenWhereAValueIsMissing) {
   EXPECT_THAT(find_markup_faults(svg), IsEmpty());
 }
 
+TEST(Svg, SeveralLinesHaveColoursOfTheirOwn) {
+  Plot plot(unit_spec());
+  const std::vector<double> x = {0, 1}, y = {0, 1};
+  plot.add_line(x, y, cluster_color(0));
+  plot.add_line(x, y, cluster_color(1));
+  const std::string svg = std::move(plot).finish();
+  for (const int line : {0, 1})
+    EXPECT_EQ(count_of(svg, "stroke=\"" + to_hex(cluster_color(line)) + "\""), 1) << line;
+  EXPECT_THAT(find_markup_faults(svg), IsEmpty());
+}
+
 TEST(Svg, MarkersBarsAndDotsLeaveOutWhatIsNotFinite) {
   Plot plot(unit_spec());
   const std::vector<double> x = {0, kNan, 0.5}, y = {0, 0, INFINITY};
