@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An ISA source (cmake/MilieuModule.cmake): loops over fixed lanes that the compiler vectorises.
-//
-// exp(x) = 2^k exp(r), k = round(x / ln 2), |r| <= ln(2) / 2; exp(r) is its Taylor polynomial of
-// degree 13, whose remainder is below 1e-17.
 #include "milieu/dlgmm/dlgmm_kernels.h"
+
+#include "milieu/dlgmm/dlgmm_lanes_internal.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -12,26 +11,10 @@
 namespace milieu::MILIEU_ISA {
 namespace {
 
-constexpr int kLanes = 8;
 constexpr int kFloatLanes = 16;
 
-// Eight doubles and sixteen floats, by the vector extension that GCC and Clang share: one register
-// with AVX-512, several without.
-typedef double Doubles __attribute__((vector_size(64)));
 typedef float Floats __attribute__((vector_size(64)));
 typedef float HalfFloats __attribute__((vector_size(32)));
-
-template <class Vector, class T>
-inline Vector load(const T* from) {
-  Vector values;
-  __builtin_memcpy(&values, from, sizeof(values));
-  return values;
-}
-
-template <class Vector, class T>
-inline void store(const Vector& values, T* to) {
-  __builtin_memcpy(to, &values, sizeof(values));
-}
 
 // Eight floats as doubles; the compiler's own conversion of vectors takes three times as
 // long.
@@ -41,46 +24,6 @@ inline Doubles widened(const float* from) {
 #else
   return __builtin_convertvector(load<HalfFloats>(from), Doubles);
 #endif
-}
-
-union DoubleBits {
-  double value;
-  int64_t bits;
-};
-
-// For x <= 0; 0 below about -708.
-inline double exp_of(double x) {
-  constexpr double kLog2E = 1.4426950408889634;
-  constexpr double kLn2High = 6.93147180369123816490e-01;  // 21 bits of zeros at its end
-  constexpr double kLn2Low = 1.90821492927058770002e-10;
-  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
-  const double clipped = x < -708.0 ? -708.0 : x;
-  DoubleBits shifted;
-  shifted.value = clipped * kLog2E + kRound;
-  const double k = shifted.value - kRound;
-  const double r = (clipped - k * kLn2High) - k * kLn2Low;
-  double p = 1.0 / 6227020800.0;
-  p = p * r + 1.0 / 479001600.0;
-  p = p * r + 1.0 / 39916800.0;
-  p = p * r + 1.0 / 3628800.0;
-  p = p * r + 1.0 / 362880.0;
-  p = p * r + 1.0 / 40320.0;
-  p = p * r + 1.0 / 5040.0;
-  p = p * r + 1.0 / 720.0;
-  p = p * r + 1.0 / 120.0;
-  p = p * r + 1.0 / 24.0;
-  p = p * r + 1.0 / 6.0;
-  p = p * r + 0.5;
-  p = p * r + 1.0;
-  p = p * r + 1.0;
-  DoubleBits scale;
-  scale.bits = (shifted.bits + 1023) << 52;  // the bits above the exponent fall off
-  return x < -708.0 ? 0.0 : p * scale.value;
-}
-
-inline double total_of(const double* lanes) {
-  return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
-         ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
 #if defined(__AVX512F__)
@@ -137,36 +80,6 @@ inline uint32_t bits_at_least(const float* scores, const float* bias, float leas
   return bits;
 }
 #endif
-
-inline double larger(double a, double b) { return a > b ? a : b; }
-
-// What dlgmm_theta_direction finds for one coordinate.
-struct Direction {
-  double xa, xt, ua, ut;
-  double gx, ux, rest;  // its shares of the three totals
-};
-
-inline Direction direction_of(double a, double t, double n, double precision, double mean, double s,
-                              double total) {
-  const double h = total * s;
-  const double inverse_t = 1.0 / t;
-  const double k = 0.5 * inverse_t * inverse_t;
-  const double ga = n - h - precision * (a - mean);
-  const double gt = 0.5 * (inverse_t - h - precision);
-  const double p = precision + h;
-  const double r = 0.5 * h;
-  const double q = 0.25 * h + k;
-  const double inverse = 1.0 / (0.25 * precision * h + precision * k + h * k);
-  Direction d;
-  d.xa = (q * ga - r * gt) * inverse;
-  d.xt = (p * gt - r * ga) * inverse;
-  d.ua = s * k * inverse;
-  d.ut = 0.5 * s * precision * inverse;
-  d.gx = ga * d.xa + gt * d.xt;
-  d.ux = s * (d.xa + 0.5 * d.xt);
-  d.rest = s * precision * k * inverse;
-  return d;
-}
 
 }  // namespace
 
@@ -233,9 +146,7 @@ void dlgmm_distances(const float* patches, int64_t stride, const int* rows, int6
       const double difference = static_cast<double>(x[r]) - w[r];
       lanes[l] += difference * difference;
     }
-    double sums[kLanes];
-    store(lanes, sums);
-    out[k] = total_of(sums);
+    out[k] = total_of(lanes);
   }
 }
 
@@ -281,24 +192,17 @@ void dlgmm_softmax(const double* scores, int64_t count, double* phi, double* log
     return;
   }
   double largest = scores[0];
-  for (int64_t a = 1; a < count; ++a) largest = larger(largest, scores[a]);
-  double lanes[kLanes] = {};
-  int64_t a = 0;
-  for (; a + kLanes <= count; a += kLanes) {
-    for (int l = 0; l < kLanes; ++l) phi[a + l] = exp_of(scores[a + l] - largest);
-    for (int l = 0; l < kLanes; ++l) lanes[l] += phi[a + l];
-  }
-  if (a < count) {  // the rest with zeros behind it: adding them changes no sum
-    double rest[kLanes];
-    for (int l = 0; l < kLanes; ++l) rest[l] = a + l < count ? scores[a + l] - largest : -1e3;
-    for (int l = 0; l < kLanes; ++l) rest[l] = exp_of(rest[l]);
-    for (int l = 0; l < kLanes; ++l) lanes[l] += rest[l];
-    for (int l = 0; a + l < count; ++l) phi[a + l] = rest[l];
+  for (int64_t a = 1; a < count; ++a) largest = scores[a] > largest ? scores[a] : largest;
+  Doubles lanes = {};
+  for (int64_t a = 0; a < count; a += kLanes) {
+    const Doubles parts = exp_of(load_from(scores, a, count, -__builtin_inf()) - largest);
+    lanes += parts;  // zeros behind the end change no sum
+    store_to(parts, a, count, phi);
   }
   const double sum = total_of(lanes);
   const double scale = 1.0 / sum;
   const double log_sum = largest + __builtin_log(sum);
-  for (a = 0; a < count; ++a) {
+  for (int64_t a = 0; a < count; ++a) {
     phi[a] *= scale;
     log_phi[a] = scores[a] - log_sum;
   }
@@ -310,113 +214,6 @@ void dlgmm_add_squares(double share, const float* x, const double* w, int64_t co
     const double difference = static_cast<double>(x[r]) - w[r];
     second[r] += share * difference * difference;
   }
-}
-
-double dlgmm_exponents(const double* a, const double* t, int64_t count, double* exponents,
-                       double* sum) {
-  double lanes[kLanes];
-  for (int l = 0; l < kLanes; ++l) lanes[l] = a[0] + 0.5 * t[0];
-  int64_t v = 0;
-  for (; v + kLanes <= count; v += kLanes)
-    for (int l = 0; l < kLanes; ++l) lanes[l] = larger(lanes[l], a[v + l] + 0.5 * t[v + l]);
-  for (; v < count; ++v) lanes[0] = larger(lanes[0], a[v] + 0.5 * t[v]);
-  double shift = lanes[0];
-  for (int l = 1; l < kLanes; ++l) shift = larger(shift, lanes[l]);
-  for (int l = 0; l < kLanes; ++l) lanes[l] = 0;
-  for (v = 0; v + kLanes <= count; v += kLanes) {
-    for (int l = 0; l < kLanes; ++l) exponents[v + l] = exp_of(a[v + l] + 0.5 * t[v + l] - shift);
-    for (int l = 0; l < kLanes; ++l) lanes[l] += exponents[v + l];
-  }
-  for (int l = 0; v < count; ++v, ++l) {
-    exponents[v] = exp_of(a[v] + 0.5 * t[v] - shift);
-    lanes[l] += exponents[v];
-  }
-  *sum = total_of(lanes);
-  return shift;
-}
-
-double dlgmm_theta_value(const double* a, const double* t, const double* n, const double* precision,
-                         const double* mean, int64_t count) {
-  double lanes[kLanes] = {};
-  int64_t v = 0;
-  for (; v + kLanes <= count; v += kLanes)
-    for (int l = 0; l < kLanes; ++l) {
-      const double away = a[v + l] - mean[v + l];
-      lanes[l] += n[v + l] * a[v + l] - 0.5 * precision[v + l] * (away * away + t[v + l]);
-    }
-  for (int l = 0; v < count; ++v, ++l) {
-    const double away = a[v] - mean[v];
-    lanes[l] += n[v] * a[v] - 0.5 * precision[v] * (away * away + t[v]);
-  }
-  return total_of(lanes);
-}
-
-void dlgmm_theta_direction(const double* a, const double* t, const double* n,
-                           const double* precision, const double* mean, const double* exponents,
-                           double sum, double total, int64_t count, double* xa, double* xt,
-                           double* ua, double* ut, double* totals) {
-  const double scale = 1.0 / sum;
-  double gx[kLanes] = {}, ux[kLanes] = {}, rest[kLanes] = {};
-  int64_t v = 0;
-  for (; v + kLanes <= count; v += kLanes)
-    for (int l = 0; l < kLanes; ++l) {
-      const int64_t i = v + l;
-      const Direction d =
-          direction_of(a[i], t[i], n[i], precision[i], mean[i], exponents[i] * scale, total);
-      xa[i] = d.xa, xt[i] = d.xt, ua[i] = d.ua, ut[i] = d.ut;
-      gx[l] += d.gx, ux[l] += d.ux, rest[l] += d.rest;
-    }
-  for (int l = 0; v < count; ++v, ++l) {
-    const Direction d =
-        direction_of(a[v], t[v], n[v], precision[v], mean[v], exponents[v] * scale, total);
-    xa[v] = d.xa, xt[v] = d.xt, ua[v] = d.ua, ut[v] = d.ut;
-    gx[l] += d.gx, ux[l] += d.ux, rest[l] += d.rest;
-  }
-  totals[0] = total_of(gx);
-  totals[1] = total_of(ux);
-  totals[2] = total_of(rest);
-}
-
-double dlgmm_theta_aim(double factor, const double* ua, const double* ut, const double* t,
-                       int64_t count, double* xa, double* xt) {
-  double lanes[kLanes] = {};
-  int64_t v = 0;
-  const auto aim = [&](int64_t i, int l) {
-    xa[i] += factor * ua[i];
-    xt[i] += factor * ut[i];
-    const double slope = xt[i] / t[i];
-    lanes[l] = slope < lanes[l] ? slope : lanes[l];
-  };
-  for (; v + kLanes <= count; v += kLanes)
-    for (int l = 0; l < kLanes; ++l) aim(v + l, l);
-  for (int l = 0; v < count; ++v, ++l) aim(v, l);
-  double least = 0;
-  for (const double lane : lanes) least = lane < least ? lane : least;
-  return least;
-}
-
-void dlgmm_theta_move(const double* a, const double* t, double length, const double* xa,
-                      const double* xt, int64_t count, double* next_a, double* next_t) {
-  for (int64_t v = 0; v < count; ++v) next_a[v] = a[v] + length * xa[v];
-  for (int64_t v = 0; v < count; ++v) next_t[v] = t[v] + length * xt[v];
-}
-
-double dlgmm_theta_gap(const double* a, const double* t, const double* n, const double* precision,
-                       const double* mean, const double* exponents, double sum, double total,
-                       int64_t count) {
-  const double scale = total / sum;
-  double lanes[kLanes] = {};
-  int64_t v = 0;
-  const auto gap = [&](int64_t i) {
-    const double h = scale * exponents[i];
-    const double ga = n[i] - h - precision[i] * (a[i] - mean[i]);
-    const double y = t[i] * (precision[i] + h);
-    return 0.5 * (ga * ga / precision[i] + (y - 1) * (y - 1) / y);
-  };
-  for (; v + kLanes <= count; v += kLanes)
-    for (int l = 0; l < kLanes; ++l) lanes[l] += gap(v + l);
-  for (int l = 0; v < count; ++v, ++l) lanes[l] += gap(v);
-  return total_of(lanes);
 }
 
 }  // namespace milieu::MILIEU_ISA
