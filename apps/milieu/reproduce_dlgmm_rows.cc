@@ -27,6 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kCodebookPatches = 200000;
 constexpr int kOwnRestarts = 5;
+// Labels hardly move after the first passes; with many words, which take minutes each, a few do.
+constexpr int kManyWords = 300, kFewPasses = 20;
 
 // Numbers that a baseline takes from the run.
 template <class Options>
@@ -151,6 +153,7 @@ DlgmmResult fit_resumable(ScenePatches& patches, DlgmmOptions options, int num_w
   const ReproduceRun& run = patches.run();
   options.num_words = num_words, options.num_clusters = patches.num_classes();
   options.num_bands = std::max(options.num_bands, 1);
+  if (num_words > kManyWords) options.max_iterations = kFewPasses;
   options.seed = seed, options.num_threads = run.options().num_threads;
   DlgmmInput input;
   input.images = patches.images().view();

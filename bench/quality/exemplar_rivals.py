@@ -101,7 +101,7 @@ def merge_greedily(similarities):
         sums[b] = sums[:, b] = -np.inf
 
 
-def train_structural(matrices, truth, rounds, cost=100.0):
+def train_structural(matrices, truth, rounds, cost=1e4):
     """Subgradient steps on |w|^2 / 2 + cost * hinge; pairs count 1 / number of pairs. The features of
     a pair are 1 - candidate, which is 0 for a pair of mean distance, and a constant."""
     n = len(truth)
@@ -173,7 +173,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("features", nargs="+")
     parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--json")
     arguments = parser.parse_args()
     views, classes = read_features(arguments.features)

@@ -15,10 +15,12 @@ namespace milieu {
 namespace {
 
 constexpr uint64_t kBatchStream = 1u << 20;
-// Rate (t + delay)^-forgetting, which converges in (0.5, 1]. Images keep their theta between
-// visits, so the statistics of a batch are good from the start and the least forgetting is best.
+// Rate t^-forgetting, which converges in (0.5, 1]. Images keep their theta between visits, so the
+// statistics of a batch are good from the start and the least forgetting is best.
 constexpr double kForgetting = 0.51;
-constexpr double kDelay = 1;
+// The average remembers at least this many images for each cluster, and the model waits for them:
+// from fewer, clusters that a batch hardly shows would be lost.
+constexpr int64_t kImagesPerCluster = 20;
 
 // The patches of some images, copied together.
 struct Batch {
@@ -149,6 +151,8 @@ void run_batches(const DlgmmRun& run, DlgmmState& state, Monitor& monitor) {
   const int64_t size = std::min<int64_t>(options.batch_images, num_images);
   const int64_t per_epoch = num_images / size;  // a rest of images waits for the next epoch
   const int64_t num_steps = per_epoch * options.num_epochs;
+  const int64_t num_waits = std::clamp<int64_t>(
+      (kImagesPerCluster * options.num_clusters + size - 1) / size, 1, per_epoch);
   Random random = Random(options.seed).child(kBatchStream);
   std::optional<LayerStats> average;
   for (int64_t step = 0; step < num_steps; ++step) {
@@ -161,10 +165,14 @@ void run_batches(const DlgmmRun& run, DlgmmState& state, Monitor& monitor) {
     const std::optional<LayerStats> found = visit(run, batch, state, monitor);
     if (!found) return;
     const double scale = static_cast<double>(num_images) / static_cast<double>(size);
-    const double rate = average ? std::pow(static_cast<double>(step) + kDelay, -kForgetting) : 1.0;
+    const double rate = step < num_waits
+                            ? 1 / static_cast<double>(step + 1)
+                            : std::min(std::pow(static_cast<double>(step + 1), -kForgetting),
+                                       1 / static_cast<double>(num_waits));
     if (!average) average = found;
     blend(step == 0 ? 0 : 1 - rate, rate * scale, found->words, average->words);
     blend(step == 0 ? 0 : 1 - rate, rate * scale, found->clusters, average->clusters);
+    if (step + 1 < num_waits) continue;
     const Matrix<double> old_words = state.model.words, old_means = state.model.means;
     if (options.fix != DlgmmFix::Codebook)
       update_words(average->words, run.word_floor, state.model);
