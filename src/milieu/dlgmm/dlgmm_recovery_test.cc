@@ -123,6 +123,23 @@ TEST(DlgmmRecovery, WordsMoveToWhereTheBoundIsHigher) {
   EXPECT_GT(fit_dlgmm(input, options).summary.objective, still);
 }
 
+// A batch of four shows most clusters one image or none.
+TEST(DlgmmRecovery, SmallBatchesKeepTheClusters) {
+  double passes = 0, batches = 0;
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    const Drawn data = draw(3, seed);
+    DlgmmInput input;
+    input.images.patches = data.patches, input.images.offsets = data.offsets;
+    DlgmmOptions options = options_for(DlgmmFix::None);
+    options.word_moves = 0;
+    passes += accuracy_of(fit_dlgmm(input, options).labels, data.labels) / 4;
+    options.batch_images = 4, options.max_iterations = 1;
+    batches += accuracy_of(fit_dlgmm(input, options).labels, data.labels) / 4;
+  }
+  RecordProperty("figures", std::to_string(passes) + " " + std::to_string(batches));
+  EXPECT_GE(batches, passes - 0.02);
+}
+
 TEST(DlgmmRecovery, JointIsAheadOfSeparateAndNearTheTrueCodebook) {
   constexpr int kSeeds = 6;
   double joint = 0, separate = 0, truth = 0;

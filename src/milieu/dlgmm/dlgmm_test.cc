@@ -472,15 +472,13 @@ TEST(DlgmmFit, MiniBatchesGetFartherThanAsMuchWork) {
   const Drawn data = draw({.D = 200, .spread = 2, .sig = 0.3, .seed = 4});
   DlgmmOptions o = small_options();
   o.word_moves = 0;
-  for (const int epochs : {3, 6}) {
-    o.max_iterations = epochs + 1, o.batch_images = 0, o.num_threads = 1;
-    const double passes = fit_dlgmm(data.input(), o).summary.objective;
-    o.max_iterations = 1, o.batch_images = 20, o.num_epochs = epochs;
-    const DlgmmResult batches = fit_dlgmm(data.input(), o);
-    EXPECT_GT(batches.summary.objective, passes);
-    o.num_threads = 2;
-    expect_same(batches, fit_dlgmm(data.input(), o));
-  }
+  o.max_iterations = 4;
+  const double passes = fit_dlgmm(data.input(), o).summary.objective;
+  o.max_iterations = 1, o.batch_images = 20, o.num_epochs = 3;
+  const DlgmmResult batches = fit_dlgmm(data.input(), o);
+  EXPECT_GT(batches.summary.objective, passes);
+  o.num_threads = 2;
+  expect_same(batches, fit_dlgmm(data.input(), o));
 }
 
 }  // namespace
