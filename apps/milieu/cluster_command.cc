@@ -31,8 +31,6 @@ namespace milieu::cli {
 namespace {
 
 constexpr const char* kInput = "Input";
-constexpr const char* kMethod = "Method";
-constexpr const char* kAdvanced = "Method, advanced";
 constexpr const char* kOutput = "Output";
 
 // Flags that say what happens to the result; they are no part of options.json.
@@ -66,7 +64,6 @@ class ClusterCommand {
   std::vector<Field> input_fields();
   std::vector<Field> result_option_fields();
   int num_threads();
-  void declare_preset();
   void apply_preset();
   void read_options();
   void load(ProgressMonitor& monitor, Session& session);
@@ -99,11 +96,10 @@ void ClusterCommand::declare() {
       "of pictures or of features");
   for (size_t i = 1; i < inputs.size(); ++i)
     flags_.field(inputs[i], input_value_name(inputs[i]), kInput);
-  for (const bool is_advanced : {false, true})
-    for (const Field& field : method_->option_fields())
-      if (field.rule.is_advanced == is_advanced)
-        flags_.field(field, "", is_advanced ? kAdvanced : kMethod);
-  declare_preset();
+  flags_.method_fields(method_->option_fields());
+  std::vector<std::string> presets;
+  for (const Preset& preset : method_->presets()) presets.push_back(preset.name);
+  flags_.preset(std::move(presets), output_.preset);
   flags_.text("--options", output_.options_path, "FILE",
               "take input and options from the options.json of an earlier run (or its folder); "
               "flags given here win",
@@ -117,17 +113,6 @@ void ClusterCommand::declare() {
   flags_.field(fields_of(output_)[0], "SECONDS", kOutput);
   flags_.boolean("--progress-json", output_.progress_json,
                  "progress as JSON on stderr, one object a line", "");
-}
-
-void ClusterCommand::declare_preset() {
-  FlagSpec spec{.names = {"--preset"},
-                .value = "NAME",
-                .help = "option values in place of the defaults; flags win",
-                .group = kMethod,
-                .choices = {}};
-  for (const Preset& preset : method_->presets()) spec.choices.push_back(preset.name);
-  if (spec.choices.empty()) return;
-  flags_.add(spec, [this](const std::string& name) { output_.preset = name; });
 }
 
 void ClusterCommand::apply_preset() {

@@ -276,16 +276,8 @@ Run declare_learn(Flags& flags) {
                                                         : "FILE",
                 "Input");
   }
-  for (const bool is_advanced : {false, true})
-    for (const Field& field : fields_of(command->options))
-      if (field.rule.is_advanced == is_advanced)
-        flags.field(field, "", is_advanced ? "Method, advanced" : "Method");
-  flags.add({.names = {"--preset"},
-             .value = "NAME",
-             .help = "option values in place of the defaults; flags win",
-             .group = "Method",
-             .choices = {"paper"}},
-            [command](const std::string& name) { command->preset = name; });
+  flags.method_fields(fields_of(command->options));
+  flags.preset({"paper"}, command->preset);
   flags.text("--out", command->out, "DIR",
              "run folder: model.safetensors, weights.csv, report.html, summary.json, options.json",
              "Output");

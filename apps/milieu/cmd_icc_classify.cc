@@ -193,16 +193,8 @@ Run declare_classify(Flags& flags) {
   flags.argument("TEST", options->input.test, true, "samples to classify, the same columns");
   for (size_t i = 2; i < inputs.size(); ++i)
     flags.field(inputs[i], inputs[i].name == "label_column" ? "NAME" : "FILE", "Input");
-  for (const bool is_advanced : {false, true})
-    for (const Field& field : fields_of(options->classifier))
-      if (field.rule.is_advanced == is_advanced)
-        flags.field(field, "", is_advanced ? "Method, advanced" : "Method");
-  flags.add({.names = {"--preset"},
-             .value = "NAME",
-             .help = "option values in place of the defaults; flags win",
-             .group = "Method",
-             .choices = {"paper"}},
-            [options](const std::string& name) { options->preset = name; });
+  flags.method_fields(fields_of(options->classifier));
+  flags.preset({"paper"}, options->preset);
   flags.text("--out", options->out, "DIR",
              "folder for labels.csv, model.safetensors, summary.json, options.json, classes.csv",
              "Output");

@@ -159,6 +159,23 @@ void Flags::boolean(const char* names, bool& value, const char* help, const char
       [&value, name](const std::string& text) { value = parse_truth(name, text); });
 }
 
+void Flags::method_fields(const std::vector<Field>& fields) {
+  for (const bool is_advanced : {false, true})
+    for (const Field& each : fields)
+      if (each.rule.is_advanced == is_advanced)
+        field(each, "", is_advanced ? "Method, advanced" : "Method");
+}
+
+void Flags::preset(std::vector<std::string> names, std::string& value) {
+  if (names.empty()) return;
+  FlagSpec spec{.names = {"--preset"},
+                .value = "NAME",
+                .help = "option values in place of the defaults; flags win",
+                .group = "Method",
+                .choices = std::move(names)};
+  add(std::move(spec), [&value](const std::string& name) { value = name; });
+}
+
 void Flags::field(const Field& field, const std::string& value_name, const std::string& group) {
   FlagSpec spec;
   for (const std::string& alias : field.rule.aliases)

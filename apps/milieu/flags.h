@@ -57,6 +57,10 @@ class Flags {
   // so that an options file can be read in between and flags still win. `value_name` may be empty:
   // it then follows from the field's kind. The field's object must outlive this one.
   void field(const Field& field, const std::string& value_name, const std::string& group);
+  // Those of a method, the advanced ones in a group of their own.
+  void method_fields(const std::vector<Field>& fields);
+  // --preset; none when there are no names.
+  void preset(std::vector<std::string> names, std::string& value);
   // Likewise for an argument by position.
   void field_argument(const char* name, const Field& field, const char* help);
   // Sets the fields whose flags were given; throws InvalidArgument as Field::set_from_text does.
