@@ -31,15 +31,6 @@ double expected_topics(std::span<const double> gamma, JsomRow& s) {
   return largest;
 }
 
-double dot(const double* a, const double* b, size_t count) {
-  double lanes[4] = {};
-  size_t i = 0;
-  for (; i + 4 <= count; i += 4)
-    for (size_t l = 0; l < 4; ++l) lanes[l] += a[i + l] * b[i + l];
-  for (; i < count; ++i) lanes[0] += a[i] * b[i];
-  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-}
-
 void mix_priors(const JsomModel& model, std::span<const double> zeta, std::vector<double>& prior) {
   std::fill(prior.begin(), prior.end(), 0.0);
   for (size_t j = 0; j < zeta.size(); ++j)
@@ -65,7 +56,8 @@ double update_topics_of_row(DoubleView words, std::span<const float> counts,
   std::fill(s.next.begin(), s.next.end(), 0.0);
   for (const int64_t v : s.words) {
     const double* row = words.row(v);
-    const double factor = static_cast<double>(counts[v]) / dot(s.weight.data(), row, gamma.size());
+    const double factor =
+        static_cast<double>(counts[v]) / topic_dot(s.weight.data(), row, gamma.size());
     for (size_t k = 0; k < gamma.size(); ++k) s.next[k] += factor * row[k];
   }
   double moved = 0;
@@ -83,7 +75,7 @@ void add_row(const JsomModel& model, std::span<const double> normalizers, Double
              std::span<const double> zeta, JsomRow& s, JsomStats& stats) {
   const double largest = expected_topics(gamma, s);
   for (const int64_t v : s.words) {
-    const double sum = dot(s.weight.data(), words.row(v), gamma.size());
+    const double sum = topic_dot(s.weight.data(), words.row(v), gamma.size());
     const double n = counts[v];
     stats.bound += n * (largest + std::log(sum));
     for (size_t k = 0; k < gamma.size(); ++k)
@@ -188,7 +180,7 @@ void infer_row_clusters(const JsomModel& model, std::span<const double> normaliz
     double bound = std::log(model.weights[j]) + normalizers[j], sum = 0;
     for (const int64_t v : s.words)
       bound += static_cast<double>(counts[v]) *
-               (largest + std::log(dot(s.weight.data(), words.row(v), s.gamma.size())));
+               (largest + std::log(topic_dot(s.weight.data(), words.row(v), s.gamma.size())));
     for (size_t k = 0; k < s.gamma.size(); ++k) {
       sum += s.gamma[k];
       bound += std::lgamma(s.gamma[k]) + (alpha[k] - s.gamma[k]) * s.elog[k];

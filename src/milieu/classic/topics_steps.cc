@@ -14,17 +14,23 @@ constexpr int64_t kRowsPerBlock = 32;
 constexpr int kMaxRowRounds = 200;
 constexpr double kStill = 1e-6;  // mean move of gamma at which a row is done
 
-// E log theta under gamma.
-void expected_logs(std::span<const double> gamma, std::vector<double>& elog) {
+// Sums of products below this may have lost topics to underflow: then logarithms are added.
+constexpr double kTinySum = 1e-200;
+
+// E log theta under gamma, and exp of it scaled so that the largest is 1.
+void expect_topics(std::span<const double> gamma, RowScratch& s) {
   double sum = 0;
   for (const double g : gamma) sum += g;
   const double base = digamma(sum);
-  elog.resize(gamma.size());
-  for (size_t k = 0; k < gamma.size(); ++k) elog[k] = digamma(gamma[k]) - base;
+  s.elog.resize(gamma.size());
+  s.weights.resize(gamma.size());
+  for (size_t k = 0; k < gamma.size(); ++k) s.elog[k] = digamma(gamma[k]) - base;
+  s.largest = *std::ranges::max_element(s.elog);
+  for (size_t k = 0; k < gamma.size(); ++k) s.weights[k] = std::exp(s.elog[k] - s.largest);
 }
 
-// phi of one word, unnormalised by its log sum, which is returned.
-double word_shares(std::span<const double> elog, const double* log_words,
+// phi of one word by logarithms; returns the logarithm of what it was divided by.
+double phi_by_logs(std::span<const double> elog, const double* log_words,
                    std::vector<double>& phi) {
   double largest = -INFINITY;
   for (size_t k = 0; k < elog.size(); ++k) {
@@ -35,6 +41,35 @@ double word_shares(std::span<const double> elog, const double* log_words,
   for (double& p : phi) sum += p = std::exp(p - largest);
   for (double& p : phi) p /= sum;
   return largest + std::log(sum);
+}
+
+// The same by products where none is lost.
+double phi_of_word(const TopicWords& topics, int64_t v, RowScratch& s) {
+  const double* shares = topics.shares.row(v);
+  const double sum = topic_dot(s.weights.data(), shares, s.weights.size());
+  if (!(sum > kTinySum)) return phi_by_logs(s.elog, topics.logs.row(v), s.phi);
+  for (size_t k = 0; k < s.phi.size(); ++k) s.phi[k] = s.weights[k] * shares[k] / sum;
+  return s.largest + topics.largest[static_cast<size_t>(v)] + std::log(sum);
+}
+
+// sum_v n_v phi_vk of the words of a row, into `next`.
+void sum_phi(std::span<const float> counts, const TopicWords& topics, RowScratch& s) {
+  const size_t num_topics = s.weights.size();
+  s.next.assign(num_topics, 0);
+  s.rest.assign(num_topics, 0);
+  for (const int64_t v : s.words) {
+    const double* shares = topics.shares.row(v);
+    const double n = counts[static_cast<size_t>(v)];
+    const double sum = topic_dot(s.weights.data(), shares, num_topics);
+    if (sum > kTinySum) {
+      const double factor = n / sum;
+      for (size_t k = 0; k < num_topics; ++k) s.next[k] += factor * shares[k];
+    } else {
+      phi_by_logs(s.elog, topics.logs.row(v), s.phi);
+      for (size_t k = 0; k < num_topics; ++k) s.rest[k] += n * s.phi[k];
+    }
+  }
+  for (size_t k = 0; k < num_topics; ++k) s.next[k] = s.weights[k] * s.next[k] + s.rest[k];
 }
 
 double log_beta_function(std::span<const double> parameters) {
@@ -65,12 +100,31 @@ Matrix<double> expected_log_words(DoubleView lambda) {
   return logs;
 }
 
+TopicWords make_topic_words(DoubleView lambda) {
+  TopicWords topics{expected_log_words(lambda), {}, {}};
+  topics.shares = topics.logs;
+  for (int64_t v = 0; v < topics.logs.rows(); ++v) {
+    topics.largest.push_back(*std::ranges::max_element(topics.logs.row_span(v)));
+    for (double& share : topics.shares.row_span(v)) share = std::exp(share - topics.largest.back());
+  }
+  return topics;
+}
+
+double topic_dot(const double* a, const double* b, size_t count) {
+  double lanes[4] = {};
+  size_t i = 0;
+  for (; i + 4 <= count; i += 4)
+    for (size_t l = 0; l < 4; ++l) lanes[l] += a[i + l] * b[i + l];
+  for (; i < count; ++i) lanes[0] += a[i] * b[i];
+  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+}
+
 void TopicStats::merge(const TopicStats& other) {
   for (int64_t i = 0; i < words.size(); ++i) words.data()[i] += other.words.data()[i];
   bound += other.bound;
 }
 
-void infer_row(std::span<const float> counts, DoubleView log_words, double alpha,
+void infer_row(std::span<const float> counts, const TopicWords& topics, double alpha,
                std::span<double> gamma, RowScratch& s, TopicStats* stats) {
   s.words.clear();
   double total = 0;
@@ -83,23 +137,19 @@ void infer_row(std::span<const float> counts, DoubleView log_words, double alpha
   std::fill(gamma.begin(), gamma.end(), alpha + total / num_topics);
   s.phi.resize(gamma.size());
   for (int round = 0; round < kMaxRowRounds; ++round) {
-    expected_logs(gamma, s.elog);
-    s.next.assign(gamma.size(), alpha);
-    for (const int64_t v : s.words) {
-      word_shares(s.elog, log_words.row(v), s.phi);
-      for (size_t k = 0; k < gamma.size(); ++k)
-        s.next[k] += static_cast<double>(counts[v]) * s.phi[k];
-    }
+    expect_topics(gamma, s);
+    sum_phi(counts, topics, s);
+    for (double& next : s.next) next += alpha;
     double moved = 0;
     for (size_t k = 0; k < gamma.size(); ++k) moved += std::abs(s.next[k] - gamma[k]);
     std::copy(s.next.begin(), s.next.end(), gamma.begin());
     if (moved < kStill * num_topics * std::max(1.0, total)) break;
   }
   if (!stats) return;
-  expected_logs(gamma, s.elog);
+  expect_topics(gamma, s);
   for (const int64_t v : s.words) {
     const double n = counts[v];
-    stats->bound += n * word_shares(s.elog, log_words.row(v), s.phi);
+    stats->bound += n * phi_of_word(topics, v, s);
     for (size_t k = 0; k < gamma.size(); ++k)
       stats->words(static_cast<int64_t>(k), v) += n * s.phi[k];
   }
@@ -110,13 +160,13 @@ void infer_row(std::span<const float> counts, DoubleView log_words, double alpha
 
 std::optional<TopicStats> infer_rows(FloatView counts, DoubleView lambda, double alpha,
                                      MatrixView<double> gamma, int num_threads, Monitor& monitor) {
-  const Matrix<double> log_words = expected_log_words(lambda);
+  const TopicWords topics = make_topic_words(lambda);
   TopicStats stats = parallel_reduce(
       counts.rows(), kRowsPerBlock, num_threads, TopicStats(lambda.rows(), lambda.cols()),
       [&](const Block& block, TopicStats& part) {
         RowScratch scratch;
         for (int64_t d = block.begin; d < block.end && !monitor.should_stop(); ++d)
-          infer_row(counts.row_span(d), log_words, alpha, gamma.row_span(d), scratch, &part);
+          infer_row(counts.row_span(d), topics, alpha, gamma.row_span(d), scratch, &part);
       },
       [](TopicStats& total, const TopicStats& part) { total.merge(part); });
   if (monitor.should_stop()) return std::nullopt;

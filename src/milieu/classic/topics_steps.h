@@ -21,6 +21,17 @@ double digamma(double x);
 // E log beta_kv under lambda, transposed: V x K.
 Matrix<double> expected_log_words(DoubleView lambda);
 
+// The same with exp(E log beta_kv), of which the largest of a word is 1, so that shares of topics
+// are products of what rows and words say.
+struct TopicWords {
+  Matrix<double> logs, shares;  // V x K
+  std::vector<double> largest;  // V: the largest of logs
+};
+TopicWords make_topic_words(DoubleView lambda);
+
+// sum_k a_k b_k in four lanes.
+double topic_dot(const double* a, const double* b, size_t count);
+
 // What a pass over the rows leaves.
 struct TopicStats {
   Matrix<double> words;  // K x V: sum_d n_dv phi_dvk
@@ -31,12 +42,13 @@ struct TopicStats {
 
 // [Blei03, Eqs. 6 and 7] for one row, from gamma = alpha + N / K until gamma is still: phi_vk prop
 // exp(E log theta_k + E log beta_kv), gamma_k = alpha + sum_v n_v phi_vk. Adds to `stats` unless it
-// is null. `log_words` is V x K.
+// is null.
 struct RowScratch {
-  std::vector<double> elog, phi, next;
+  std::vector<double> elog, weights, phi, next, rest;
+  double largest = 0;  // of elog; weights are exp(elog - largest)
   std::vector<int64_t> words;
 };
-void infer_row(std::span<const float> counts, DoubleView log_words, double alpha,
+void infer_row(std::span<const float> counts, const TopicWords& topics, double alpha,
                std::span<double> gamma, RowScratch& scratch, TopicStats* stats);
 
 // All rows; nothing when the monitor stops it. `gamma` is n x K.

@@ -87,7 +87,7 @@ TEST(Topics, RowUpdateIsAMaximumOfTheBound) {
   std::vector<double> gamma(3);
   RowScratch scratch;
   TopicStats stats(3, 12);
-  infer_row(bags.counts.row_span(0), logs, 0.05, gamma, scratch, &stats);
+  infer_row(bags.counts.row_span(0), make_topic_words(lambda), 0.05, gamma, scratch, &stats);
   const double best = bound_at(gamma);
   EXPECT_NEAR(stats.bound, best, 1e-9);
   for (int k = 0; k < 3; ++k)
@@ -96,6 +96,29 @@ TEST(Topics, RowUpdateIsAMaximumOfTheBound) {
       moved[k] *= factor;
       EXPECT_LE(bound_at(moved), best + 1e-9);
     }
+}
+
+// Priors and counts so small that products of shares underflow for a word whose topic is rare here.
+TEST(Topics, TinyPriorsLoseNoShares) {
+  constexpr double kAlpha = 1e-4;
+  Matrix<double> lambda(2, 3);
+  for (double& x : std::span(lambda.data(), lambda.size())) x = 1e-4;
+  lambda(0, 0) = 50, lambda(1, 1) = 50;  // and nobody likes word 2
+  Matrix<float> counts(1, 3);
+  counts(0, 0) = 8, counts(0, 1) = 1e-4f, counts(0, 2) = 1;
+  std::vector<double> gamma(2);
+  RowScratch scratch;
+  TopicStats stats(2, 3);
+  infer_row(counts.row_span(0), make_topic_words(lambda), kAlpha, gamma, scratch, &stats);
+  EXPECT_NEAR(gamma[0] + gamma[1], 9.0001 + 2 * kAlpha, 1e-7);
+  EXPECT_NEAR(stats.words(0, 2) + stats.words(1, 2), 1, 1e-9);
+  const Matrix<double> logs = expected_log_words(lambda);
+  const double total = digamma(gamma[0] + gamma[1]);
+  const double elog[2] = {digamma(gamma[0]) - total, digamma(gamma[1]) - total};
+  for (const int v : {0, 1, 2}) {
+    const double a = elog[0] + logs(v, 0), b = elog[1] + logs(v, 1);
+    EXPECT_NEAR(stats.words(0, v), counts(0, v) / (1 + std::exp(b - a)), 1e-9) << v;
+  }
 }
 
 // Words 0 0 1 in one row, two topics: all eight assignments have an exact probability.
