@@ -94,10 +94,13 @@ export async function vanishStory(stage, address, folder) {
   } finally {
     renameSync(`${folder}.gone`, folder);
   }
-  stage.problems = stage.problems.filter((text) => !/404.*thumb/.test(text)); // the browser tells of each
-  const run = await post(page, { ...kLong, options: { num_clusters: 2 } });
-  await openRun(page, address, run.id);
-  await page.locator("[data-part='1'] .tile img.picture").first().waitFor();
+  await page.context().close(); // with the requests that were under way: the browser tells of each 404
+  stage.problems = stage.problems.filter((text) => !/404.*thumb/.test(text));
+  const again = await stage.page(new URL(address).origin);
+  await again.goto(address);
+  const run = await post(again, { ...kLong, options: { num_clusters: 2 } });
+  await openRun(again, address, run.id);
+  await again.locator("[data-part='1'] .tile img.picture").first().waitFor();
   stage.noProblems("the folder is back");
-  await page.context().close();
+  await again.context().close();
 }
