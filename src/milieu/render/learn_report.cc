@@ -141,10 +141,14 @@ std::string render_lines(const std::string& id, const std::string& title,
     else
       plot.add_line(line.x, line.y);
     if (line.name.empty() || line.x.empty()) continue;
-    // Away from the edge; above the line, but below the last of several, which may run close by.
+    // Away from the edge; above the line, unless another one runs close above it.
     const size_t place = line.x.size() * 3 / 4;
-    const double shift =
-        (i + 1 == lines.size() && i > 0 ? -0.1 : 0.06) * (spec.y.high - spec.y.low);
+    const double range = spec.y.high - spec.y.low;
+    const bool is_crowded = std::ranges::any_of(lines, [&](const NamedLine& other) {
+      return place < other.y.size() && other.y[place] > line.y[place] &&
+             other.y[place] < line.y[place] + 0.15 * range;
+    });
+    const double shift = (is_crowded ? -0.1 : 0.06) * range;
     plot.add_label(line.x[place], line.y[place] + shift, line.name);
   }
   return std::move(plot).finish();
