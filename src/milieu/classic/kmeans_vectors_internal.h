@@ -10,23 +10,13 @@
 #include <immintrin.h>
 #endif
 
+#include "milieu/linalg/vector_memory.h"
+
 namespace milieu::MILIEU_ISA {
 namespace {
 
 typedef float Float8 __attribute__((vector_size(32)));
 typedef int32_t Int8 __attribute__((vector_size(32)));
-
-template <class Vector, class T>
-inline Vector load(const T* from) {
-  Vector values;
-  __builtin_memcpy(&values, from, sizeof(values));
-  return values;
-}
-
-template <class Vector, class T>
-inline void store(const Vector& values, T* to) {
-  __builtin_memcpy(to, &values, sizeof(values));
-}
 
 inline Float8 lower(Float8 a, Float8 b) { return a < b ? a : b; }
 inline Float8 higher(Float8 a, Float8 b) { return a < b ? b : a; }

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "milieu/linalg/isa.h"
+#include "milieu/linalg/vector_memory.h"
 
 namespace milieu::MILIEU_ISA {
 namespace {
@@ -18,18 +18,6 @@ constexpr int kLanes = 8;
 // By the vector extension that GCC and Clang share: one register with AVX-512, several without.
 typedef double Doubles __attribute__((vector_size(64)));
 typedef int64_t Longs __attribute__((vector_size(64)));
-
-template <class Vector, class T>
-inline Vector load(const T* from) {
-  Vector values;
-  __builtin_memcpy(&values, from, sizeof(values));
-  return values;
-}
-
-template <class Vector, class T>
-inline void store(const Vector& values, T* to) {
-  __builtin_memcpy(to, &values, sizeof(values));
-}
 
 // Numbers v to v + 7 of `count` ones; `filler` behind the end.
 inline Doubles load_from(const double* from, int64_t v, int64_t count, double filler) {
