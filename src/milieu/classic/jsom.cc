@@ -8,8 +8,7 @@
 //           most probable cluster.
 // Symbols   see jsom_steps.h.
 // Conventions
-//   start   topics from random words, a few rounds with one prior for all clusters, then clusters
-//           by k-means of the square roots of the topic shares.
+//   start   topics of groups of words, clusters by k-means of counts (jsom_start.h).
 //   empty   a cluster of weight below 1e-3 keeps its prior.
 //   labels  are inferred from the model alone, so that prediction repeats them; ties go to the
 //           lowest index.
@@ -24,38 +23,15 @@
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
 #include "milieu/classic/counts_internal.h"
+#include "milieu/classic/jsom_start.h"
 #include "milieu/classic/jsom_steps.h"
-#include "milieu/classic/kmeans.h"
 #include "milieu/classic/topics_steps.h"
 
 namespace milieu {
 
 namespace {
 
-constexpr int kWarmRounds = 20;
-constexpr double kFirstPrior = 0.1;
 constexpr double kLightCluster = 1e-3;
-
-struct JsomState {
-  JsomModel model;
-  Matrix<double> gamma, zeta;
-};
-
-// Rows where they begin when nothing but the model is known.
-void reset_rows(const JsomModel& model, FloatView counts, Matrix<double>& gamma,
-                Matrix<double>& zeta) {
-  const auto num_topics = static_cast<double>(gamma.cols());
-  for (int64_t d = 0; d < counts.rows(); ++d) {
-    double total = 0;
-    for (const float n : counts.row_span(d)) total += static_cast<double>(n);
-    std::copy(model.weights.begin(), model.weights.end(), zeta.row(d));
-    for (int64_t k = 0; k < gamma.cols(); ++k) {
-      double prior = 0;
-      for (int64_t j = 0; j < zeta.cols(); ++j) prior += model.weights[j] * model.priors(j, k);
-      gamma(d, k) = prior + total / num_topics;
-    }
-  }
-}
 
 void update_topics(const JsomStats& stats, double eta, JsomModel& model) {
   for (int64_t i = 0; i < model.words.size(); ++i)
@@ -72,84 +48,32 @@ void update_priors(const JsomStats& stats, JsomModel& model) {
   }
 }
 
-JsomState first_state(FloatView counts, const JsomOptions& options, Random& random) {
-  JsomState state;
-  JsomModel& model = state.model;
-  double total = 0;
-  for (int64_t d = 0; d < counts.rows(); ++d)
-    for (const float n : counts.row_span(d)) total += static_cast<double>(n);
-  model.weights.assign(options.num_clusters, 1.0 / options.num_clusters);
-  model.priors = Matrix<double>(options.num_clusters, options.num_topics);
-  std::fill_n(model.priors.data(), model.priors.size(), kFirstPrior);
-  model.words = Matrix<double>(options.num_topics, counts.cols());
-  const double scale = std::max(1.0, total / static_cast<double>(model.words.size()));
-  for (int64_t i = 0; i < model.words.size(); ++i)
-    model.words.data()[i] = options.word_prior + scale * (0.5 + random.uniform());
-  state.gamma = Matrix<double>(counts.rows(), options.num_topics);
-  state.zeta = Matrix<double>(counts.rows(), options.num_clusters);
-  reset_rows(model, counts, state.gamma, state.zeta);
-  return state;
-}
-
-// Clusters by k-means of what the topics say about the rows.
-void start_clusters(const JsomOptions& options, uint64_t seed, Monitor& monitor, JsomState& state) {
-  Matrix<float> shares(state.gamma.rows(), state.gamma.cols());
-  for (int64_t i = 0; i < shares.size(); ++i)
-    shares.data()[i] = static_cast<float>(state.gamma.data()[i]);
-  const Matrix<float> roots = root_frequencies(shares);
-  KMeansOptions kmeans;
-  kmeans.num_clusters = options.num_clusters;
-  kmeans.num_restarts = 5;
-  kmeans.seed = seed;
-  kmeans.num_threads = options.num_threads;
-  Monitor stop_only(monitor);
-  const std::vector<int> labels = fit_kmeans({roots.view(), {}, {}}, kmeans, stop_only).labels;
-  std::fill_n(state.zeta.data(), state.zeta.size(), 0.0);
-  for (int64_t d = 0; d < state.zeta.rows(); ++d) state.zeta(d, std::max(labels[d], 0)) = 1;
-  JsomStats stats(options.num_clusters, options.num_topics, 1);
-  for (int64_t d = 0; d < state.zeta.rows(); ++d) {
-    double sum = 0;
-    for (const double g : state.gamma.row_span(d)) sum += g;
-    const int64_t j = std::max(labels[d], 0);
-    stats.mass[j] += 1;
-    for (int64_t k = 0; k < state.gamma.cols(); ++k)
-      stats.logs(j, k) += digamma(state.gamma(d, k)) - digamma(sum);
-  }
-  update_priors(stats, state.model);
-}
-
 using JsomRun = CountsRun<JsomModel>;
 
 JsomRun run_jsom(FloatView counts, const JsomOptions& options, int restart, const Stopwatch& watch,
                  Monitor& monitor) {
   Random random = Random(options.seed).child(restart);
-  JsomState state = first_state(counts, options, random);
+  JsomState state = start_jsom(counts, options, random, monitor);
   JsomRun run;
-  for (int round = -kWarmRounds; round <= options.max_iterations; ++round) {
-    if (round == 0) {
-      start_clusters(options, random.next_bits() >> 2, monitor, state);
-      continue;
-    }
+  for (int round = 1; round <= options.max_iterations; ++round) {
     const std::optional<JsomStats> stats =
         update_rows(state.model, counts, state.gamma, state.zeta, options.num_threads, monitor);
     if (!stats) {
       run.termination = termination_from(monitor.stop_reason());
       break;
     }
-    if (round > 0) {
-      const double bound = stats->bound + topic_bound(state.model.words, options.word_prior);
-      const double change = run.trace.empty() ? 0 : bound - run.objective;
-      run.objective = bound;
-      run.trace.push_back(bound);
-      monitor.on_iteration({restart, options.num_restarts, round, options.max_iterations, bound,
-                            change, watch.seconds()});
-      if (run.trace.size() > 1 && options.rel_tolerance > 0 &&
-          change <= options.rel_tolerance * std::abs(bound)) {
-        run.termination = Termination::Converged;
-        break;
-      }
-      update_priors(*stats, state.model);
+    const double bound = stats->bound + topic_bound(state.model.words, options.word_prior);
+    const double change = run.trace.empty() ? 0 : bound - run.objective;
+    run.objective = bound;
+    run.trace.push_back(bound);
+    monitor.on_iteration({restart, options.num_restarts, round, options.max_iterations, bound,
+                          change, watch.seconds()});
+    if (run.trace.size() > 1 && options.rel_tolerance > 0 &&
+        change <= options.rel_tolerance * std::abs(bound)) {
+      run.termination = Termination::Converged;
+      break;
     }
+    update_priors(*stats, state.model);
     update_topics(*stats, options.word_prior, state.model);
   }
   run.model = std::move(state.model);

@@ -8,6 +8,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
+#include "milieu/classic/jsom_start.h"
 #include "milieu/classic/jsom_steps.h"
 #include "milieu/classic/topics_steps.h"
 #include "milieu/testing/matchers.h"
@@ -60,6 +61,50 @@ TEST(Jsom, ClustersOfMixedTopicsAreFound) {
   const JsomResult result = fit_jsom({counts.view()}, options);
   EXPECT_THAT(result.labels, IsSamePartitionAs(truth));
   EXPECT_EQ(predict(result.model, counts), result.labels);
+}
+
+// Rows of three clusters that differ in all their words, each row with noise of its own.
+Matrix<float> make_noisy_rows(int num_rows, uint64_t seed, std::vector<int>& labels) {
+  constexpr int kWords = 24;
+  Matrix<float> counts(num_rows, kWords);
+  Random random(seed);
+  Matrix<double> logs(3, kWords);
+  for (int64_t i = 0; i < logs.size(); ++i) logs.data()[i] = 0.6 * random.normal();
+  for (int d = 0; d < num_rows; ++d) {
+    labels.push_back(d % 3);
+    for (int v = 0; v < kWords; ++v)
+      counts(d, v) =
+          static_cast<float>(std::floor(10 * std::exp(logs(d % 3, v) + 0.4 * random.normal())));
+  }
+  return counts;
+}
+
+// With as many topics as words, and with fewer or more, rows of one cluster are known by what they
+// have in common.
+TEST(Jsom, ManyTopicsKeepTheClusters) {
+  for (const int num_topics : {12, 24, 40})
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      std::vector<int> truth;
+      const Matrix<float> counts = make_noisy_rows(150, seed, truth);
+      JsomOptions options;
+      options.num_clusters = 3, options.num_topics = num_topics, options.seed = seed;
+      const JsomResult result = fit_jsom({counts.view()}, options);
+      EXPECT_THAT(result.labels, IsSamePartitionAs(truth)) << num_topics << ", seed " << seed;
+    }
+}
+
+TEST(Jsom, WordsOfTheSameRowsAreOneGroup) {
+  Matrix<float> counts(6, 4);  // words 0 and 2 in the first rows, 1 and 3 in the last
+  for (int64_t d = 0; d < 6; ++d)
+    for (int64_t v = 0; v < 4; ++v) counts(d, v) = v % 2 == d / 3 ? 5 : 0;
+  JsomOptions options;
+  options.num_topics = 2;
+  const std::vector<int> groups = group_words(counts, options, 1, silent_monitor());
+  EXPECT_EQ(groups[0], groups[2]);
+  EXPECT_EQ(groups[1], groups[3]);
+  EXPECT_NE(groups[0], groups[1]);
+  options.num_topics = 4;
+  EXPECT_EQ(group_words(counts, options, 1, silent_monitor()), (std::vector<int>{0, 1, 2, 3}));
 }
 
 TEST(Jsom, BoundNeverFalls) {
