@@ -226,6 +226,8 @@ void ClusterCommand::load(ProgressMonitor& monitor, Session& session) {
   if (auto own = is_own ? method_->load_own_input(input_.path, options) : std::nullopt) {
     loaded_.data = std::move(*own);
   } else {
+    if (method_->wants_counts() && !input_.feature.empty() && !is_feature_input(input_.path))
+      input_.feature = counting_features(input_.feature);
     loaded_ = load_rows(options, monitor, session);
     if (input_.feature.empty()) input_.feature = loaded_.feature;  // chosen by itself
     if (input_.max_side.empty()) input_.max_side = loaded_.max_side;

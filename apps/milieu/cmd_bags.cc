@@ -10,7 +10,7 @@ namespace milieu::cli {
 
 namespace {
 
-class BagsMethod : public MethodWith<BagsOptions> {
+class BagsMethod : public CountsMethodWith<BagsOptions> {
  public:
   MethodResult fit(const Dataset& data, Monitor& monitor) override {
     return to_method_result(fit_bags({data.points.view()}, options_, monitor));

@@ -10,7 +10,7 @@ namespace milieu::cli {
 
 namespace {
 
-class JsomMethod : public MethodWith<JsomOptions> {
+class JsomMethod : public CountsMethodWith<JsomOptions> {
  public:
   MethodResult fit(const Dataset& data, Monitor& monitor) override {
     return to_method_result(fit_jsom({data.points.view()}, options_, monitor));

@@ -10,7 +10,7 @@ namespace milieu::cli {
 
 namespace {
 
-class MultinomialsMethod : public MethodWith<MultinomialsOptions> {
+class MultinomialsMethod : public CountsMethodWith<MultinomialsOptions> {
  public:
   MethodResult fit(const Dataset& data, Monitor& monitor) override {
     return to_method_result(fit_multinomials({data.points.view()}, options_, monitor));

@@ -10,7 +10,7 @@ namespace milieu::cli {
 
 namespace {
 
-class TopicsMethod : public MethodWith<TopicsOptions> {
+class TopicsMethod : public CountsMethodWith<TopicsOptions> {
  public:
   MethodResult fit(const Dataset& data, Monitor& monitor) override {
     return to_method_result(fit_topics({data.points.view()}, options_, monitor));

@@ -63,6 +63,8 @@ class Method {
   }
   // The run folder whose features, words and columns INPUT must have; "": none.
   virtual std::string model_of_input() const { return ""; }
+  // True for methods of counts: words of pictures are then counted, unless norm is given.
+  virtual bool wants_counts() const { return false; }
   // True when --feature goes before that: pictures then become rows as for other methods.
   virtual bool takes_features() const { return false; }
   // Reads the files beside it.
@@ -88,6 +90,13 @@ class MethodWith : public Method {
  protected:
   Options options_;
   Files files_;
+};
+
+// A method of counts of words.
+template <class Options>
+class CountsMethodWith : public MethodWith<Options> {
+ public:
+  bool wants_counts() const override { return true; }
 };
 
 // From a library result {labels, model, summary}.

@@ -219,11 +219,6 @@ PictureInput from_pictures(const std::string& path, const PictureOptions& pictur
   return input;
 }
 
-bool is_feature_input(const std::string& path) {
-  std::error_code error;
-  return is_feature_folder(path) || fs::is_directory(path + "/.milieu", error);
-}
-
 }  // namespace
 
 std::string cache_folder() {
@@ -272,6 +267,16 @@ std::vector<FeatureSpec> parse_feature_list(const std::string& list, const std::
   return specs;
 }
 
+std::string counting_features(const std::string& list) {
+  if (list.find(":norm=") != std::string::npos) return list;
+  std::vector<std::string> texts;
+  for (FeatureSpec& spec : parse_features(list)) {
+    if (spec.is_local()) spec.words.norm = WordNorm::None;
+    texts.push_back(to_text(spec));
+  }
+  return fmt::format("{}", fmt::join(texts, ","));
+}
+
 MakePicture picture_maker(const std::string& root, const std::vector<std::string>& names) {
   return [root, &names](int64_t row, int max_side) {
     RasterImage picture;
@@ -295,6 +300,11 @@ std::string report_skipped(const ImageFolder& images, const ExtractResult& resul
   if (result.skipped.empty()) return "";
   return fmt::format("{} of {} pictures could not be read and were skipped, the first: {}",
                      result.skipped.size(), images.paths.size(), result.skipped.front().reason);
+}
+
+bool is_feature_input(const std::string& path) {
+  std::error_code error;
+  return is_feature_folder(path) || fs::is_directory(path + "/.milieu", error);
 }
 
 PictureInput load_input(const std::string& path, const PictureOptions& pictures,

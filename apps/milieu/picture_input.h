@@ -41,6 +41,9 @@ struct PictureInput {
   std::vector<std::pair<std::string, std::string>> vocabulary;
 };
 
+// Whether INPUT is a folder of features, complete or not.
+bool is_feature_input(const std::string& path);
+
 // Any INPUT: a file of numbers, a folder of pictures (with a feature), a folder of features.
 PictureInput load_input(const std::string& path, const PictureOptions& pictures,
                         const LoadOptions& options, ProgressMonitor& monitor, Session& session);
@@ -70,6 +73,10 @@ MakePicture picture_maker(const std::string& root, const std::vector<std::string
 
 // The list with the value of --codebook given to every local feature without one of its own.
 std::vector<FeatureSpec> parse_feature_list(const std::string& list, const std::string& codebook);
+
+// The list with norm=none for every local feature, unless the list tells a norm: histograms are
+// then how often each word occurs.
+std::string counting_features(const std::string& list);
 
 // The pictures of a folder, or those that a .txt names.
 ImageFolder list_pictures(const std::string& path);

@@ -412,6 +412,18 @@ class PictureInputTest(FeaturesTest):
         self.assertIn("1 of 19 pictures could not be read", outcome.json()["warnings"][0])
         self.assertIn("skipped red/bad.png", outcome.err)
 
+    def test_methods_of_counts_count_the_words(self):
+        for command in ("bags", "multinomials"):
+            summary = self.succeed(command, "photos", "--feature", "dense-sift:words=8", "-k", "3", "--out", command,
+                                   "--json").json()
+            self.assertEqual(summary["warnings"], [])
+            options = json.loads((self.folder / command / "options.json").read_text())
+            self.assertEqual(options["input"]["feature"], "dense-sift:num_words=8:norm=none")
+            lines = self.succeed("predict", command, "photos").out.split()
+            np.testing.assert_array_equal(np.array(lines, int), self.labels(command))
+            shares = self.succeed(command, "photos", "--feature", "dense-sift:words=8:norm=l1", "-k", "3", "--json")
+            self.assertIn("norm=none", " ".join(shares.json()["warnings"]))
+
     def test_new_pictures_are_predicted_as_in_training(self):
         self.succeed("kmeans", "photos", "--feature", "color", "-k", "3", "--out", "run")
         make_folder(self.folder / "new", per_class=2)

@@ -111,6 +111,7 @@ BagsResult fit_bags(const BagsInput& input, const BagsOptions& options, Monitor&
   result.model.centers = std::move(found.model.centers);
   result.summary = std::move(found.summary);
   result.summary.method = BagsModel::kKind;
+  if (options.weighting == BagWeighting::LogCounts) warn_of_shares(input.counts, result.summary);
   result.summary.seconds = watch.seconds();
   return result;
 }

@@ -14,7 +14,9 @@
 namespace milieu {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 struct Rows {
   Matrix<float> counts{60, 12};
@@ -77,6 +79,18 @@ TEST(Bags, IsKMeansOfTheWeightedCounts) {
     EXPECT_EQ(plain.labels, result.labels);
     EXPECT_EQ(plain.summary.objective, result.summary.objective);
   }
+}
+
+TEST(Bags, SharesInPlaceOfCountsAreWarnedOf) {
+  Rows rows = make_rows(1);
+  BagsOptions options;
+  options.num_clusters = 2;
+  EXPECT_THAT(fit_bags({rows.counts.view()}, options).summary.warnings, IsEmpty());
+  for (int64_t i = 0; i < rows.counts.size(); ++i) rows.counts.data()[i] /= 1000;
+  EXPECT_THAT(fit_bags({rows.counts.view()}, options).summary.warnings,
+              Contains(HasSubstr("as shares of words are")));
+  options.weighting = BagWeighting::TfIdf;  // knows no sizes
+  EXPECT_THAT(fit_bags({rows.counts.view()}, options).summary.warnings, IsEmpty());
 }
 
 TEST(Bags, BadInputIsRefused) {

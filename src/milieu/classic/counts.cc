@@ -40,6 +40,19 @@ void check_num_words(FloatView counts, int64_t num_words) {
   });
 }
 
+void warn_of_shares(FloatView counts, RunSummary& summary) {
+  bool is_share = false;
+  for (int64_t d = 0; d < counts.rows(); ++d)
+    for (const float n : counts.row_span(d)) {
+      if (n > 1) return;
+      is_share = is_share || (n > 0 && n < 1);
+    }
+  if (is_share)
+    summary.warnings.emplace_back(
+        "counts are at most 1 and not whole, as shares of words are, so every row weighs as little "
+        "as one word: give how often words occur (features of pictures: norm=none)");
+}
+
 std::vector<int> strongest_columns(DoubleView shares) {
   std::vector<int> labels(shares.rows());
   for (int64_t d = 0; d < shares.rows(); ++d) {
@@ -79,6 +92,7 @@ void describe_counts_run(const CountsTrace& run, FloatView counts, const std::ve
   summary.n = counts.rows();
   summary.d = counts.cols();
   set_sizes(summary, labels, num_clusters);
+  warn_of_shares(counts, summary);
   if (summary.clusters < num_clusters)
     summary.warnings.push_back(fmt::format("{} of {} {}: take a smaller num_clusters",
                                            num_clusters - summary.clusters, num_clusters,

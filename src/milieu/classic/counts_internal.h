@@ -24,6 +24,9 @@ void check_num_clusters(int num_clusters, FloatView counts);
 // Throws InvalidArgument unless new counts have the words of training.
 void check_num_words(FloatView counts, int64_t num_words);
 
+// Adds a warning where counts look like shares of words: all at most 1, some of them not whole.
+void warn_of_shares(FloatView counts, RunSummary& summary);
+
 // The column of the largest entry of each row; ties go to the lowest index.
 std::vector<int> strongest_columns(DoubleView shares);
 
