@@ -102,6 +102,7 @@ const std::vector<Reproduction>& reproductions() {
       {"dlgmm", "dense", "15-Scenes with patches at step 5 (long)", reproduce_dlgmm_dense},
       {"dlgmm", "codebook", "classification with learned and k-means words",
        reproduce_dlgmm_codebook},
+      {"dlgmm", "joint", "words learned with the clusters or before them", reproduce_dlgmm_joint},
       {"exemplar", "synthetic", "Fig. 2: F against the share of corrupted dimensions",
        reproduce_exemplar_synthetic},
       {"exemplar", "raw", "the same without normalised features", reproduce_exemplar_raw},

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kOwnRuns = 2;
 constexpr int kOwnBands = 3;
+constexpr double kTunedGamma = 2;  // the best of `reproduce dlgmm gamma`, by the true labels
 
 // The paper's figures for V = 100, 200, ..., 1000.
 using Published = std::array<double, 10>;
@@ -33,7 +34,8 @@ struct Row {
 };
 
 struct PaperTables {
-  Published km_ac, nc_ac, jsom_ac, lda_ac, dlgmm_ac, km_nmi, nc_nmi, jsom_nmi, lda_nmi, dlgmm_nmi;
+  Published km_ac, nc_ac, jsom_ac, lda_ac, dlgmm_ac, sc_ac;
+  Published km_nmi, nc_nmi, jsom_nmi, lda_nmi, dlgmm_nmi, sc_nmi;
 };
 
 constexpr PaperTables kScenes = {
@@ -42,11 +44,13 @@ constexpr PaperTables kScenes = {
     {27.34, 27.11, 28.97, 29.45, 28.98, 27.33, 27.56, 28.19, 30.08, 27.22},
     {34.11, 33.02, 27.58, 34.72, 31.06, 31.84, 36.70, 35.14, 31.88, 29.81},
     {34.74, 35.03, 34.74, 34.78, 34.45, 35.28, 34.47, 34.18, 34.02, 34.18},
+    {34.16, 34.20, 34.95, 35.23, 34.81, 35.57, 34.29, 34.85, 34.61, 34.27},
     {25.52, 26.79, 27.42, 26.47, 28.64, 28.38, 28.72, 27.84, 28.84, 28.69},
     {23.16, 24.58, 24.16, 25.65, 24.56, 24.39, 25.47, 24.92, 26.61, 26.88},
     {26.86, 26.89, 27.92, 28.56, 27.85, 27.02, 27.45, 28.09, 28.47, 26.98},
     {31.50, 30.39, 28.94, 32.94, 30.38, 30.57, 32.21, 34.43, 31.48, 30.57},
-    {32.23, 32.81, 32.29, 32.30, 32.21, 32.13, 32.10, 32.15, 32.09, 31.98}};
+    {32.23, 32.81, 32.29, 32.30, 32.21, 32.13, 32.10, 32.15, 32.09, 31.98},
+    {31.53, 32.32, 32.52, 32.44, 32.67, 32.51, 32.09, 32.37, 32.55, 32.29}};
 
 constexpr PaperTables kCaltech = {
     {13.31, 13.46, 14.27, 14.33, 14.57, 14.60, 14.55, 14.21, 13.79, 13.98},
@@ -54,11 +58,13 @@ constexpr PaperTables kCaltech = {
     {12.87, 12.98, 13.00, 12.76, 12.89, 12.57, 12.96, 13.07, 12.76, 12.33},
     {13.99, 17.09, 18.30, 18.95, 17.05, 19.08, 18.38, 19.39, 18.23, 18.91},
     {21.42, 20.94, 20.87, 20.46, 20.92, 20.02, 20.07, 20.09, 20.31, 20.17},
+    {21.27, 21.20, 20.98, 20.86, 21.06, 20.42, 20.42, 20.39, 20.44, 20.48},
     {37.02, 37.11, 37.24, 37.33, 37.46, 37.41, 37.35, 37.07, 37.01, 37.05},
     {35.85, 35.33, 35.11, 35.26, 35.29, 35.44, 35.48, 35.32, 35.28, 35.36},
     {33.67, 34.72, 34.94, 34.64, 34.99, 34.59, 34.80, 35.20, 34.72, 34.18},
     {32.98, 35.46, 36.18, 35.92, 35.35, 36.59, 36.23, 36.50, 35.70, 36.56},
-    {38.50, 38.14, 37.44, 37.28, 36.38, 36.91, 36.74, 36.72, 36.58, 36.40}};
+    {38.50, 38.14, 37.44, 37.28, 36.38, 36.91, 36.74, 36.72, 36.58, 36.40},
+    {38.60, 38.55, 37.53, 37.50, 37.69, 37.16, 36.97, 36.92, 36.74, 36.56}};
 
 template <class Cluster>
 auto counted(Cluster cluster) {
@@ -86,17 +92,22 @@ std::vector<Row> rows_of(const PaperTables& paper) {
       return fit_structured(p, bands, words, seed, key);
     };
   };
+  const auto paper_model = [](double gamma) {
+    return [gamma](ScenePatches& p, int words, uint64_t seed, const std::string& key) {
+      DlgmmOptions options = paper_options();
+      options.gamma = gamma;
+      return fit_resumable(p, options, words, seed, key).labels;
+    };
+  };
   return {
       {"k-means, tf-idf", true, &paper.km_ac, &paper.km_nmi, counted(cluster_tfidf)},
       {"normalized cut", true, &paper.nc_ac, &paper.nc_nmi, counted(cluster_ncut)},
       {"JSOM, 100 topics", true, &paper.jsom_ac, &paper.jsom_nmi, counted(cluster_jsom)},
       {"mixture of multinomials", true, nullptr, nullptr, counted(cluster_multinomials)},
       {"LDA topics", true, &paper.lda_ac, &paper.lda_nmi, counted(cluster_topics)},
-      {"DLGMM, mean field, LDA start", true, &paper.dlgmm_ac, &paper.dlgmm_nmi,
-       [](ScenePatches& p, int words, uint64_t seed, const std::string& key) {
-         return fit_resumable(p, paper_options(), words, seed, key).labels;
-       },
+      {"DLGMM, mean field, LDA start", true, &paper.dlgmm_ac, &paper.dlgmm_nmi, paper_model(0),
        true},
+      {"SC-DLGMM, gamma 2", true, &paper.sc_ac, &paper.sc_nmi, paper_model(kTunedGamma)},
       {"k-means of log counts", true, nullptr, nullptr, log_counts(1)},
       {"ours: k-means of log counts", false, nullptr, nullptr, log_counts(1)},
       {"ours: k-means of log counts, bands", false, nullptr, nullptr, log_counts(kOwnBands), true},
@@ -178,6 +189,8 @@ void run_set(ReproduceRun& run, const TableNames& names, const PaperTables& pape
       fmt::format("a subset of the paper's images: {} of {} classes; rows without \"ours\" at the "
                   "paper's step 16 and whole SIFT, \"ours\" at step 8 and 64 principal components",
                   theirs.images().num_images(), theirs.num_classes()),
+      "SC-DLGMM: gamma is the best of `reproduce dlgmm gamma` (15-Scenes, V = 100) by the true "
+      "labels; the paper tuned it with them, too",
       "DLGMM with more than 300 words stops after 20 passes; fewer words go on until the bound "
       "rises by less than 1e-5 of itself"};
   nmi.notes = accuracy.notes;

@@ -10,5 +10,6 @@ void reproduce_dlgmm_caltech(ReproduceRun& run);
 void reproduce_dlgmm_gamma(ReproduceRun& run);
 void reproduce_dlgmm_dense(ReproduceRun& run);
 void reproduce_dlgmm_codebook(ReproduceRun& run);
+void reproduce_dlgmm_joint(ReproduceRun& run);
 
 }  // namespace milieu::cli

@@ -52,17 +52,27 @@ void clear(const PatchShares& s, int64_t i, std::vector<double>& dense) {
   for (int64_t a = s.first[i]; a < s.first[i + 1]; ++a) dense[s.words[a]] = 0;
 }
 
-double sweep_color(PatchShares& s, int64_t begin, int64_t rows, int64_t cols, int color,
-                   double gamma, std::vector<double>& dense) {
-  double moved = 0;
+// Updates the open cells of one colour and closes them; whoever moves opens its neighbours. Returns
+// whether there was an open cell.
+bool sweep_color(PatchShares& s, int64_t begin, int64_t rows, int64_t cols, int color, double gamma,
+                 CoherenceScratch& scratch) {
+  constexpr double kStill = 1e-8;
+  bool was_open = false;
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t col = (row + color) % 2; col < cols; col += 2) {
+      uint8_t& is_open = scratch.is_open[row * cols + col];
+      if (!is_open) continue;
+      is_open = 0;
+      was_open = true;
       const Neighbors near = neighbors_of(begin, rows, cols, row, col);
-      for (int k = 0; k < near.count; ++k) scatter(s, near.cells[k], 1, dense);
-      moved = std::max(moved, set_shares(s, begin + row * cols + col, dense, gamma));
-      for (int k = 0; k < near.count; ++k) clear(s, near.cells[k], dense);
+      for (int k = 0; k < near.count; ++k) scatter(s, near.cells[k], 1, scratch.dense);
+      const double moved = set_shares(s, begin + row * cols + col, scratch.dense, gamma);
+      for (int k = 0; k < near.count; ++k) {
+        clear(s, near.cells[k], scratch.dense);
+        if (moved >= kStill) scratch.is_open[near.cells[k] - begin] = 1;
+      }
     }
-  return moved;
+  return was_open;
 }
 
 }  // namespace
@@ -82,12 +92,12 @@ void update_shares(PatchShares& shares, int64_t begin, int64_t end) {
 
 int sweep_coherence(PatchShares& shares, int64_t begin, int64_t rows, int64_t cols, double gamma,
                     int max_sweeps, CoherenceScratch& scratch) {
-  constexpr double kStill = 1e-8;
+  scratch.is_open.assign(rows * cols, 1);
   for (int sweep = 1; sweep <= max_sweeps; ++sweep) {
-    double moved = 0;
+    bool was_open = false;
     for (const int color : {0, 1})
-      moved = std::max(moved, sweep_color(shares, begin, rows, cols, color, gamma, scratch.dense));
-    if (moved < kStill) return sweep;
+      was_open = sweep_color(shares, begin, rows, cols, color, gamma, scratch) || was_open;
+    if (!was_open) return sweep;
   }
   return max_sweeps;
 }

@@ -305,6 +305,22 @@ TEST(Dlgmm, CoherentBoundIsBelowTheEvidence) {
     }
 }
 
+// Cells whose neighbours do not move are passed over within a call; calls of one sweep update all.
+TEST(Dlgmm, SweepsOfMovingCellsEndWhereSweepsOfAllEnd) {
+  constexpr int kRows = 6, kCols = 7, kSweeps = 200;
+  for (uint64_t seed = 0; seed < 20; ++seed)
+    for (const double gamma : {0.3, 1.0, 2.0}) {
+      const SmallProblem p = tiny_problem(seed, kRows, kCols);
+      PatchShares some = p.shares(0), all = some;
+      CoherenceScratch scratch{std::vector<double>(2, 0.0)};
+      EXPECT_LT(sweep_coherence(some, 0, kRows, kCols, gamma, kSweeps, scratch), kSweeps);
+      for (int sweep = 0; sweep < kSweeps; ++sweep)
+        sweep_coherence(all, 0, kRows, kCols, gamma, 1, scratch);
+      for (size_t a = 0; a < all.phi.size(); ++a)
+        EXPECT_NEAR(some.phi[a], all.phi[a], 1e-6) << seed << " " << gamma << " " << a;
+    }
+}
+
 // E_q[log p(z)] and the entropy by enumeration, against the sums the library takes.
 TEST(Dlgmm, CoherenceUpdatesAreExactOnSmallGrids) {
   for (const auto& [rows, cols] : {std::pair{2, 2}, std::pair{2, 3}, std::pair{1, 4}}) {

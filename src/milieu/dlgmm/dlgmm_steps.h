@@ -129,11 +129,12 @@ void update_shares(PatchShares& shares, int64_t begin, int64_t end);
 
 // [Xie15, Eq. 14] as mean field has it: phi_iv prop exp(score + gamma sum over neighbours of
 // phi_nv), for a grid of rows x cols patches from patch `begin` on, in checkerboard order (even
-// cells first), until no phi moves by 1e-8 or max_sweeps. Returns the sweeps made. Departs from
-// [Xie15, Eq. 14]: the neighbours stand inside the exponential; outside they would depend on the
-// unit of the descriptors and lower the bound.
+// cells first), until no phi moves by 1e-8 or max_sweeps; a cell whose neighbours have not moved is
+// passed over. Returns the sweeps made. Departs from [Xie15, Eq. 14]: the neighbours stand inside
+// the exponential; outside they would depend on the unit of the descriptors and lower the bound.
 struct CoherenceScratch {
-  std::vector<double> dense;  // V zeros
+  std::vector<double> dense;          // V zeros
+  std::vector<uint8_t> is_open = {};  // cells one of whose neighbours has moved since their update
 };
 int sweep_coherence(PatchShares& shares, int64_t begin, int64_t rows, int64_t cols, double gamma,
                     int max_sweeps, CoherenceScratch& scratch);
