@@ -98,7 +98,7 @@ std::vector<Preset> CacMethod::presets() {
 }
 
 std::optional<Dataset> CacMethod::load_own_input(const std::string& path,
-                                                 const LoadOptions& options) {
+                                                 const LoadOptions& options, OwnInput&) {
   if (!files_.view.empty()) return join_views(lines_of(files_.view), options);
   if (!std::filesystem::is_directory(path)) return std::nullopt;
   std::optional<KeypointSet> set;

@@ -50,8 +50,8 @@ class CacMethod : public MethodWith<CacOptions, CacFiles> {
   std::vector<Preset> presets() override;
   bool takes_input() const override { return files_.view.empty(); }
   bool takes_features() const override { return files_.view.empty(); }
-  std::optional<Dataset> load_own_input(const std::string& path,
-                                        const LoadOptions& options) override;
+  std::optional<Dataset> load_own_input(const std::string& path, const LoadOptions& options,
+                                        OwnInput& own) override;
   void load_files(RowFiles& rows) override;
   Labels load_truth(RowFiles& rows, const std::string& path) override;
   MethodResult fit(const Dataset& data, Monitor& monitor) override;

@@ -186,6 +186,7 @@ int ClusterCommand::run(Session& session) {
   if (!truth_.empty()) metrics = compute_metrics(result.labels, truth_.indices);
   const Metrics* metrics_or_null = metrics ? &*metrics : nullptr;
   if (!output_.out.empty()) write_run_folder(result, data, metrics_or_null);
+  if (!session.interrupt.was_requested()) method_->on_saved();
   monitor.clear();
 
   if (output_.json)
@@ -223,8 +224,11 @@ void ClusterCommand::load(ProgressMonitor& monitor, Session& session) {
   if (!input_.rows.empty()) options.rows = load_row_numbers(input_.rows);
   options.num_threads = num_threads();
   const bool is_own = input_.feature.empty() || !method_->takes_features();
-  if (auto own = is_own ? method_->load_own_input(input_.path, options) : std::nullopt) {
-    loaded_.data = std::move(*own);
+  OwnInput own{input_.feature, input_.max_side, input_.codebook, {}, &monitor};
+  if (auto data = is_own ? method_->load_own_input(input_.path, options, own) : std::nullopt) {
+    loaded_.data = std::move(*data);
+    loaded_.warnings = std::move(own.warnings);
+    input_.feature = own.feature, input_.max_side = own.max_side;
   } else {
     if (method_->wants_counts() && !input_.feature.empty() && !is_feature_input(input_.path))
       input_.feature = counting_features(input_.feature);
@@ -331,7 +335,7 @@ std::string ClusterCommand::next_steps(const MethodResult& result) const {
   const std::vector<std::string> kinds = predicting_kinds();
   if (result.model && std::find(kinds.begin(), kinds.end(), result.model->kind) != kinds.end())
     text += fmt::format("next: milieu predict {} {} labels new samples\n", output_.out,
-                        loaded_.root.empty() ? "NEW.npy" : "FOLDER");
+                        loaded_.root.empty() ? method_->new_input_text() : "FOLDER");
   return text;
 }
 

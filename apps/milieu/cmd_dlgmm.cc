@@ -11,6 +11,8 @@
 #include "milieu/base/error.h"
 #include "milieu/data/npy.h"
 #include "milieu/dlgmm/dlgmm.h"
+#include "milieu/feature/decode.h"
+#include "milieu/feature/feature_store.h"
 #include "patch_images.h"
 #include "patch_pictures.h"
 #include "rows.h"
@@ -29,7 +31,7 @@ struct DlgmmFiles {
 template <class Visitor>
 void visit_fields(DlgmmFiles& o, Visitor&& v) {
   v("offsets", o.patches.offsets, anything(),
-    "file of whole numbers: where the patches of each image begin, and their number at the end");
+    ".npy of whole numbers: where the patches of each image begin, and their number at the end");
   v("grid", o.patches.grid, anything(),
     "file with rows and columns of the patch grid of each image; patches stand row by row");
   v("positions", o.patches.positions, anything(),
@@ -69,8 +71,18 @@ class DlgmmMethod : public MethodWith<DlgmmOptions, DlgmmFiles> {
              }}};
   }
 
-  std::optional<Dataset> load_own_input(const std::string& path, const LoadOptions& load) override {
-    images_ = load_patch_images(path, files_.patches, pictures_, load, options_.seed);
+  std::optional<Dataset> load_own_input(const std::string& path, const LoadOptions& load,
+                                        OwnInput& own) override {
+    if (!own.codebook.empty())
+      throw InvalidArgument(
+          fmt::format("codebook is {}, but dlgmm learns its words from the patches: leave it out",
+                      own.codebook));
+    pictures_.feature = own.feature, pictures_.max_side = own.max_side;
+    images_ = load_patch_images(path, files_.patches, pictures_, load, options_.seed, *own.monitor);
+    if (is_feature_folder(path)) own.feature = images_.feature;
+    if (images_.max_side != DecodeOptions().max_side && !images_.feature.empty())
+      own.max_side = std::to_string(images_.max_side);
+    own.warnings = images_.warnings;
     if (options_.num_bands == 0) options_.num_bands = images_.root.empty() ? 1 : 3;
     images_.set_bands(options_.num_bands);
     return image_dataset(images_);
@@ -83,17 +95,16 @@ class DlgmmMethod : public MethodWith<DlgmmOptions, DlgmmFiles> {
     if (!files_.checkpoint.empty() && fs::exists(files_.checkpoint))
       state = load_model<DlgmmState>(files_.checkpoint);
     input.resume = state ? &*state : nullptr;
-    input.on_pass = [this, watched = watch_state(images_)](const DlgmmState& now) {
-      if (watch_state(images_) != watched)
-        throw DataError(fmt::format(
-            "{} has changed while it was in use: the result would be of neither; run again",
-            images_.source));
+    const std::string watched = watch_state(images_);
+    input.on_pass = [&](const DlgmmState& now) {
+      require_unchanged(watched);
       if (!files_.checkpoint.empty()) save_model(files_.checkpoint, now);
     };
     DlgmmResult fitted = fit_dlgmm(input, options_, monitor);
-    if (!monitor.should_stop() && !files_.checkpoint.empty()) fs::remove(files_.checkpoint);
+    require_unchanged(watched);
+    is_complete_ = !monitor.should_stop();
     std::vector<ResultFile> files;
-    if (!monitor.should_stop()) files = draw_dlgmm(images_, fitted, options_.num_threads);
+    if (is_complete_) files = draw(fitted);
     if (!images_.projection.empty())
       files.push_back({kProjectionName, npy_content(images_.projection.view())});
     Matrix<float> alpha(fitted.prediction.alpha.rows(), fitted.prediction.alpha.cols());
@@ -107,9 +118,37 @@ class DlgmmMethod : public MethodWith<DlgmmOptions, DlgmmFiles> {
     return result;
   }
 
+  // A checkpoint is of use until the result is there.
+  void on_saved() override {
+    if (is_complete_ && !files_.checkpoint.empty()) fs::remove(files_.checkpoint);
+  }
+
+  std::string new_input_text() const override {
+    return images_.root.empty() ? "NEW.npy --offsets OFFSETS.npy" : "FOLDER";
+  }
+
  private:
+  void require_unchanged(const std::string& watched) const {
+    if (watch_state(images_) != watched)
+      throw DataError(fmt::format(
+          "{} has changed while it was in use: the result would be of neither; run again",
+          images_.source));
+  }
+
+  // The result is worth more than its pictures.
+  std::vector<ResultFile> draw(DlgmmResult& fitted) const {
+    try {
+      return draw_dlgmm(images_, fitted, options_.num_threads);
+    } catch (const Error& error) {
+      fitted.summary.warnings.push_back(
+          fmt::format("there are no pictures of words and clusters: {}", error.what()));
+      return {};
+    }
+  }
+
   PatchOptions pictures_;
   PatchImages images_;
+  bool is_complete_ = false;
 };
 
 constexpr std::string_view kExample =

@@ -95,8 +95,8 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarFiles> {
   }
   std::string model_of_input() const override { return files_.model; }
 
-  std::optional<Dataset> load_own_input(const std::string& path,
-                                        const LoadOptions& options) override {
+  std::optional<Dataset> load_own_input(const std::string& path, const LoadOptions& options,
+                                        OwnInput&) override {
     if (files_.model.empty()) {
       if (use_.classify) throw UsageError("--classify needs --model: a learned distance");
       return std::nullopt;

@@ -15,6 +15,7 @@ namespace milieu::cli {
 namespace {
 
 constexpr int kTile = 24;        // pixels of a patch in a mosaic
+constexpr int kLeastSide = 4;    // pixels of a picture that a tile shows
 constexpr int kTilesAcross = 4;  // patches of one word: 4 x 2
 constexpr int kTilesDown = 2;
 constexpr int kWordsAcross = 8;
@@ -55,31 +56,68 @@ Image thumbnail(const Image& image) {
 }
 
 Image load(const PatchImages& images, int64_t d) {
-  return load_image(images.root + "/" + images.names[d]);
+  DecodeOptions decode;
+  decode.max_side = images.max_side;  // places of patches are those of pictures of this size
+  return load_image(images.root + "/" + images.names[d], decode);
 }
+
+// Angles between descriptors whose principal components are given. By their distance the patches
+// nearest to a word would be flat ones: words are means, and means of descriptors are short.
+class Angles {
+ public:
+  explicit Angles(const Matrix<float>& projection) {
+    if (projection.empty()) return;
+    origin_.assign(projection.rows() - 1, 0.0);
+    for (int64_t r = 0; r < projection.cols(); ++r) {
+      const double mean = projection(0, r);
+      square_ += mean * mean;
+      for (size_t k = 0; k < origin_.size(); ++k)
+        origin_[k] += mean * static_cast<double>(projection(static_cast<int64_t>(k) + 1, r));
+    }
+  }
+
+  // 1 - cosine.
+  template <class X, class Y>
+  double between(const X* x, const Y* y, int64_t size) const {
+    return 1 - dot(x, y, size) / std::sqrt(std::max(1e-12, dot(x, x, size) * dot(y, y, size)));
+  }
+
+ private:
+  template <class X, class Y>
+  double dot(const X* x, const Y* y, int64_t size) const {
+    double sum = square_;
+    for (int64_t r = 0; r < size; ++r) {
+      const auto a = static_cast<double>(x[r]), b = static_cast<double>(y[r]);
+      sum += a * b;
+      if (!origin_.empty()) sum += origin_[r] * (a + b);
+    }
+    return sum;
+  }
+
+  std::vector<double> origin_;  // the mean descriptor on the components
+  double square_ = 0;           // its squared norm
+};
 
 struct NearPatch {
   double distance;
   int64_t patch, image;
 };
 
-// For each word the patches of that word nearest to it, among patches spread over all images.
+// For each word the patches of that word nearest to it by their angle, among patches spread over
+// all images.
 std::vector<std::vector<NearPatch>> nearest_patches(const PatchImages& images,
                                                     const DlgmmModel& model,
                                                     const std::vector<int>& words) {
   constexpr int64_t kEnough = 400000;
   constexpr size_t kKept = kTilesAcross * kTilesDown;
+  const Angles angles(images.projection);
   std::vector<std::vector<NearPatch>> near(model.num_words());
   const int64_t step = std::max<int64_t>(1, images.patches.rows() / kEnough);
   int64_t d = 0;
   for (int64_t i = 0; i < images.patches.rows(); i += step) {
     while (images.offsets[d + 1] <= i) ++d;
-    double distance = 0;
-    for (int64_t r = 0; r < model.words.cols(); ++r) {
-      const double away =
-          static_cast<double>(images.patches.view()(i, r)) - model.words(words[i], r);
-      distance += away * away;
-    }
+    const double distance =
+        angles.between(images.patches.view().row(i), model.words.row(words[i]), model.words.cols());
     std::vector<NearPatch>& list = near[words[i]];
     if (list.size() == kKept && list.back().distance <= distance) continue;
     // Neighbouring patches of one image look alike: one of each image is enough.
@@ -128,7 +166,7 @@ RasterImage draw_words(const PatchImages& images, const DlgmmModel& model,
     const Image image = load(images, d);
     for (const Place& place : places) {
       const float* frame = images.positions.view().row(place.patch);
-      const int side = static_cast<int>(frame[2]);
+      const int side = std::max(kLeastSide, static_cast<int>(frame[2]));
       const Image patch = crop(image, static_cast<int>(frame[0]) - side / 2,
                                static_cast<int>(frame[1]) - side / 2, side);
       paste(resize(patch, kTile, kTile), place.x, place.y, sheet);
@@ -224,11 +262,15 @@ std::vector<ResultFile> draw_dlgmm(const PatchImages& images, const DlgmmResult&
   return files;
 }
 
-std::string draw_word_maps(const PatchImages& images, const std::vector<int>& words) {
+std::vector<int64_t> drawn_word_maps(const PatchImages& images) {
   std::vector<int64_t> shown;
   for (int64_t d = 0; d < images.num_images() && shown.size() < kMaxClusters; ++d)
     if (images.offsets[d + 1] > images.offsets[d]) shown.push_back(d);
-  return encode_png(draw_maps(images, shown, words));
+  return shown;
+}
+
+std::string draw_word_maps(const PatchImages& images, const std::vector<int>& words) {
+  return encode_png(draw_maps(images, drawn_word_maps(images), words));
 }
 
 }  // namespace milieu::cli

@@ -17,6 +17,7 @@ std::vector<ResultFile> draw_dlgmm(const PatchImages& images, const DlgmmResult&
                                    int num_threads);
 
 // The first images beside their words in colours, as PNG. `images` must have pictures and a grid.
+std::vector<int64_t> drawn_word_maps(const PatchImages& images);
 std::string draw_word_maps(const PatchImages& images, const std::vector<int>& words);
 
 }  // namespace milieu::cli

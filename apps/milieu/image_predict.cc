@@ -13,6 +13,7 @@
 #include "milieu/dlgmm/dlgmm.h"
 #include "milieu/store/json.h"
 #include "patch_pictures.h"
+#include "picture_input.h"
 
 namespace milieu::cli {
 
@@ -44,6 +45,20 @@ PatchOptions read_patch_options(const ModelFile& file, const std::string& model_
   return pictures;
 }
 
+// The same for new input: a folder must have, or gets, the feature of training.
+PatchOptions patches_of_training(const ModelFile& file, const std::string& model_path,
+                                 const std::string& input, const Matrix<float>& projection) {
+  PatchOptions pictures = read_patch_options(file, model_path);
+  if (projection.empty()) pictures.num_components = 0;
+  std::error_code error;
+  if (!fs::is_directory(input, error)) return pictures;
+  const Training training = read_training(model_path);
+  pictures.feature = training.feature;
+  pictures.max_side = training.max_side;
+  if (training.offsets.empty()) pictures.feature = patch_feature(pictures);
+  return pictures;
+}
+
 void check_projection(const DlgmmModel& model, const Matrix<float>& projection,
                       const std::string& model_path) {
   if (projection.empty() || projection.rows() - 1 == model.words.cols()) return;
@@ -65,9 +80,10 @@ void check_images(const DlgmmModel& model, const std::string& model_path,
   if (!images.root.empty() && images.projection.empty() &&
       images.patches.cols() != model.words.cols())
     throw InvalidArgument(fmt::format(
-        "the model was fitted on {} principal components, but {} is not beside {}: name the run "
-        "folder",
-        model.words.cols(), kProjectionName, model_path));
+        "the model was fitted on {} numbers a patch, the patches of {} have {}: {} is not beside "
+        "{}, "
+        "or the model is of other patches",
+        model.words.cols(), images.source, images.patches.cols(), kProjectionName, model_path));
   const std::string& maps = options.word_map;
   if (maps.ends_with(".png") && (images.root.empty() || images.grid.rows() == 0))
     throw InvalidArgument(fmt::format(
@@ -83,9 +99,9 @@ ImagePrediction predict_images(const ModelFile& file, const std::string& model_p
   const DlgmmModel model = from_model_file<DlgmmModel>(file, model_path);
   const Matrix<float> projection = read_projection(model_path);
   check_projection(model, projection, model_path);
-  PatchOptions pictures = read_patch_options(file, model_path);
-  if (projection.empty()) pictures.num_components = 0;
-  PatchImages images = load_patch_images(input, options.files, pictures, load, 0, projection);
+  const PatchOptions pictures = patches_of_training(file, model_path, input, projection);
+  PatchImages images =
+      load_patch_images(input, options.files, pictures, load, 0, monitor, projection);
   images.set_bands(model.num_bands);
   check_images(model, model_path, options, images);
   const DlgmmPrediction prediction = infer_images(model, images.view(), load.num_threads, monitor);
@@ -100,8 +116,11 @@ ImagePrediction predict_images(const ModelFile& file, const std::string& model_p
   }
   if (!options.word_map.empty()) {
     write_word_map(options.word_map, model, images, prediction, load.num_threads);
-    out.notes.push_back(
-        fmt::format("wrote {}: words of {} patches", options.word_map, images.patches.rows()));
+    out.notes.push_back(options.word_map.ends_with(".png")
+                            ? fmt::format("wrote {}: words of {} of {} images", options.word_map,
+                                          drawn_word_maps(images).size(), images.num_images())
+                            : fmt::format("wrote {}: words of {} patches", options.word_map,
+                                          images.patches.rows()));
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <malloc.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <new>
@@ -108,6 +109,14 @@ int run_and_report(const std::vector<std::string>& words, Session& session) {
 
 }  // namespace milieu::cli
 
+// A mapped file that somebody makes shorter takes its pages away: what was read of it is no result.
+extern "C" void on_lost_pages(int) {
+  constexpr std::string_view kText =
+      "milieu: a file has become shorter while it was in use: run again when it is whole\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
+  _exit(milieu::cli::kFailed);
+}
+
 int main(int argc, char** argv) {
   // Scratch memory of one step serves the next instead of going back to the system and being
   // cleared again: up to 64 MB, in blocks of up to 32 MB.
@@ -117,6 +126,7 @@ int main(int argc, char** argv) {
   // fails.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGBUS, on_lost_pages);
   milieu::cli::Console console;
   milieu::cli::Interrupt interrupt;
   milieu::cli::Session session{console, interrupt};

@@ -44,6 +44,13 @@ struct Preset {
   std::function<void()> apply;
 };
 
+// What the flags say about INPUT to a method that reads it itself; it may fill in what it took.
+struct OwnInput {
+  std::string feature, max_side, codebook;  // "": not given
+  std::vector<std::string> warnings;
+  Monitor* monitor = nullptr;
+};
+
 class Method {
  public:
   virtual ~Method() = default;
@@ -56,9 +63,9 @@ class Method {
   // False when one of those files takes the place of INPUT; asked once the options are read.
   virtual bool takes_input() const { return true; }
   // What is clustered, where the method reads it itself; nothing: the runner reads INPUT.
-  virtual std::optional<Dataset> load_own_input(const std::string& path,
-                                                const LoadOptions& options) {
-    (void)path, (void)options;
+  virtual std::optional<Dataset> load_own_input(const std::string& path, const LoadOptions& options,
+                                                OwnInput& own) {
+    (void)path, (void)options, (void)own;
     return std::nullopt;
   }
   // The run folder whose features, words and columns INPUT must have; "": none.
@@ -74,6 +81,10 @@ class Method {
     return path.empty() ? rows.data().labels : rows.labels(path);
   }
   virtual MethodResult fit(const Dataset& data, Monitor& monitor) = 0;
+  // Called once the result is where the user wants it.
+  virtual void on_saved() {}
+  // What stands for new samples in "next: milieu predict RUN ...".
+  virtual std::string new_input_text() const { return "NEW.npy"; }
 };
 
 // The files of a method that has none but INPUT.

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "milieu/base/error.h"
+#include "milieu/data/mapped_file.h"
 #include "milieu/data/npy.h"
 #include "milieu/data/selection.h"
 #include "patch_pictures.h"
@@ -42,11 +43,12 @@ Matrix<int32_t> read_grid(const std::string& path, int64_t num_images) {
   Matrix<int32_t> grid(num_images, 2);
   for (int64_t i = 0; i < grid.size(); ++i) {
     const float value = points.view()(i / 2, i % 2);
-    grid.data()[i] = static_cast<int32_t>(std::clamp(value, -1.0f, 1e6f));
+    grid.data()[i] = static_cast<int32_t>(std::clamp(value, 0.0f, 1e6f));
     if (static_cast<float>(grid.data()[i]) != value)
-      throw DataError(
-          fmt::format("{}: row {}, column {} (counted from 0) is {}, must be a whole number", path,
-                      i / 2, i % 2, value));
+      throw DataError(fmt::format(
+          "{}: row {}, column {} (counted from 0) is {}, must be a whole number between "
+          "0 and 1000000",
+          path, i / 2, i % 2, value));
   }
   return grid;
 }
@@ -99,10 +101,11 @@ void join_labels(PatchImages& images, const LoadOptions& load) {
 }
 
 PatchImages from_file(const std::string& path, const PatchFiles& files, const LoadOptions& load) {
+  MappedFile::open(path);  // a file that is not there is the first thing to tell
   if (files.offsets.empty())
     throw InvalidArgument(fmt::format(
-        "{} holds patches: --offsets FILE must say where each image begins (images + 1 whole "
-        "numbers)",
+        "{} is no folder of pictures, so it must hold patches: --offsets FILE must say where each "
+        "image begins (images + 1 whole numbers)",
         path));
   PatchImages images;
   LoadOptions plain;
@@ -113,7 +116,7 @@ PatchImages from_file(const std::string& path, const PatchFiles& files, const Lo
   if (!files.positions.empty()) {
     images.positions = load_dataset(files.positions).points;
     if (images.positions.rows() != images.patches.rows() || images.positions.cols() < 2)
-      throw DataError(fmt::format("{} is {} x {}, must be {} x 2: x and y of each patch",
+      throw DataError(fmt::format("{} is {} x {}, must be {} x 2 or more: x and y of each patch",
                                   files.positions, images.positions.rows(), images.positions.cols(),
                                   images.patches.rows()));
   }
@@ -150,11 +153,17 @@ void PatchImages::set_bands(int num_bands) {
 
 PatchImages load_patch_images(const std::string& path, const PatchFiles& files,
                               const PatchOptions& options, const LoadOptions& load, uint64_t seed,
-                              const Matrix<float>& projection) {
+                              Monitor& monitor, const Matrix<float>& projection) {
   std::error_code ignored;
-  PatchImages images = fs::is_directory(path, ignored)
-                           ? patches_of_pictures(path, options, load.num_threads, seed, projection)
-                           : from_file(path, files, load);
+  const bool is_folder = fs::is_directory(path, ignored);
+  for (const auto& [name, value] :
+       {std::pair("feature", options.feature), std::pair("max_side", options.max_side)})
+    if (!is_folder && !value.empty())
+      throw InvalidArgument(
+          fmt::format("{} is {}, but {} is no folder of pictures", name, value, path));
+  PatchImages images =
+      is_folder ? patches_of_pictures(path, options, load.num_threads, seed, monitor, projection)
+                : from_file(path, files, load);
   join_labels(images, load);
   return images;
 }

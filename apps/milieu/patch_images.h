@@ -22,8 +22,11 @@ struct PatchFiles {
 
 // How pictures become patches.
 struct PatchOptions {
-  int step = 8;             // pixels between patches
+  int step = 8;             // pixels between patches, where no feature is named
   int num_components = 64;  // PCA of the descriptors; 0: none
+  // What --feature and --max-side say; "": dense SIFT (in a folder of features: the one that is
+  // there), the default side.
+  std::string feature = {}, max_side = {};
 };
 
 template <class Visitor>
@@ -34,11 +37,14 @@ void visit_fields(PatchOptions& o, Visitor&& v) {
 }
 
 struct PatchImages {
-  Points patches;                  // mapped where the file allows it
-  Matrix<float> projection;        // of pictures' descriptors: mean, then components; or empty
-  std::vector<int64_t> offsets;    // images + 1
-  Matrix<int32_t> grid;            // images x 2, or empty
-  Points positions;                // patches x 2 or more: x, y, ...; or empty
+  Points patches;                // mapped where the file allows it
+  Matrix<float> projection;      // of pictures' descriptors: mean, then components; or empty
+  std::vector<int64_t> offsets;  // images + 1
+  Matrix<int32_t> grid;          // images x 2, or empty
+  Points positions;              // patches x 2 or more: x, y, ...; or empty
+  std::string feature;           // of pictures: the local feature in full
+  int max_side = 0;              // of pictures: how they were scaled down
+  std::vector<std::string> warnings;
   std::vector<uint8_t> bands;      // by set_bands
   std::vector<std::string> names;  // of images; empty: numbers
   Labels labels;                   // of images; empty: unknown
@@ -58,7 +64,7 @@ struct PatchImages {
 // for new pictures; empty: learned from these.
 PatchImages load_patch_images(const std::string& path, const PatchFiles& files,
                               const PatchOptions& options, const LoadOptions& load, uint64_t seed,
-                              const Matrix<float>& projection = {});
+                              Monitor& monitor, const Matrix<float>& projection = {});
 
 // One row an image: how many patches it has. What the shared runner counts and names.
 Dataset image_dataset(const PatchImages& images);

@@ -2,6 +2,7 @@
 #include "patch_pictures.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -23,26 +24,65 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kFeature = "dense-sift";
-
 uint64_t hash_of(const std::string& text) {
   uint64_t hash = 14695981039346656037u;
   for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211u;
   return hash;
 }
 
+// One local feature of the list, in full and without the options of bags of words.
+std::string local_text(const std::string& list) {
+  std::vector<FeatureSpec> specs = parse_features(list);
+  if (specs.size() != 1 || !specs[0].is_local())
+    throw InvalidArgument(fmt::format(
+        "feature is '{}', must be one local feature, such as dense-sift: patches are asked for",
+        list));
+  specs[0].words = WordOptions();
+  return to_text(specs[0]);
+}
+
 // The folder of features with the patches of the pictures in `root`, brought up to date.
-std::string extract_patches(const std::string& root, int step, int num_threads) {
+std::string extract_patches(const std::string& root, const PatchOptions& patches, int num_threads,
+                            Monitor& monitor, std::vector<std::string>& warnings) {
   const std::string canonical = fs::canonical(root).string();
-  const std::string spec = fmt::format("{}:step={}:words=2", kFeature, step);
-  const std::string place =
-      fmt::format("{}/{}-patches-{:016x}", cache_folder(), fs::path(canonical).filename().string(),
-                  hash_of(canonical + "\n" + spec));
+  std::vector<FeatureSpec> specs = parse_features(patch_feature(patches));
+  specs[0].words.num_words = 2;  // nobody looks at them
   ExtractOptions options;
   options.patches = true;
   options.num_threads = num_threads;
-  extract_features(list_image_folder(root), parse_features(spec), place, options);
+  options.decode.max_side = parse_max_side(patches.max_side);
+  const std::string place = fmt::format(
+      "{}/{}-patches-{:016x}", cache_folder(), fs::path(canonical).filename().string(),
+      hash_of(fmt::format("{}\n{}\n{}", canonical, to_text(specs[0]), options.decode.max_side)));
+  const ImageFolder pictures = list_image_folder(root);
+  const ExtractResult result =
+      extract_features(pictures, std::move(specs), place, options, monitor);
+  if (!result.skipped.empty()) warnings.push_back(skipped_text(pictures, result));
+  warnings.insert(warnings.end(), result.warnings.begin(), result.warnings.end());
   return place;
+}
+
+// The feature of the folder whose patches are meant.
+const FeatureFolder::Entry& chosen_patches(const FeatureFolder& folder,
+                                           const std::string& feature) {
+  std::vector<const FeatureFolder::Entry*> found;
+  std::vector<std::string> names;
+  const std::string asked = feature.empty() ? "" : local_text(feature);
+  for (const FeatureFolder::Entry& entry : folder.features) {
+    if (!entry.has_patches) continue;
+    const std::string text = local_text(entry.spec);
+    names.push_back(text);
+    if (asked.empty() || asked == text) found.push_back(&entry);
+  }
+  if (found.size() == 1) return *found[0];
+  if (names.empty())
+    throw InvalidArgument(
+        fmt::format("{} has no patches: run milieu features with --patches", folder.path));
+  if (asked.empty())
+    throw InvalidArgument(fmt::format("{} has patches of {}: choose by --feature", folder.path,
+                                      fmt::join(names, ", ")));
+  throw InvalidArgument(
+      fmt::format("{} has patches of {}, not of {}", folder.path, fmt::join(names, ", "), asked));
 }
 
 // At most 100,000 rows, drawn by the seed.
@@ -124,11 +164,17 @@ void project_patches(const Points& patches, const std::string& folder, int num_c
     write_npy(projection_path, images.projection.view());
     write_projected(path, view, images.projection);
   }
+  images.watched.push_back(path);
   images.projection = Matrix<float>(to_points(open_npy(projection_path)).view());
   images.patches = to_points(open_npy(path));
 }
 
 }  // namespace
+
+std::string patch_feature(const PatchOptions& options) {
+  return local_text(options.feature.empty() ? fmt::format("dense-sift:step={}", options.step)
+                                            : options.feature);
+}
 
 Matrix<float> unproject(const Matrix<float>& projection, DoubleView words) {
   const Pca pca = from_projection(projection);
@@ -143,15 +189,22 @@ Matrix<float> unproject(const Matrix<float>& projection, DoubleView words) {
 }
 
 PatchImages patches_of_pictures(const std::string& path, const PatchOptions& options,
-                                int num_threads, uint64_t seed, const Matrix<float>& projection) {
-  const std::string place =
-      is_feature_folder(path) ? path : extract_patches(path, options.step, num_threads);
-  const FeatureFolder folder = open_feature_folder(place);
-  std::string id = kFeature;
-  for (const FeatureFolder::Entry& entry : folder.features)
-    if (entry.has_patches) id = entry.id;
-  const PatchSet set = folder.patches(id);
+                                int num_threads, uint64_t seed, Monitor& monitor,
+                                const Matrix<float>& projection) {
   PatchImages images;
+  const std::string place = is_feature_folder(path) ? path
+                                                    : extract_patches(path, options, num_threads,
+                                                                      monitor, images.warnings);
+  const FeatureFolder folder = open_feature_folder(place);
+  if (!options.max_side.empty() && parse_max_side(options.max_side) != folder.max_side)
+    throw InvalidArgument(fmt::format("max_side is {}, but {} was made with {}", options.max_side,
+                                      folder.path, folder.max_side));
+  const FeatureFolder::Entry& entry =
+      chosen_patches(folder, place == path ? options.feature : patch_feature(options));
+  const PatchSet set = folder.patches(entry.id);
+  images.feature = local_text(entry.spec);
+  images.max_side = folder.max_side;
+  images.watched = {place + "/features.json", set.file};
   project_patches(set.descriptors, place, options.num_components, seed, projection, images);
   images.offsets = set.offsets;
   images.positions = set.frames;
@@ -172,7 +225,6 @@ PatchImages patches_of_pictures(const std::string& path, const PatchOptions& opt
   images.labels = folder.labels;
   images.root = folder.found_source();
   images.source = path;
-  images.watched = {place + "/features.json"};
   return images;
 }
 

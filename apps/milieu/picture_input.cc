@@ -24,16 +24,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-int parse_max_side(const std::string& text) {
-  DecodeOptions decode;
-  for (const Field& field : fields_of(decode))
-    if (field.name == "max_side" && !text.empty()) {
-      field.set_from_text(text);
-      field.validate();
-    }
-  return decode.max_side;
-}
-
 Matrix<float> codebook_of_model(const std::string& path) {
   const ModelFile model = read_model_file(path);
   if (model.kind == DlgmmModel::kKind) return codebook_of_images(model, path);
@@ -170,9 +160,8 @@ class CachedFeatures {
     extract_.waits = true;  // another command on the same pictures may be filling the cache
   }
 
-  FeatureFolder compute(FeatureSpec spec, bool with_patches) {
+  FeatureFolder compute(FeatureSpec spec) {
     const Interrupt::Resumable resumable(session_.interrupt);
-    extract_.patches = with_patches;
     const std::string place =
         cache_place(path_, to_text(spec), extract_.decode.max_side, vocabulary_folder_);
     std::vector<FeatureSpec> one;
@@ -211,7 +200,7 @@ PictureInput from_pictures(const std::string& path, const PictureOptions& pictur
   FeatureFolder folder;
   for (FeatureSpec& spec : specs) {
     const std::string id = spec.id;
-    folder = cached.compute(std::move(spec), false);
+    folder = cached.compute(std::move(spec));
     add_feature(folder, id, points, input);
   }
   input.warnings = cached.warnings();
@@ -292,14 +281,28 @@ MakePicture picture_maker(const std::string& root, const std::vector<std::string
   };
 }
 
+int parse_max_side(const std::string& text) {
+  DecodeOptions decode;
+  for (const Field& field : fields_of(decode))
+    if (field.name == "max_side" && !text.empty()) {
+      field.set_from_text(text);
+      field.validate();
+    }
+  return decode.max_side;
+}
+
+std::string skipped_text(const ImageFolder& images, const ExtractResult& result) {
+  if (result.skipped.empty()) return "";
+  return fmt::format("{} of {} pictures could not be read and were skipped, the first: {}",
+                     result.skipped.size(), images.paths.size(), result.skipped.front().reason);
+}
+
 std::string report_skipped(const ImageFolder& images, const ExtractResult& result,
                            Console& console) {
   for (const ImageFolder::Skipped& skipped : result.skipped)
     console.note(fmt::format("{} skipped {}: {}", console.paint_err(Style::Yellow, "warning:"),
                              skipped.path, skipped.reason));
-  if (result.skipped.empty()) return "";
-  return fmt::format("{} of {} pictures could not be read and were skipped, the first: {}",
-                     result.skipped.size(), images.paths.size(), result.skipped.front().reason);
+  return skipped_text(images, result);
 }
 
 bool is_feature_input(const std::string& path) {
@@ -321,38 +324,6 @@ PictureInput load_input(const std::string& path, const PictureOptions& pictures,
         fmt::format("feature is {}, but {} is no folder of pictures", pictures.feature, path));
   PictureInput input;
   input.data = load_dataset(path, options);
-  return input;
-}
-
-PatchInput load_patches(const std::string& path, const PictureOptions& pictures, int num_threads,
-                        ProgressMonitor& monitor, Session& session) {
-  PatchInput input;
-  FeatureFolder folder;
-  std::string id;
-  if (is_feature_input(path)) {
-    folder = open_feature_folder(path);
-    const std::vector<std::string> ids = chosen_ids(folder, pictures.feature);
-    if (ids.size() == 1) id = ids[0];
-  } else {
-    require_feature(path, pictures);
-    std::vector<FeatureSpec> specs = parse_feature_list(pictures.feature, pictures.codebook);
-    if (specs.size() == 1 && specs[0].is_local()) {
-      id = specs[0].id;
-      CachedFeatures cached(path, pictures, num_threads, monitor, session);
-      folder = cached.compute(std::move(specs[0]), true);
-      input.warnings = cached.warnings();
-    }
-  }
-  if (id.empty())
-    throw InvalidArgument(
-        fmt::format("feature is '{}', must be one local feature, such as "
-                    "dense-sift: patches are asked for",
-                    pictures.feature));
-  input.patches = folder.patches(id);
-  input.images = folder.images;
-  input.labels = folder.labels;
-  input.root = folder.found_source();
-  input.feature = folder.find(id).spec;
   return input;
 }
 

@@ -48,19 +48,6 @@ bool is_feature_input(const std::string& path);
 PictureInput load_input(const std::string& path, const PictureOptions& pictures,
                         const LoadOptions& options, ProgressMonitor& monitor, Session& session);
 
-// Local descriptors of every picture, for methods that want patches. `feature` names one local
-// feature; INPUT is a folder of pictures, or a folder of features made with --patches.
-struct PatchInput {
-  PatchSet patches;                 // picture after picture
-  std::vector<std::string> images;  // paths below `root`
-  Labels labels;                    // class folders; empty when there are none
-  std::string root;                 // the folder of pictures
-  std::string feature;              // in full
-  std::vector<std::string> warnings;
-};
-PatchInput load_patches(const std::string& path, const PictureOptions& pictures, int num_threads,
-                        ProgressMonitor& monitor, Session& session);
-
 // INPUT of a prediction: pictures are described as those the model was trained on, with the words
 // of training. `model` is the file or run folder that the user named.
 PictureInput load_input_like_training(const std::string& path, const std::string& model,
@@ -87,6 +74,20 @@ Matrix<float> read_codebook(const std::string& path);
 
 // $MILIEU_CACHE, else $XDG_CACHE_HOME/milieu, else ~/.cache/milieu.
 std::string cache_folder();
+
+// What --max-side says, or the default for "".
+int parse_max_side(const std::string& text);
+
+// What the run that made a model says about its input; empty texts where it says nothing.
+struct Training {
+  std::string folder;  // the run folder
+  std::string feature, max_side;
+  std::string offsets;  // of dlgmm: INPUT held patches
+};
+Training read_training(const std::string& model);
+
+// One line about the pictures that were skipped; "" when there is none.
+std::string skipped_text(const ImageFolder& images, const ExtractResult& result);
 
 // Names each skipped picture on stderr; returns one line for the summary, "" when there is none.
 std::string report_skipped(const ImageFolder& images, const ExtractResult& result,

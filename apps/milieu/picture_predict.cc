@@ -16,31 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the run that made a model says about its input; empty texts when it says nothing.
-struct Training {
-  std::string folder;  // the run folder
-  std::string feature;
-  std::string max_side;
-};
-
-Training read_training(const std::string& model) {
-  Training training;
-  std::error_code error;
-  training.folder = fs::is_directory(model, error) ? model : fs::path(model).parent_path().string();
-  if (training.folder.empty()) training.folder = ".";
-  const std::string path = training.folder + "/options.json";
-  if (!fs::exists(path, error)) return training;
-  const auto json = nlohmann::json::parse(MappedFile::open(path)->text(), nullptr, false);
-  if (!json.is_object() || !json.contains("input") || !json["input"].is_object()) return training;
-  const auto text = [&](const char* name) -> std::string {
-    const auto& input = json["input"];
-    return input.contains(name) && input[name].is_string() ? input[name].get<std::string>() : "";
-  };
-  training.feature = text("feature");
-  training.max_side = text("max_side");
-  return training;
-}
-
 bool has_codebook(const std::string& folder, const std::string& id) {
   return fs::exists(folder + "/" + id + ".codebook.npy");
 }
@@ -89,6 +64,25 @@ void check_same_features(const std::string& given, const Training& training,
 }
 
 }  // namespace
+
+Training read_training(const std::string& model) {
+  Training training;
+  std::error_code error;
+  training.folder = fs::is_directory(model, error) ? model : fs::path(model).parent_path().string();
+  if (training.folder.empty()) training.folder = ".";
+  const std::string path = training.folder + "/options.json";
+  if (!fs::exists(path, error)) return training;
+  const auto json = nlohmann::json::parse(MappedFile::open(path)->text(), nullptr, false);
+  if (!json.is_object() || !json.contains("input") || !json["input"].is_object()) return training;
+  const auto text = [&](const char* name) -> std::string {
+    const auto& input = json["input"];
+    return input.contains(name) && input[name].is_string() ? input[name].get<std::string>() : "";
+  };
+  training.feature = text("feature");
+  training.max_side = text("max_side");
+  training.offsets = text("offsets");
+  return training;
+}
 
 PictureInput load_input_like_training(const std::string& path, const std::string& model,
                                       PictureOptions pictures, const LoadOptions& options,

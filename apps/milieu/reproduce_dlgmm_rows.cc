@@ -49,7 +49,8 @@ const PatchImages& ScenePatches::images() {
     load.num_threads = run_.options().num_threads;
     PatchOptions options;
     options.step = setting_.step, options.num_components = setting_.num_components;
-    images_ = load_patch_images(run_.data_file(set_), {}, options, load, run_.options().seed);
+    images_ = load_patch_images(run_.data_file(set_), {}, options, load, run_.options().seed,
+                                run_.monitor());
   }
   return *images_;
 }

@@ -79,8 +79,9 @@ std::string count_text(int64_t count) {
 }
 
 std::string dataset_text(const Dataset& data) {
-  std::string text = fmt::format("read {}: {} samples x {}", data.source,
-                                 count_text(data.points.rows()), count_text(data.points.cols()));
+  std::string text =
+      fmt::format("read {}: {} samples", data.source, count_text(data.points.rows()));
+  if (data.points.cols() > 1) text += fmt::format(" x {}", count_text(data.points.cols()));
   if (!data.labels.empty()) {
     std::vector<char> is_used(data.labels.names.size(), 0);
     for (int label : data.labels.indices)

@@ -2,7 +2,9 @@
 """milieu dlgmm: patches with offsets, bands, coherence, checkpoints after kill -9, bad input."""
 
 import json
+import os
 import re
+import resource
 import signal
 import time
 import unittest
@@ -26,7 +28,27 @@ def draw_images(num_images=60, side=5, seed=1):
     return patches, offsets.astype(np.int64), labels, np.full((num_images, 2), side, np.int32)
 
 
-class DlgmmTest(CliTest):
+class EndlessTest(CliTest):
+    """Starts fits that end only when something happens to them."""
+
+    def start_endless(self, *arguments):
+        """A running fit that has made a pass."""
+        state = self.folder / f"state{time.monotonic_ns()}"
+        process = self.start("dlgmm", *arguments, "--rel-tolerance", "0", "--checkpoint", state.name,
+                             "--max-iterations", "1000000", env=getattr(self, "env", None))
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 250
+        while not state.exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return process
+
+    def error_of(self, process):
+        _, err = process.communicate(timeout=250)
+        self.assertEqual(process.returncode, 1)
+        return str(err)
+
+
+class DlgmmTest(EndlessTest):
     arguments = ["P.npy", "--offsets", "offsets.npy", "--words", "6", "--clusters", "3"]
 
     def setUp(self):
@@ -98,19 +120,28 @@ class DlgmmTest(CliTest):
 
     def test_patches_that_change_under_a_run_end_it(self):
         for change in ("P.npy", "offsets.npy"):
-            process = self.start("dlgmm", *self.arguments, "--rel-tolerance", "0", "--checkpoint",
-                                 f"state-{change}", "--max-iterations", "1000000")
-            self.addCleanup(process.kill)
-            deadline = time.monotonic() + 250
-            while not (self.folder / f"state-{change}").exists() and time.monotonic() < deadline:
-                time.sleep(0.02)
+            process = self.start_endless(*self.arguments)
             content = np.load(self.folder / change)
             self.save("next.npy", content[::-1].copy())
             (self.folder / "next.npy").replace(self.folder / change)
-            _, err = process.communicate(timeout=250)
-            self.assertEqual(process.returncode, 1)
-            self.assertIn("P.npy has changed while it was in use", str(err))
+            self.assertIn("P.npy has changed while it was in use", self.error_of(process))
             self.save(change, content)
+
+    def test_patches_that_are_cut_off_under_a_run_end_it(self):
+        process = self.start_endless(*self.arguments)
+        os.truncate(self.folder / "P.npy", 1000)
+        self.assertRegex(self.error_of(process), "milieu: (a file has become shorter|P.npy has changed)")
+
+    def test_checkpoint_stays_until_the_result_is_written(self):
+        def small_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+        flags = [*self.arguments, "--checkpoint", "state", "--out", "run"]
+        self.assertIn("cannot be written", self.fail_with(1, "dlgmm", *flags, prepare=small_files))
+        self.assertFalse((self.folder / "run").exists())
+        self.assertTrue((self.folder / "state").exists())
+        self.succeed("dlgmm", *flags)
+        self.assertFalse((self.folder / "state").exists())
 
     def test_state_of_another_run_is_refused(self):
         process = self.start("dlgmm", *self.arguments, "--rel-tolerance", "0", "--checkpoint",
@@ -154,6 +185,11 @@ class DlgmmTest(CliTest):
                       refused(2, *self.arguments, "--bands", "3"))
         self.assertIn("gamma is -2, must be",
                       refused(2, *self.arguments, "--gamma", "-2"))
+        self.assertIn("gamma is '-1', must be at least 0 or learn",
+                      refused(2, *self.arguments, "--grid", "grid.npy", "--gamma", "-1"))
+        self.assertIn("nowhere.npy does not exist", refused(1, "nowhere.npy"))
+        self.assertIn("feature is gist, but P.npy is no folder of pictures",
+                      refused(2, *self.arguments, "--feature", "gist"))
         self.assertIn("num_clusters is 61, there are only 60 images",
                       refused(2, "P.npy", "--offsets", "offsets.npy", "--clusters", "61"))
         self.save("wide.npy", np.full((60, 2), 4, np.int32))
@@ -216,7 +252,7 @@ class DlgmmTest(CliTest):
                       self.fail_with(2, "predict", "other", "P.npy", "--offsets", "offsets.npy"))
 
 
-class PicturesTest(CliTest):
+class PicturesTest(EndlessTest):
     def setUp(self):
         super().setUp()
         make_folder(self.folder / "photos", per_class=5, size=64)
@@ -238,6 +274,57 @@ class PicturesTest(CliTest):
         make_folder(self.folder / "new", per_class=2, size=64)
         self.assertEqual(len(self.succeed("predict", "run", "new").out.split()),
                          len(list((self.folder / "new").rglob("*.png"))))
+
+    def test_features_that_change_under_a_run_end_it(self):
+        self.succeed("features", "photos", "--feature", "dense-sift", "--patches", "--out", "f")
+        kept = [path for path in (self.folder / "cache").glob("pca-*.npy")
+                if "projection" not in path.name]
+        for source, flags, path in (("photos", ["--pca", "16"], kept[0]),
+                                    ("f", ["--pca", "0"], self.folder / "f/dense-sift.descriptors.npy")):
+            process = self.start_endless(source, "--words", "8", "--clusters", "3", *flags)
+            with open(path, "r+b") as file:
+                file.seek(4000)
+                file.write(bytes(400))
+            self.assertIn(f"{source} has changed while it was in use", self.error_of(process))
+
+    def test_new_pictures_get_the_feature_of_training(self):
+        for i, flags in enumerate((["--feature", "dense-sift:root=true"], ["--max-side", "48"],
+                                   ["--feature", "sparse-sift"])):
+            run, features = f"run{i}", f"f{i}"
+            feature = flags if "--feature" in flags else ["--feature", "dense-sift", *flags]
+            self.succeed("features", "photos", *feature, "--patches", "--out", features)
+            self.succeed("dlgmm", features, "--words", "6", "--clusters", "3", "--out", run)
+            self.succeed("predict", run, "photos", "--out", "again.csv")
+            self.assertEqual((self.folder / "again.csv").read_bytes(),
+                             (self.folder / run / "labels.csv").read_bytes(), flags)
+        self.assertIn("f0 has patches of dense-sift:root=true, not of dense-sift",
+                      self.fail_with(2, "predict", "run", "f0"))
+        self.assertIn("max_side is 48, but f0 was made with 1024",
+                      self.fail_with(2, "predict", "run1", "f0"))
+
+    def test_flags_about_pictures_are_heard_or_refused(self):
+        flags = ["photos", "--words", "8", "--clusters", "3", "--pca", "16"]
+        for more in (["--max-side", "48"], ["--feature", "dense-sift:step=12"]):
+            self.succeed("dlgmm", *flags, *more, "--out", "other", "--force")
+            self.assertNotEqual((self.folder / "other/model.safetensors").read_bytes(),
+                                (self.folder / "run/model.safetensors").read_bytes(), more)
+        self.assertIn("feature is 'gist', must be one local feature",
+                      self.fail_with(2, "dlgmm", *flags, "--feature", "gist"))
+        self.assertIn("dlgmm learns its words", self.fail_with(2, "dlgmm", *flags, "--codebook", "run"))
+
+    def test_unreadable_pictures_are_told(self):
+        (self.folder / "photos/red/bad.png").write_bytes(b"no picture")
+        summary = self.succeed("dlgmm", "photos", "--words", "8", "--clusters", "3", "--json").json()
+        self.assertIn("1 of 16 pictures could not be read", " ".join(summary["warnings"]))
+
+    def test_pictures_that_vanish_are_a_warning(self):
+        self.succeed("features", "photos", "--feature", "dense-sift", "--patches", "--out", "f")
+        for path in (self.folder / "photos").rglob("*.png"):
+            if path.name != "000.png":  # the first one tells where the pictures are
+                path.unlink()
+        summary = self.succeed("dlgmm", "f", "--words", "8", "--clusters", "3", "--out", "lost", "--json").json()
+        self.assertIn("there are no pictures of words and clusters", " ".join(summary["warnings"]))
+        self.assertTrue((self.folder / "lost/labels.csv").exists())
 
     def test_report_shows_the_pictures_of_the_clusters(self):
         page = (self.folder / "run" / "report.html").read_text()

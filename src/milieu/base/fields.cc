@@ -49,9 +49,19 @@ bool is_word_of(const FieldRule& rule, const FieldValue& given) {
   return text && !rule.word.empty() && *text == rule.word;
 }
 
+bool is_outside(const FieldRule& rule, double number) {
+  return number > rule.max || (rule.min_is_excluded ? number <= rule.min : number < rule.min);
+}
+
 [[noreturn]] void throw_unparsed(const Field& field, std::string_view text,
                                  const std::string& wanted) {
   throw InvalidArgument(fmt::format("{} is '{}', must be {}", field.name, text, wanted));
+}
+
+// A number that stands for a word is only written as that word.
+void refuse_word_value(const Field& field, std::string_view text, double number) {
+  if (!field.rule.word.empty() && number == field.rule.word_value && is_outside(field.rule, number))
+    throw_unparsed(field, text, field.range_text());
 }
 
 const char* kind_name(FieldKind kind) {
@@ -141,9 +151,9 @@ void Field::validate() const {
       throw InvalidArgument(fmt::format("{} has no such value, must be {}", name, range_text()));
     return;  // flags and texts are right by construction
   }
-  const bool low = rule.min_is_excluded ? number <= rule.min : number < rule.min;
-  if (low || number > rule.max)
+  if (is_outside(rule, number))
     throw InvalidArgument(fmt::format("{} is {}, must be {}", name, to_text(value), range_text()));
+  if (std::isinf(number)) throw InvalidArgument(fmt::format("{} is inf, must be finite", name));
 }
 
 void Field::set_from_text(std::string_view text) const {
@@ -160,7 +170,10 @@ void Field::set_from_text(std::string_view text) const {
     }
     case FieldKind::Integer: {
       int64_t number = 0;
-      if (parse_number(text, number)) return set(number);
+      if (parse_number(text, number)) {
+        refuse_word_value(*this, text, static_cast<double>(number));
+        return set(number);
+      }
       double real = 0;  // 1e3, or too large for int64_t: set() judges
       if (!parse_number(text, real)) throw_unparsed(*this, text, wanted());
       return set(real);
@@ -168,6 +181,7 @@ void Field::set_from_text(std::string_view text) const {
     case FieldKind::Real: {
       double number = 0;
       if (!parse_number(text, number)) throw_unparsed(*this, text, wanted());
+      refuse_word_value(*this, text, number);
       return set(number);
     }
     case FieldKind::Text:

@@ -197,6 +197,7 @@ TEST_F(Fields, ValuesOutOfRangeAreRefusedByNameValueAndRule) {
   expect_refused("share", "-0.25", "share is -0.25, must be between 0 and 1");
   expect_refused("scale", "0", "scale is 0, must be above 0");
   expect_refused("share", "nan", "share is NaN, must be a number");
+  expect_refused("scale", "inf", "scale is inf, must be finite");
 }
 
 TEST_F(Fields, EdgesOfRangesAreAllowed) {
@@ -204,7 +205,7 @@ TEST_F(Fields, EdgesOfRangesAreAllowed) {
   options_.share = 0;
   EXPECT_NO_THROW(validate_fields(fields_));
   options_.share = 1;
-  options_.scale = INFINITY;
+  options_.scale = 1e300;
   EXPECT_NO_THROW(validate_options(options_));
 }
 
@@ -272,6 +273,10 @@ TEST(FieldWords, AWordStandsForANumberOutsideTheRange) {
   EXPECT_THROW(fields[0].set(std::string("many")), InvalidArgument);
   fields[0].set_from_text("0");
   EXPECT_THROW(fields[0].validate(), InvalidArgument);
+  for (const Field& field : fields)  // the number that stands for the word is no way to write it
+    EXPECT_THROW(field.set_from_text("-1"), InvalidArgument);
+  fields[1].set_from_text("inf");
+  EXPECT_THROW(fields[1].validate(), InvalidArgument);
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ PatchSet FeatureFolder::patches(const std::string& id) const {
         fmt::format("{} has no patches of {}: run milieu features with --patches", path, id));
   const internal::StoreFiles files = internal::patch_files(path, id);
   PatchSet set;
+  set.file = files.values;
   set.descriptors = to_points(open_npy(files.values));
   set.frames = to_points(open_npy(files.frames));
   set.offsets = to_integers(open_npy(files.offsets));

@@ -21,6 +21,7 @@ namespace milieu {
 // Local descriptors of every picture: rows of `descriptors` and `frames` (x, y, scale, angle:
 // local.h) from offsets[i] to offsets[i + 1] belong to picture i. A picture may have none.
 struct PatchSet {
+  std::string file;              // of the descriptors
   Points descriptors;            // all m x d
   Points frames;                 // all m x 4
   std::vector<int64_t> offsets;  // pictures + 1
