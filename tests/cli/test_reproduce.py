@@ -6,7 +6,8 @@ import unittest
 
 import numpy as np
 
-from support import CliTest
+from pictures import make_folder
+from support import CliTest, environment
 
 
 class ReproduceTest(CliTest):
@@ -44,6 +45,29 @@ class ReproduceTest(CliTest):
         self.assertIn("was written with other options", self.fail_with(2, *command, "--seed", "2"))
         self.write("state.json", "tea")
         self.assertIn("does not hold the pieces", self.fail_with(1, *command))
+
+    def test_tables_of_dlgmm_go_on_where_they_stopped(self):
+        """Made pictures stand for 15-Scenes: cells that are there are not computed again."""
+        make_folder(self.folder / "data/scenes15", per_class=5, size=64)
+        env = environment(MILIEU_CACHE=str(self.folder / "cache"))
+        command = ["reproduce", "dlgmm", "gamma", "--data", "data", "--runs", "1", "--out", "tables"]
+
+        def run():
+            outcome = self.run_milieu(*command, env=env)
+            self.assertEqual(outcome.code, 0, outcome.err)
+            return outcome
+
+        first = run()
+        progress = self.folder / "tables/dlgmm_gamma.progress"
+        cells = progress.read_text().splitlines()
+        self.assertEqual(len(cells), 5)
+        progress.write_text("\n".join(cells[1:]) + "\n")  # one is lost
+        again = run()
+        self.assertEqual(again.out, first.out)
+        self.assertEqual(progress.read_text().splitlines(), cells)
+        self.assertEqual(again.err.count("dlgmm_gamma "), 1)
+        progress.write_text(cells[0].split("|")[0] + "|0.25 0.75\n" + "\n".join(cells[1:]) + "\n")
+        self.assertIn("25.0", run().out)
 
     def test_values_out_of_range_are_refused(self):
         self.assertEqual(self.fail_with(2, "reproduce", "dcp", "--runs", "-1"),
