@@ -85,9 +85,9 @@ void add_row(const JsomModel& model, std::span<const double> normalizers, Double
   double total = 0;
   for (size_t k = 0; k < gamma.size(); ++k) {
     total += gamma[k];
-    stats.bound += std::lgamma(gamma[k]) - (gamma[k] - 1) * s.elog[k];
+    stats.bound += log_gamma(gamma[k]) - (gamma[k] - 1) * s.elog[k];
   }
-  stats.bound -= std::lgamma(total);
+  stats.bound -= log_gamma(total);
   for (size_t j = 0; j < zeta.size(); ++j) {
     if (zeta[j] <= 0) continue;
     const auto row = static_cast<int64_t>(j);
@@ -118,9 +118,9 @@ double dirichlet_value(double mass, std::span<const double> logs, std::span<cons
   double sum = 0, value = 0;
   for (size_t k = 0; k < alpha.size(); ++k) {
     sum += alpha[k];
-    value += (alpha[k] - 1) * logs[k] - mass * std::lgamma(alpha[k]);
+    value += (alpha[k] - 1) * logs[k] - mass * log_gamma(alpha[k]);
   }
-  return value + mass * std::lgamma(sum);
+  return value + mass * log_gamma(sum);
 }
 
 }  // namespace
@@ -145,9 +145,9 @@ std::vector<double> log_normalizers(DoubleView priors) {
     double sum = 0;
     for (const double a : priors.row_span(j)) {
       sum += a;
-      normalizers[j] -= std::lgamma(a);
+      normalizers[j] -= log_gamma(a);
     }
-    normalizers[j] += std::lgamma(sum);
+    normalizers[j] += log_gamma(sum);
   }
   return normalizers;
 }
@@ -183,9 +183,9 @@ void infer_row_clusters(const JsomModel& model, std::span<const double> normaliz
                (largest + std::log(topic_dot(s.weight.data(), words.row(v), s.gamma.size())));
     for (size_t k = 0; k < s.gamma.size(); ++k) {
       sum += s.gamma[k];
-      bound += std::lgamma(s.gamma[k]) + (alpha[k] - s.gamma[k]) * s.elog[k];
+      bound += log_gamma(s.gamma[k]) + (alpha[k] - s.gamma[k]) * s.elog[k];
     }
-    zeta[j] = bound - std::lgamma(sum);
+    zeta[j] = bound - log_gamma(sum);
   }
   const double log_sum = log_sum_exp(zeta);
   for (double& z : zeta) z = std::exp(z - log_sum);

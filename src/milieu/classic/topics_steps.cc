@@ -74,11 +74,16 @@ void sum_phi(std::span<const float> counts, const TopicWords& topics, RowScratch
 
 double log_beta_function(std::span<const double> parameters) {
   double sum = 0, logs = 0;
-  for (const double p : parameters) sum += p, logs += std::lgamma(p);
-  return logs - std::lgamma(sum);
+  for (const double p : parameters) sum += p, logs += log_gamma(p);
+  return logs - log_gamma(sum);
 }
 
 }  // namespace
+
+double log_gamma(double x) {
+  int sign = 0;
+  return lgamma_r(x, &sign);
+}
 
 double digamma(double x) {
   double shift = 0;
@@ -155,7 +160,7 @@ void infer_row(std::span<const float> counts, const TopicWords& topics, double a
   }
   for (size_t k = 0; k < gamma.size(); ++k) stats->bound += (alpha - gamma[k]) * s.elog[k];
   stats->bound +=
-      log_beta_function(gamma) - num_topics * std::lgamma(alpha) + std::lgamma(num_topics * alpha);
+      log_beta_function(gamma) - num_topics * log_gamma(alpha) + log_gamma(num_topics * alpha);
 }
 
 std::optional<TopicStats> infer_rows(FloatView counts, DoubleView lambda, double alpha,
@@ -179,8 +184,8 @@ double topic_bound(DoubleView lambda, double eta) {
   double bound = 0;
   for (int64_t k = 0; k < lambda.rows(); ++k) {
     for (int64_t v = 0; v < lambda.cols(); ++v) bound += (eta - lambda(k, v)) * logs(v, k);
-    bound += log_beta_function(lambda.row_span(k)) - num_words * std::lgamma(eta) +
-             std::lgamma(num_words * eta);
+    bound += log_beta_function(lambda.row_span(k)) - num_words * log_gamma(eta) +
+             log_gamma(num_words * eta);
   }
   return bound;
 }
@@ -230,9 +235,9 @@ double gibbs_log_joint(const GibbsState& s, double alpha, double eta) {
       double total = 0;
       for (const double c : counts.row_span(i)) {
         total += c;
-        if (c > 0) sum += std::lgamma(c + prior) - std::lgamma(prior);
+        if (c > 0) sum += log_gamma(c + prior) - log_gamma(prior);
       }
-      sum += std::lgamma(width * prior) - std::lgamma(total + width * prior);
+      sum += log_gamma(width * prior) - log_gamma(total + width * prior);
     }
     return sum;
   };

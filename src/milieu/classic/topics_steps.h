@@ -18,6 +18,9 @@ namespace milieu {
 // d/dx log Gamma(x), x > 0, within 1e-12.
 double digamma(double x);
 
+// log Gamma(x), x > 0. std::lgamma writes a global sign, which threads must not share.
+double log_gamma(double x);
+
 // E log beta_kv under lambda, transposed: V x K.
 Matrix<double> expected_log_words(DoubleView lambda);
 
