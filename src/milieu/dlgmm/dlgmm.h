@@ -265,6 +265,7 @@ std::vector<int> word_map(const DlgmmModel& model, const DlgmmImages& images, Do
 struct WordPair {
   int first = 0, second = 0;
   int band = 0;
+  int cluster = -1;  // -1: one covariance for all (tied)
   double correlation = 0;
 };
 // The pairs of largest |correlation| over all covariance matrices, strongest first; empty for

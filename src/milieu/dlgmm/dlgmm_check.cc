@@ -96,6 +96,14 @@ std::string stop_message(Termination termination, const DlgmmOptions& options) {
   }
 }
 
+std::string pair_text(const WordPair& pair, int num_bands) {
+  const std::string cluster =
+      pair.cluster < 0 ? std::string() : fmt::format("cluster {}: ", pair.cluster);
+  const std::string band = num_bands > 1 ? fmt::format(" in band {}", pair.band) : std::string();
+  return fmt::format("{}words {} and {}{}: {:.3f}", cluster, pair.first, pair.second, band,
+                     pair.correlation);
+}
+
 void add_warnings(const DlgmmRun& run, const DlgmmState& state, RunSummary& summary) {
   const int num_words = static_cast<int>(state.model.num_words());
   if (num_words < run.options.num_words && summary.iterations > 0)
@@ -166,10 +174,7 @@ void describe_dlgmm(const DlgmmRun& run, const DlgmmState& state, const PassRepo
   if (run.learns_gamma()) summary.extra.emplace_back("gamma", state.model.gamma);
   std::vector<std::string> pairs;
   for (const WordPair& pair : correlated_words(state.model, 10))
-    pairs.push_back(fmt::format(
-        "words {} and {}{}: {:.3f}", pair.first, pair.second,
-        state.model.num_bands > 1 ? fmt::format(" in band {}", pair.band) : std::string(),
-        pair.correlation));
+    pairs.push_back(pair_text(pair, state.model.num_bands));
   if (!pairs.empty()) summary.extra.emplace_back("correlated_words", pairs);
   add_warnings(run, state, summary);
 }

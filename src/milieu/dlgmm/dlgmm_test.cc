@@ -315,6 +315,33 @@ TEST(DlgmmFit, FullCovariancesListCorrelatedWords) {
   EXPECT_EQ(result.summary.extra.back().first, "correlated_words");
 }
 
+TEST(DlgmmFit, CorrelatedWordsNameTheirCluster) {
+  DlgmmModel model;
+  model.covariance = DlgmmCovariance::Full;
+  model.num_bands = 2;
+  model.words = Matrix<double>(2, 1);
+  model.covariances = Matrix<double>(6, 4);  // 3 clusters, 2 bands
+  for (int64_t row = 0; row < 6; ++row) {
+    model.covariances(row, 0) = model.covariances(row, 3) = 1;
+    model.covariances(row, 1) = model.covariances(row, 2) = 0.1 * static_cast<double>(row);
+  }
+  const std::vector<WordPair> pairs = correlated_words(model, 2);
+  ASSERT_EQ(pairs.size(), 2u);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(pairs[i].cluster, 2);
+    EXPECT_EQ(pairs[i].band, 1 - i);
+  }
+  model.covariance = DlgmmCovariance::Tied;
+  EXPECT_EQ(correlated_words(model, 1)[0].cluster, -1);
+  const Drawn data = draw({});
+  DlgmmOptions o = small_options();
+  o.covariance = DlgmmCovariance::Full, o.max_iterations = 2;
+  const auto [name, text] = fit_dlgmm(data.input(), o).summary.extra.back();
+  EXPECT_EQ(name, "correlated_words");
+  for (const std::string& line : std::get<std::vector<std::string>>(text))
+    EXPECT_THAT(line, ::testing::MatchesRegex("cluster [0-2]: words [0-5] and [0-5]: .*"));
+}
+
 TEST(DlgmmFit, ImagesWithoutPatchesGetNoLabel) {
   Drawn data = draw({});
   data.offsets.insert(data.offsets.begin() + 3, data.offsets[3]);
