@@ -74,7 +74,7 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
   v("num_bands", o.num_bands, between(0, 64).alias("bands"),
     "horizontal bands of an image with word frequencies of their own; 0 means 3 on image folders, "
     "else 1");
-  v("gamma", o.gamma, at_least(0).or_word("learn", -1),
+  v("gamma", o.gamma, between(0, 1000).or_word("learn", -1),
     "reward for equal words of neighbouring patches (SC-DLGMM); needs a grid; learn takes the one "
     "of the highest pseudo-likelihood");
   v("posterior", o.posterior,
@@ -103,8 +103,10 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
                       {"codebook", DlgmmFix::Codebook},
                       {"clusters", DlgmmFix::Clusters}}),
     "keep one layer as it starts: separate instead of joint learning");
-  v("beta", o.beta, above(0), "power of the descriptor likelihood; below 1 gives softer words");
-  v("kappa", o.kappa, above(0), "weight of one patch; below 1 discounts overlapping patches");
+  v("beta", o.beta, between(1e-6, 1e6),
+    "power of the descriptor likelihood; below 1 gives softer words");
+  v("kappa", o.kappa, between(1e-6, 1e6),
+    "weight of one patch; below 1 discounts overlapping patches");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
     "starts of the clusters; the one with the highest bound goes on");
   v("max_iterations", o.max_iterations, at_least(1), "limit of passes over the patches");
@@ -128,7 +130,7 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
     "limit of checkerboard sweeps over an image in one pass, for gamma > 0");
   v("word_loss", o.word_loss, between(0, 0.1).advanced(),
     "skip words whose shares of a patch surely sum to less than this; 0 skips none");
-  v("min_cluster_variance", o.min_cluster_variance, above(0).advanced(),
+  v("min_cluster_variance", o.min_cluster_variance, between(1e-9, 1e6).advanced(),
     "least variance of a cluster's log frequencies");
   v("min_word_variance", o.min_word_variance, between(1e-9, 1).advanced(),
     "least variance of a word, as a share of the patches' mean variance");

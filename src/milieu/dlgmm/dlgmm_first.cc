@@ -117,7 +117,7 @@ std::optional<double> best_start(const DlgmmRun& run, const DlgmmInput& input,
     const std::optional<double> bound =
         run_rounds(run, first.pass.counts, options.start_rounds, tried, monitor);
     if (!bound) break;
-    if (best && *bound <= *best) continue;
+    if (!std::isfinite(*bound) || (best && *bound <= *best)) continue;
     best = bound;
     state = std::move(tried);
   }

@@ -14,6 +14,17 @@
 namespace milieu {
 namespace {
 
+TEST(Dlgmm, SharesOfClustersSumToOneHoweverManyPatches) {
+  ClusterPrior prior;
+  prior.log_weights = {std::log(0.2), std::log(0.3), std::log(0.5)};
+  for (const double size : {1.0, 1e6, 1e9, 1e12}) {
+    const std::vector<double> energies = {-size, -size - 0.7, -size + 0.4};
+    std::vector<double> zeta(3);
+    update_zeta(prior, energies, zeta);
+    EXPECT_NEAR(zeta[0] + zeta[1] + zeta[2], 1, 1e-15) << size;
+  }
+}
+
 TEST(Dlgmm, ThetaStepSolvesHostileStarts) {
   Random random(5);
   for (int trial = 0; trial < 300; ++trial) {

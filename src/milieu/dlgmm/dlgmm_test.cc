@@ -396,6 +396,66 @@ TEST(DlgmmFit, HardCasesAreDefined) {
   EXPECT_TRUE(std::isfinite(fit_dlgmm(input, o).summary.objective));
 }
 
+// No option is so large or small that numbers overflow.
+TEST(DlgmmFit, EndsOfTheRangesAreDefined) {
+  const Drawn data = draw({.D = 12});
+  const std::vector<std::function<void(DlgmmOptions&)>> ends = {
+      [](auto& o) { o.kappa = 1e6; },
+      [](auto& o) { o.kappa = 1e-6; },
+      [](auto& o) { o.beta = 1e6; },
+      [](auto& o) { o.beta = 1e-6; },
+      [](auto& o) { o.gamma = 1000; },
+      [](auto& o) { o.min_cluster_variance = 1e6; },
+      [](auto& o) { o.min_cluster_variance = 1e-9; },
+      [](auto& o) { o.kappa = o.beta = o.min_cluster_variance = 1e6; },
+      [](auto& o) { o.kappa = o.beta = 1e-6, o.min_cluster_variance = 1e-9; }};
+  for (size_t end = 0; end < ends.size(); ++end)
+    for (const DlgmmPosterior posterior : {DlgmmPosterior::Structured, DlgmmPosterior::MeanField})
+      for (const DlgmmCovariance covariance : {DlgmmCovariance::Diagonal, DlgmmCovariance::Full}) {
+        DlgmmOptions o = small_options();
+        o.posterior = posterior, o.covariance = covariance;
+        o.max_iterations = 4, o.num_restarts = 1, o.word_moves = 0;
+        ends[end](o);
+        SCOPED_TRACE(::testing::Message() << "end " << end << ", " << to_string(posterior) << ", "
+                                          << to_string(covariance));
+        const DlgmmResult result = fit_dlgmm(data.input(), o);
+        EXPECT_NE(result.summary.termination, Termination::NumericalIssue);
+        EXPECT_TRUE(std::isfinite(result.summary.objective));
+        EXPECT_THAT(result.summary.trace, NeverFalls(1e-9));
+        EXPECT_THAT(result.labels, HasLabelsBelow(3, false));
+      }
+}
+
+// Numbers that are none stay numbers: no word and no cluster is looked up by them.
+TEST(DlgmmFit, NoNumberIsNoIndex) {
+  const Drawn data = draw({});
+  DlgmmOptions o = small_options();
+  o.max_iterations = 2;
+  const DlgmmModel model = fit_dlgmm(data.input(), o).model;
+  const ImageTable table = make_image_table(data.input().images, 1, 0);
+  Matrix<double> alpha(40, 6), zeta(40, 3);
+  std::fill_n(alpha.data(), alpha.size(), NAN);
+  const PassResult pass = *run_data_pass(table, model, alpha, {.num_threads = 1}, silent_monitor());
+  EXPECT_EQ(pass.stats.num_scored, 640 * 6);
+  EXPECT_THAT(word_map(model, data.input().images, alpha, 1), HasLabelsBelow(6, false));
+  for (const DlgmmPosterior posterior : {DlgmmPosterior::Structured, DlgmmPosterior::MeanField}) {
+    DlgmmModel other = model;
+    other.posterior = posterior;
+    other.means(1, 0) = 1e4;  // left early
+    other.means(2, 0) = NAN;
+    Matrix<double> counts(40, 6);
+    std::fill_n(counts.data(), counts.size(), 3.0);
+    std::fill_n(zeta.data(), zeta.size(), 0.0);
+    const auto stats = update_images(table, other, counts, zeta, alpha, 1, silent_monitor());
+    EXPECT_FALSE(std::isfinite(stats->bound.total()));
+  }
+  Matrix<float> huge = data.patches;  // squares are no floats
+  for (float& x : std::span(huge.data(), huge.size())) x *= 1e25F;
+  DlgmmInput input = data.input();
+  input.images.patches = huge.view();
+  EXPECT_THAT(fit_dlgmm(input, o).labels, HasLabelsBelow(3, false));
+}
+
 TEST(DlgmmFit, WrongInputIsRefusedByName) {
   const Drawn data = draw({});
   const auto refusal = [&](const std::function<void(DlgmmInput&, DlgmmOptions&)>& spoil) {
@@ -418,6 +478,11 @@ TEST(DlgmmFit, WrongInputIsRefusedByName) {
   EXPECT_THAT(refusal([](auto& in, auto& o) { o.num_bands = 3, in.images.grid = {}; }),
               HasSubstr("num_bands is 3"));
   EXPECT_THAT(refusal([](auto&, auto& o) { o.gamma = -2; }), HasSubstr("gamma is -2"));
+  EXPECT_THAT(refusal([](auto&, auto& o) { o.gamma = 1e10; }), HasSubstr("between 0 and 1000"));
+  EXPECT_THAT(refusal([](auto&, auto& o) { o.kappa = 1e10; }), HasSubstr("kappa is 10000000000"));
+  EXPECT_THAT(refusal([](auto&, auto& o) { o.beta = 1e-10; }), HasSubstr("beta is 1e-10"));
+  EXPECT_THAT(refusal([](auto&, auto& o) { o.min_cluster_variance = INFINITY; }),
+              HasSubstr("min_cluster_variance is inf"));
   EXPECT_THAT(refusal([](auto&, auto& o) { o.word_moves = 3, o.fix = DlgmmFix::Codebook; }),
               HasSubstr("word_moves needs"));
   Matrix<int32_t> grid(40, 2);

@@ -176,7 +176,7 @@ bool make_move(const DlgmmRun& run, double bound, Monitor& monitor, const DlgmmS
       move_word(split, taken, tried);
       const std::optional<double> found = run_some(run, monitor, tried);
       if (!found) return false;
-      if (*found <= bound) continue;
+      if (!(*found > bound)) continue;
       state = std::move(tried);
       return true;
     }
