@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/error.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
@@ -197,15 +198,20 @@ struct DlgmmImages {
 // All that a run needs to go on with the same bits after it was killed.
 struct DlgmmState {
   static constexpr std::string_view kKind = "dlgmm-state";
-  static constexpr int kFormatVersion = 1;
+  static constexpr int kFormatVersion = 2;  // 1 had no terms and is refused
   DlgmmModel model;
-  std::string fingerprint;       // of options and images; a state of another run is refused
+  std::string fingerprint;       // of options and input; a state of another run is refused
   int iteration = 0;             // passes made
   int restart = 0;               // the start that was chosen
-  double last_gamma = 0;         // of the last pass; the model has that of the next
   Matrix<double> probabilities;  // D x J: zeta
   Matrix<double> alpha;          // D x (G V): what the next pass sees
   std::vector<double> trace;     // bound after each pass
+  Matrix<double> terms;          // passes x 8: T1 to T8 after each pass, which sum to the bound
+  std::vector<double> gammas;    // of each pass; the model has that of the next
+  // Of the last pass, for the summary.
+  int64_t words_in_use = 0;  // words with half a patch or more
+  double words_per_patch = 0;
+  double skipped_words_loss = 0;
 };
 
 template <class Visitor>
@@ -213,11 +219,20 @@ void visit_arrays(DlgmmState& s, Visitor&& v) {
   visit_arrays(s.model, v);
   v("fingerprint", s.fingerprint);
   v("iteration", s.iteration);
-  v("last_gamma", s.last_gamma);
   v("restart", s.restart);
   v("probabilities", s.probabilities);
   v("alpha", s.alpha);
   v("trace", s.trace);
+  try {
+    v("terms", s.terms);
+  } catch (const DataError& error) {
+    throw DataError(std::string(error.what()) +
+                    ": the state is of an older Milieu; remove it to begin anew");
+  }
+  v("gammas", s.gammas);
+  v("skipped_words_loss", s.skipped_words_loss);
+  v("words_in_use", s.words_in_use);
+  v("words_per_patch", s.words_per_patch);
 }
 
 struct DlgmmInput {
@@ -241,9 +256,11 @@ struct DlgmmResult {
   std::vector<int> labels;  // equal to predict(model, images).labels
   DlgmmModel model;
   DlgmmPrediction prediction;  // of the images fitted
+  Matrix<double> bound_terms;  // passes x 8: T1 to T8 after each pass; rows sum to summary.trace
   // objective: the lower bound of the log evidence; it is maximised. extra: bound_terms (T1 to T8
-  // of docs/algorithms/dlgmm.md), words_in_use, skipped_words_loss, words_per_patch; gamma, where
-  // it was learned; clusters_tried and penalised_bounds, where the number of clusters was chosen.
+  // of docs/algorithms/dlgmm.md after the last pass), words_in_use, skipped_words_loss,
+  // words_per_patch; gamma, where it was learned; clusters_tried and penalised_bounds, where the
+  // number of clusters was chosen.
   RunSummary summary;
 };
 

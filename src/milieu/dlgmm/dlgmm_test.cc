@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fit_dlgmm as a whole: the bound's trace, equal bits, resuming, recovery, edges.
+// fit_dlgmm as a whole: the bound's trace, equal bits, recovery, edges.
 #include "milieu/dlgmm/dlgmm.h"
 
 #include <gmock/gmock.h>
@@ -11,6 +11,7 @@
 #include "milieu/base/random.h"
 #include "milieu/classic/gmm.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
+#include "milieu/dlgmm/drawn_images_internal.h"
 #include "milieu/testing/matchers.h"
 
 namespace milieu {
@@ -18,64 +19,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-// Images drawn from the model: D images of side x side patches.
-struct Drawn {
-  Matrix<float> patches;
-  std::vector<int64_t> offsets;
-  Matrix<int32_t> grid;
-  std::vector<int> labels;
-  Matrix<float> words;
-  DlgmmInput input() const {
-    DlgmmInput in;
-    in.images = {patches.view(), offsets, grid.view(), {}};
-    return in;
-  }
-};
-
-struct DrawOptions {
-  int D = 40, J = 3, V = 6, R = 4, side = 4;
-  double spread = 1.5, sig = 0.4, sep = 3;
-  uint64_t seed = 1;
-};
-
-Drawn draw(const DrawOptions& o) {
-  Random random(o.seed);
-  Drawn out;
-  const int N = o.side * o.side;
-  Matrix<double> mu(o.J, o.V);
-  for (double& x : std::span(mu.data(), mu.size())) x = o.spread * random.normal();
-  out.words = Matrix<float>(o.V, o.R);
-  for (float& x : std::span(out.words.data(), out.words.size()))
-    x = static_cast<float>(o.sep * random.normal());
-  std::vector<double> delta(o.V);
-  for (double& x : delta) x = std::sqrt(random.uniform(0.5, 1.5));
-  out.patches = Matrix<float>(o.D * N, o.R);
-  out.grid = Matrix<int32_t>(o.D, 2);
-  out.offsets.push_back(0);
-  for (int d = 0; d < o.D; ++d) {
-    const int j = static_cast<int>(random.uniform_index(o.J));
-    out.labels.push_back(j);
-    out.grid(d, 0) = out.grid(d, 1) = o.side;
-    std::vector<double> weights(o.V);
-    for (int v = 0; v < o.V; ++v) weights[v] = std::exp(mu(j, v) + o.sig * random.normal());
-    for (int i = 0; i < N; ++i) {
-      const int64_t v = random.weighted_index(weights);
-      for (int r = 0; r < o.R; ++r)
-        out.patches(d * N + i, r) =
-            out.words(v, r) + static_cast<float>(delta[v] * random.normal());
-    }
-    out.offsets.push_back((d + 1) * N);
-  }
-  return out;
-}
-
-DlgmmOptions small_options() {
-  DlgmmOptions o;
-  o.num_words = 6, o.num_clusters = 3, o.num_restarts = 2, o.max_iterations = 15;
-  o.rel_tolerance = 0, o.num_threads = 1;
-  return o;
-}
 
 TEST(DlgmmFit, BoundRisesInEveryMode) {
   int num_fits = 0;
@@ -117,16 +60,6 @@ TEST(DlgmmFit, BoundTermsSumToTheObjective) {
   EXPECT_LT(terms[7], 0);
 }
 
-void expect_same(const DlgmmResult& a, const DlgmmResult& b) {
-  EXPECT_EQ(a.labels, b.labels);
-  EXPECT_THAT(a.summary.trace, HasBitsOf(b.summary.trace));
-  EXPECT_TRUE(a.model.words == b.model.words);
-  EXPECT_TRUE(a.model.means == b.model.means);
-  EXPECT_TRUE(a.model.covariances == b.model.covariances);
-  EXPECT_TRUE(a.model.word_variances == b.model.word_variances);
-  EXPECT_TRUE(a.prediction.probabilities == b.prediction.probabilities);
-}
-
 TEST(DlgmmFit, ThreadsChangeNoBit) {
   const Drawn data = draw({.D = 90, .side = 6});
   for (const double gamma : {0.0, 0.5}) {
@@ -159,24 +92,6 @@ TEST(DlgmmFit, SpatialCoherenceOfNothingIsDlgmmBitForBit) {
   scratch.coherence.dense.assign(plain.model.num_words(), 0.0);
   sweep_coherence(scratch.shares, 0, 4, 4, 0.0, 3, scratch.coherence);
   EXPECT_THAT(scratch.shares.phi, HasBitsOf(shares.phi));
-}
-
-TEST(DlgmmFit, ResumedRunGivesTheSameBits) {
-  const Drawn data = draw({});
-  for (const DlgmmPosterior posterior : {DlgmmPosterior::Structured, DlgmmPosterior::MeanField}) {
-    DlgmmOptions o = small_options();
-    o.posterior = posterior;
-    std::vector<DlgmmState> states;
-    DlgmmInput input = data.input();
-    input.on_pass = [&](const DlgmmState& state) { states.push_back(state); };
-    const DlgmmResult whole = fit_dlgmm(input, o);
-    ASSERT_EQ(states.size(), 15u);
-    DlgmmInput again = data.input();
-    again.resume = &states[6];
-    expect_same(whole, fit_dlgmm(again, o));
-    o.seed = 99;
-    EXPECT_THAT(message_of([&] { fit_dlgmm(again, o); }), HasSubstr("another run"));
-  }
 }
 
 // All scores in double, no word skipped.
