@@ -17,7 +17,8 @@
 //           counts, the highest bound goes on. Words may then move (word_moves.cc).
 //   empty   a word of weight below 1e-3 keeps its parameters; a cluster of weight below 1e-10 takes
 //           the pooled prior; an image without patches has label -1.
-//   labels  are inferred anew from the final model alone, so that prediction repeats them.
+//   labels  are inferred anew from the final model alone, so that prediction repeats them; images
+//           for which a stop leaves no time keep the cluster of the fit.
 // See       [Xie15], docs/algorithms/dlgmm.md.
 #include "milieu/dlgmm/dlgmm.h"
 
@@ -144,6 +145,22 @@ DlgmmState first_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& mo
   return state;
 }
 
+// Images with patches that inference did not reach take zeta and alpha of the last pass, or the
+// weights of the clusters where there was none; returns how many.
+int64_t label_by_fit(const DlgmmRun& run, const DlgmmState& state, DlgmmPrediction& prediction) {
+  int64_t num_left = 0;
+  for (int64_t d = 0; d < run.table.num_images; ++d) {
+    if (prediction.labels[d] >= 0 || run.table.num_patches(d) == 0) continue;
+    const std::span<double> zeta = prediction.probabilities.row_span(d);
+    std::ranges::copy(state.probabilities.row_span(d), zeta.begin());
+    if (*std::ranges::max_element(zeta) <= 0) std::ranges::copy(state.model.weights, zeta.begin());
+    std::ranges::copy(state.alpha.row_span(d), prediction.alpha.row(d));
+    prediction.labels[d] = static_cast<int>(std::ranges::max_element(zeta) - zeta.begin());
+    ++num_left;
+  }
+  return num_left;
+}
+
 }  // namespace
 
 std::optional<PassReport> make_pass(const DlgmmRun& run, DlgmmState& state, Monitor& monitor) {
@@ -209,8 +226,13 @@ DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options, Moni
   result.prediction = infer_images(state.model, input.images, options.num_threads,
                                    monitor.should_stop() ? hurried : monitor);
   if (monitor.should_stop()) termination = termination_from(monitor.stop_reason());
+  const int64_t num_left = label_by_fit(run, state, result.prediction);
   result.labels = result.prediction.labels;
   describe_dlgmm(run, state, termination, result);
+  if (num_left > 0)
+    result.summary.warnings.push_back(
+        fmt::format("stopped early: the labels of {} of {} images are those of the last pass",
+                    num_left, run.table.num_images));
   result.model = std::move(state.model);
   result.summary.seconds = watch.seconds();
   return result;

@@ -253,9 +253,11 @@ struct DlgmmPrediction {
 };
 
 struct DlgmmResult {
-  std::vector<int> labels;  // equal to predict(model, images).labels
+  // Equal to infer_images(model, images).labels; after a stop, images for which there was no time
+  // have the labels of the fit. -1 only for images without patches.
+  std::vector<int> labels;
   DlgmmModel model;
-  DlgmmPrediction prediction;  // of the images fitted
+  DlgmmPrediction prediction;  // of the images fitted, or of the fit itself, as the labels
   Matrix<double> bound_terms;  // passes x 8: T1 to T8 after each pass; rows sum to summary.trace
   // objective: the lower bound of the log evidence; it is maximised. extra: bound_terms (T1 to T8
   // of docs/algorithms/dlgmm.md after the last pass), words_in_use, skipped_words_loss,
@@ -270,7 +272,8 @@ struct DlgmmResult {
 DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options,
                       Monitor& monitor = silent_monitor());
 
-// Both throw like fit_dlgmm, and DataError for a model whose arrays do not fit each other.
+// Both throw like fit_dlgmm, and DataError for a model whose arrays do not fit each other. When the
+// monitor stops it, images that were not reached have label -1 and zeros.
 DlgmmPrediction infer_images(const DlgmmModel& model, const DlgmmImages& images,
                              int num_threads = 0, Monitor& monitor = silent_monitor());
 // Every row is an image of one patch.

@@ -197,5 +197,45 @@ TEST(DlgmmState, OfVersionOneIsRefused) {
             "anew");
 }
 
+class StopAfterOnePass : public Monitor {
+ public:
+  explicit StopAfterOnePass(std::stop_source source)
+      : Monitor(source.get_token()), source_(std::move(source)) {}
+  void on_iteration(const IterationReport&) override { source_.request_stop(); }
+
+ private:
+  std::stop_source source_;
+};
+
+// Full matrices make inference slow: only some images are reached in time.
+TEST(DlgmmState, StoppedFitLabelsEveryImageWithPatches) {
+  Drawn data = draw({.D = 200, .V = 60});
+  data.offsets.insert(data.offsets.begin() + 3, data.offsets[3]);
+  DlgmmInput input = data.input();
+  input.images.grid = {};
+  DlgmmOptions o = small_options();
+  o.num_words = 60, o.covariance = DlgmmCovariance::Full, o.posterior = DlgmmPosterior::Structured;
+  o.num_restarts = o.start_rounds = o.layer_rounds = 1;
+  DlgmmState last;
+  input.on_pass = [&](const DlgmmState& state) { last = state; };
+  StopAfterOnePass monitor{std::stop_source()};
+  const DlgmmResult result = fit_dlgmm(input, o, monitor);
+  EXPECT_EQ(result.summary.termination, Termination::Cancelled);
+  ASSERT_EQ(result.summary.iterations, 1);
+  int num_of_fit = 0;
+  for (int64_t d = 0; d < 201; ++d) {
+    EXPECT_EQ(result.labels[d] == -1, d == 3) << d;
+    const std::span<const double> zeta = result.prediction.probabilities.row_span(d);
+    if (d == 3) continue;
+    EXPECT_EQ(result.labels[d], std::ranges::max_element(zeta) - zeta.begin());
+    if (!std::ranges::equal(zeta, last.probabilities.row_span(d))) continue;
+    ++num_of_fit;
+    EXPECT_TRUE(std::ranges::equal(result.prediction.alpha.row_span(d), last.alpha.row_span(d)));
+  }
+  EXPECT_GT(num_of_fit, 10);
+  EXPECT_THAT(result.summary.warnings.back(),
+              HasSubstr(fmt::format("labels of {} of 201 images", num_of_fit)));
+}
+
 }  // namespace
 }  // namespace milieu
