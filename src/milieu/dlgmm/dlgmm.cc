@@ -37,6 +37,7 @@ namespace milieu {
 namespace {
 
 constexpr double kAfterStop = 0.1;   // seconds that a stopped fit may spend on labels
+constexpr double kMostFall = 1e-6;   // of the bound by rounding, as a share of its terms
 constexpr double kFirstGamma = 0.1;  // where learning of gamma begins
 constexpr double kStillGamma = 1e-3, kMostGamma = 10, kMostGammaStep = 0.5;
 
@@ -88,6 +89,18 @@ bool has_converged(const DlgmmState& state, double rel_tolerance) {
   return bound - state.trace[n - 2] <= rel_tolerance * std::abs(bound);
 }
 
+// Throws DataError where the bound has fallen by more than rounding and skipped words explain:
+// every step is an exact ascent, so the patches are not those of the pass before.
+void check_rise(double before, const PassReport& report, double kappa) {
+  double size = 0;
+  for (const double term : report.bound.terms) size += std::abs(term);
+  const double bound = report.bound.total();
+  if (bound >= before - kMostFall * size - 2 * kappa * report.loss) return;
+  throw DataError(
+      fmt::format("the bound fell from {} to {}: the patches have changed while they were read",
+                  before, bound));
+}
+
 // Passes until the bound stands still; the last complete state is in `state`.
 Termination run_passes(const DlgmmRun& run, const DlgmmInput& input, DlgmmState& state,
                        const Stopwatch& watch, Monitor& monitor) {
@@ -103,6 +116,7 @@ Termination run_passes(const DlgmmRun& run, const DlgmmInput& input, DlgmmState&
     const bool is_comparable = !state.trace.empty() && state.gammas.back() == gamma;
     const double change = is_comparable ? bound - state.trace.back() : 0;
     if (gamma > 0 && change < 0) return Termination::Converged;  // the pass before is kept
+    if (is_comparable) check_rise(state.trace.back(), *report, options.kappa);
     record_pass(*report, gamma, next);
     state = std::move(next);
     monitor.on_iteration({state.restart, options.num_restarts, state.iteration,

@@ -267,8 +267,9 @@ struct DlgmmResult {
 };
 
 // Throws InvalidArgument for options out of range, sizes that do not fit and a gamma or bands
-// without a grid; DataError for patches that are not finite and offsets that fall. A stopped fit
-// returns the best complete state.
+// without a grid; DataError for patches that are not finite, offsets that fall and patches that
+// change between passes so that the bound falls. A stopped fit returns the best complete state; its
+// labels may be those of the fit (see DlgmmResult).
 DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options,
                       Monitor& monitor = silent_monitor());
 

@@ -197,6 +197,17 @@ TEST(DlgmmState, OfVersionOneIsRefused) {
             "anew");
 }
 
+TEST(DlgmmState, PatchesThatChangeBetweenPassesAreNoticed) {
+  Drawn data = draw({});
+  DlgmmInput input = data.input();
+  input.on_pass = [&](const DlgmmState& state) {
+    if (state.iteration == 3) data.patches(17, 2) += 1000;
+  };
+  EXPECT_THAT(message_of([&] { fit_dlgmm(input, small_options()); }),
+              AllOf(HasSubstr("the bound fell from"),
+                    HasSubstr("the patches have changed while they were read")));
+}
+
 class StopAfterOnePass : public Monitor {
  public:
   explicit StopAfterOnePass(std::stop_source source)
