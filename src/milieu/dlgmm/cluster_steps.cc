@@ -7,7 +7,6 @@
 #include "milieu/base/parallel.h"
 #include "milieu/dlgmm/cluster_internal.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
-#include "milieu/linalg/log_sum_exp.h"
 
 namespace milieu {
 
@@ -188,7 +187,7 @@ void update_structured(const ClusterPrior& prior, std::span<const double> counts
   update_zeta(prior, s.energies, zeta);
   add_zeta_terms(prior, zeta, stats.bound);
   for (int j = 0; j < prior.num_clusters(); ++j) {
-    if (zeta[j] < kNoShare) continue;
+    if (!(zeta[j] >= kNoShare)) continue;  // nor a share that is no number: it may have no fit
     for (int g = 0; g < num_bands; ++g) {
       const Theta& theta = thetas_of(j)[g];
       stats.bound.terms[1] += zeta[j] * fits[j].densities[g];
@@ -260,8 +259,12 @@ double expected_log_density(const ClusterPrior& prior, int j, int g, const Theta
 void update_zeta(const ClusterPrior& prior, std::span<const double> energies,
                  std::span<double> zeta) {
   for (size_t j = 0; j < zeta.size(); ++j) zeta[j] = prior.log_weights[j] + energies[j];
-  const double log_sum = log_sum_exp(zeta);
-  for (double& z : zeta) z = std::exp(z - log_sum);
+  // Divided by their sum, not by the exponential of its logarithm: that has few digits behind the
+  // point when an image has many patches, and the bound sees every error of the sum.
+  const double largest = *std::ranges::max_element(zeta);
+  double sum = 0;
+  for (double& z : zeta) sum += z = std::exp(z - largest);
+  for (double& z : zeta) z /= sum;
 }
 
 void update_image(const ClusterPrior& prior, DlgmmPosterior posterior, double kappa,

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <numeric>
 
 #include "milieu/base/parallel.h"
 #include "milieu/dlgmm/dlgmm_kernels.h"
@@ -131,20 +132,22 @@ void fill_window(const ImageTable& table, int64_t begin, int64_t end, const Word
           scratch.products.view().rows_between(0, count));
 }
 
-// The words of patch i that may have a share, into `words`; returns how many.
+// The words of patch i that may have a share, into `words`; returns how many, at least one: all of
+// them where floats do not tell (patches so large that scores overflow, numbers that are none).
 int64_t select_words(const WordScorer& scorer, int64_t i, int band, double cut, double largest_bias,
                      const PassScratch& scratch, int* words) {
   const auto num_words = static_cast<int64_t>(scorer.constants.size());
-  if (!std::isfinite(cut)) {
-    for (int64_t v = 0; v < num_words; ++v) words[v] = static_cast<int>(v);
-    return num_words;
-  }
   const double error = kFloatUnit * (static_cast<double>(scorer.factors.cols()) *
                                          scratch.window_norm * scorer.largest_factor +
                                      2 * largest_bias);
-  return MILIEU_SELECT_ISA(dlgmm_select)(scratch.products.row(i - scratch.window_begin),
-                                         scratch.bias.row(band), num_words,
-                                         static_cast<float>(cut + 2 * error), words);
+  int64_t found = 0;
+  if (std::isfinite(cut))
+    found = MILIEU_SELECT_ISA(dlgmm_select)(scratch.products.row(i - scratch.window_begin),
+                                            scratch.bias.row(band), num_words,
+                                            static_cast<float>(cut + 2 * error), words);
+  if (found > 0) return found;
+  std::iota(words, words + num_words, 0);
+  return num_words;
 }
 
 // Candidate words of a piece, behind those of the pieces before it; returns the bound of the share

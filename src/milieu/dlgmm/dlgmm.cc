@@ -17,7 +17,8 @@
 //           counts, the highest bound goes on. Words may then move (word_moves.cc).
 //   empty   a word of weight below 1e-3 keeps its parameters; a cluster of weight below 1e-10 takes
 //           the pooled prior; an image without patches has label -1.
-//   labels  are inferred anew from the final model alone, so that prediction repeats them.
+//   labels  are inferred anew from the final model alone, so that prediction repeats them; images
+//           for which a stop leaves no time keep the cluster of the fit.
 // See       [Xie15], docs/algorithms/dlgmm.md.
 #include "milieu/dlgmm/dlgmm.h"
 
@@ -36,6 +37,7 @@ namespace milieu {
 namespace {
 
 constexpr double kAfterStop = 0.1;   // seconds that a stopped fit may spend on labels
+constexpr double kMostFall = 1e-6;   // of the bound by rounding, as a share of its terms
 constexpr double kFirstGamma = 0.1;  // where learning of gamma begins
 constexpr double kStillGamma = 1e-3, kMostGamma = 10, kMostGammaStep = 0.5;
 
@@ -60,65 +62,135 @@ DlgmmModel empty_model(const DlgmmOptions& options) {
   return model;
 }
 
-// Passes until the bound stands still; the last complete state is in `state`.
-Termination run_passes(const DlgmmRun& run, const DlgmmInput& input, DlgmmState& state,
-                       PassReport& report, const Stopwatch& watch, Monitor& monitor) {
-  const DlgmmOptions& options = run.options;
-  while (state.iteration < options.max_iterations) {
-    DlgmmState next = state;
-    PassReport next_report;
-    if (!make_pass(run, next, next_report, monitor)) return termination_from(monitor.stop_reason());
-    const double bound = next_report.bound.total();
-    if (!std::isfinite(bound)) return Termination::NumericalIssue;
-    // Bounds under another gamma are no measure of progress.
-    const bool is_first = state.trace.empty() || state.model.gamma != state.last_gamma;
-    const double change = is_first ? INFINITY : bound - state.trace.back();
-    const bool has_fallen = state.model.gamma > 0 && change < 0;
-    if (!has_fallen) {
-      next.iteration = state.iteration + 1;
-      next.trace.push_back(bound);
-      state = std::move(next);
-      report = next_report;
-      monitor.on_iteration({state.restart, options.num_restarts, state.iteration,
-                            options.max_iterations, bound, std::isfinite(change) ? change : 0,
-                            watch.seconds()});
-      if (input.on_pass) input.on_pass(state);
-    }
-    if (has_fallen ||
-        (options.rel_tolerance > 0 && change <= options.rel_tolerance * std::abs(bound)))
-      return Termination::Converged;
-  }
-  return Termination::IterationLimit;
+void append_row(const BoundTerms& bound, Matrix<double>& terms) {
+  Matrix<double> longer(terms.rows() + 1, kNumBoundTerms);
+  std::copy_n(terms.data(), terms.size(), longer.data());
+  std::ranges::copy(bound.terms, longer.row(terms.rows()));
+  terms = std::move(longer);
 }
 
-void check_state(const DlgmmState& state, const DlgmmRun& run) {
+// Adds a pass under `gamma` to what the state tells of passes.
+void record_pass(const PassReport& report, double gamma, DlgmmState& state) {
+  ++state.iteration;
+  state.trace.push_back(report.bound.total());
+  append_row(report.bound, state.terms);
+  state.gammas.push_back(gamma);
+  state.words_in_use = report.words_in_use;
+  state.words_per_patch = report.words_per_patch;
+  state.skipped_words_loss = report.loss;
+}
+
+// Whether the last pass raised the bound too little. Bounds under another gamma are no measure of
+// progress. It depends on the state alone, so that a resumed run stops where the whole one does.
+bool has_converged(const DlgmmState& state, double rel_tolerance) {
+  const size_t n = state.trace.size();
+  if (n < 2 || rel_tolerance == 0 || state.gammas[n - 1] != state.gammas[n - 2]) return false;
+  const double bound = state.trace[n - 1];
+  return bound - state.trace[n - 2] <= rel_tolerance * std::abs(bound);
+}
+
+// Throws DataError where the bound has fallen by more than rounding and skipped words explain:
+// every step is an exact ascent, so the patches are not those of the pass before.
+void check_rise(double before, const PassReport& report, double kappa) {
+  double size = 0;
+  for (const double term : report.bound.terms) size += std::abs(term);
+  const double bound = report.bound.total();
+  if (bound >= before - kMostFall * size - 2 * kappa * report.loss) return;
+  throw DataError(
+      fmt::format("the bound fell from {} to {}: the patches have changed while they were read",
+                  before, bound));
+}
+
+// Passes until the bound stands still; the last complete state is in `state`.
+Termination run_passes(const DlgmmRun& run, const DlgmmInput& input, DlgmmState& state,
+                       const Stopwatch& watch, Monitor& monitor) {
+  const DlgmmOptions& options = run.options;
+  while (!has_converged(state, options.rel_tolerance)) {
+    if (state.iteration >= options.max_iterations) return Termination::IterationLimit;
+    DlgmmState next = state;
+    const std::optional<PassReport> report = make_pass(run, next, monitor);
+    if (!report) return termination_from(monitor.stop_reason());
+    const double bound = report->bound.total();
+    if (!std::isfinite(bound)) return Termination::NumericalIssue;
+    const double gamma = state.model.gamma;
+    const bool is_comparable = !state.trace.empty() && state.gammas.back() == gamma;
+    const double change = is_comparable ? bound - state.trace.back() : 0;
+    if (gamma > 0 && change < 0) return Termination::Converged;  // the pass before is kept
+    if (is_comparable) check_rise(state.trace.back(), *report, options.kappa);
+    record_pass(*report, gamma, next);
+    state = std::move(next);
+    monitor.on_iteration({state.restart, options.num_restarts, state.iteration,
+                          options.max_iterations, bound, change, watch.seconds()});
+    if (input.on_pass) input.on_pass(state);
+  }
+  return Termination::Converged;
+}
+
+void check_state(const DlgmmState& state, const DlgmmRun& run, const std::string& fingerprint) {
   check_model(state.model);
+  const auto num_passes = static_cast<int64_t>(state.trace.size());
   const bool fits = state.alpha.rows() == run.table.num_images &&
                     state.alpha.cols() == state.model.means.cols() &&
                     state.probabilities.rows() == run.table.num_images &&
                     state.probabilities.cols() == state.model.num_clusters() &&
-                    static_cast<size_t>(state.iteration) == state.trace.size();
-  if (!fits || state.fingerprint != run.fingerprint)
+                    state.iteration == num_passes && state.terms.rows() == num_passes &&
+                    (num_passes == 0 || state.terms.cols() == kNumBoundTerms) &&
+                    static_cast<int64_t>(state.gammas.size()) == num_passes;
+  if (!fits || state.fingerprint != fingerprint)
     throw DataError(
         "the state to resume is of another run: options and patches must be the same; remove it to "
         "begin anew");
 }
 
+// Where the passes begin.
+DlgmmState first_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& monitor) {
+  std::string fingerprint;
+  if (input.on_pass || input.resume) fingerprint = fingerprint_of(input, run.options);
+  if (input.resume) {
+    check_state(*input.resume, run, fingerprint);
+    return *input.resume;
+  }
+  DlgmmState state;
+  state.model = empty_model(run.options);
+  state.fingerprint = std::move(fingerprint);
+  start_state(run, input, monitor, state);
+  if (!input.initial_model && input.initial_words.empty()) move_words(run, state, monitor);
+  if (run.options.batch_images > 0 && !monitor.should_stop()) run_batches(run, state, monitor);
+  return state;
+}
+
+// Images with patches that inference did not reach take zeta and alpha of the last pass, or the
+// weights of the clusters where there was none; returns how many.
+int64_t label_by_fit(const DlgmmRun& run, const DlgmmState& state, DlgmmPrediction& prediction) {
+  int64_t num_left = 0;
+  for (int64_t d = 0; d < run.table.num_images; ++d) {
+    if (prediction.labels[d] >= 0 || run.table.num_patches(d) == 0) continue;
+    const std::span<double> zeta = prediction.probabilities.row_span(d);
+    std::ranges::copy(state.probabilities.row_span(d), zeta.begin());
+    if (*std::ranges::max_element(zeta) <= 0) std::ranges::copy(state.model.weights, zeta.begin());
+    std::ranges::copy(state.alpha.row_span(d), prediction.alpha.row(d));
+    prediction.labels[d] = static_cast<int>(std::ranges::max_element(zeta) - zeta.begin());
+    ++num_left;
+  }
+  return num_left;
+}
+
 }  // namespace
 
-bool make_pass(const DlgmmRun& run, DlgmmState& state, PassReport& report, Monitor& monitor) {
+std::optional<PassReport> make_pass(const DlgmmRun& run, DlgmmState& state, Monitor& monitor) {
   const DlgmmOptions& options = run.options;
   const std::optional<PassResult> pass = run_data_pass(
       run.table, state.model, state.alpha, run.pass_options(state.model.gamma), monitor);
-  if (!pass) return false;
+  if (!pass) return std::nullopt;
   DlgmmState next = state;
+  PassReport report;
   if (options.fix != DlgmmFix::Codebook) update_words(pass->stats, run.word_floor, next.model);
   for (int round = 0; round < options.layer_rounds; ++round) {
     const Matrix<double> old_means = next.model.means;
     const std::optional<ClusterStats> stats =
         update_images(run.table, next.model, pass->counts, next.probabilities, next.alpha,
                       options.num_threads, monitor);
-    if (!stats) return false;
+    if (!stats) return std::nullopt;
     if (options.fix != DlgmmFix::Clusters)
       update_clusters(*stats, options.min_cluster_variance, next.model);
     report.bound = stats->bound;
@@ -128,14 +200,14 @@ bool make_pass(const DlgmmRun& run, DlgmmState& state, PassReport& report, Monit
   report.bound.terms[3] = word_term(pass->stats, state.model.words, next.model);
   report.bound.terms[6] = options.kappa * pass->stats.entropy;
   report.bound.terms[7] = options.kappa * state.model.gamma * pass->stats.agreement;
-  next.last_gamma = state.model.gamma;
   if (run.learns_gamma()) next.model.gamma = next_gamma(pass->stats, state.model.gamma);
   report.loss = pass->stats.loss;
-  report.num_scored = pass->stats.num_scored;
+  report.words_per_patch = static_cast<double>(pass->stats.num_scored) /
+                           static_cast<double>(run.table.images.patches.rows());
   report.words_in_use = static_cast<int64_t>(
       std::ranges::count_if(pass->stats.mass, [](double mass) { return mass >= 0.5; }));
-  state = std::move(next);
-  return true;
+  if (std::isfinite(report.bound.total())) state = std::move(next);
+  return report;
 }
 
 PassOptions DlgmmRun::pass_options(double gamma) const {
@@ -149,6 +221,8 @@ DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options, Moni
     const ClusterChoice choice = choose_num_clusters(input, options, monitor);
     DlgmmOptions chosen = options;
     chosen.num_clusters = choice.num_clusters;
+    if (input.resume && monitor.should_stop())  // the choice is not complete
+      chosen.num_clusters = std::max(1, input.resume->model.num_clusters());
     DlgmmResult result = fit_dlgmm(input, chosen, monitor);
     result.summary.extra.emplace_back("clusters_tried", choice.tried);
     result.summary.extra.emplace_back("penalised_bounds", choice.scores);
@@ -156,21 +230,9 @@ DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options, Moni
     return result;
   }
   const DlgmmRun run = check_dlgmm(input, options);
-  DlgmmState state;
-  if (input.resume) {
-    check_state(*input.resume, run);
-    state = *input.resume;
-  } else {
-    state.model = empty_model(options);
-    state.fingerprint = run.fingerprint;
-    start_state(run, input, monitor, state);
-    if (!input.initial_model && input.initial_words.empty()) move_words(run, state, monitor);
-    if (options.batch_images > 0 && !monitor.should_stop()) run_batches(run, state, monitor);
-  }
-  PassReport report;
-  Termination termination = monitor.should_stop()
-                                ? termination_from(monitor.stop_reason())
-                                : run_passes(run, input, state, report, watch, monitor);
+  DlgmmState state = first_state(run, input, monitor);
+  Termination termination = monitor.should_stop() ? termination_from(monitor.stop_reason())
+                                                  : run_passes(run, input, state, watch, monitor);
   DlgmmResult result;
   Monitor hurried;  // a stopped fit labels what it can in a moment
   hurried.set_time_limit(kAfterStop);
@@ -178,8 +240,13 @@ DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options, Moni
   result.prediction = infer_images(state.model, input.images, options.num_threads,
                                    monitor.should_stop() ? hurried : monitor);
   if (monitor.should_stop()) termination = termination_from(monitor.stop_reason());
+  const int64_t num_left = label_by_fit(run, state, result.prediction);
   result.labels = result.prediction.labels;
-  describe_dlgmm(run, state, report, termination, result);
+  describe_dlgmm(run, state, termination, result);
+  if (num_left > 0)
+    result.summary.warnings.push_back(
+        fmt::format("stopped early: the labels of {} of {} images are those of the last pass",
+                    num_left, run.table.num_images));
   result.model = std::move(state.model);
   result.summary.seconds = watch.seconds();
   return result;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/error.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
@@ -74,7 +75,7 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
   v("num_bands", o.num_bands, between(0, 64).alias("bands"),
     "horizontal bands of an image with word frequencies of their own; 0 means 3 on image folders, "
     "else 1");
-  v("gamma", o.gamma, at_least(0).or_word("learn", -1),
+  v("gamma", o.gamma, between(0, 1000).or_word("learn", -1),
     "reward for equal words of neighbouring patches (SC-DLGMM); needs a grid; learn takes the one "
     "of the highest pseudo-likelihood");
   v("posterior", o.posterior,
@@ -103,8 +104,10 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
                       {"codebook", DlgmmFix::Codebook},
                       {"clusters", DlgmmFix::Clusters}}),
     "keep one layer as it starts: separate instead of joint learning");
-  v("beta", o.beta, above(0), "power of the descriptor likelihood; below 1 gives softer words");
-  v("kappa", o.kappa, above(0), "weight of one patch; below 1 discounts overlapping patches");
+  v("beta", o.beta, between(1e-6, 1e6),
+    "power of the descriptor likelihood; below 1 gives softer words");
+  v("kappa", o.kappa, between(1e-6, 1e6),
+    "weight of one patch; below 1 discounts overlapping patches");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
     "starts of the clusters; the one with the highest bound goes on");
   v("max_iterations", o.max_iterations, at_least(1), "limit of passes over the patches");
@@ -128,7 +131,7 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
     "limit of checkerboard sweeps over an image in one pass, for gamma > 0");
   v("word_loss", o.word_loss, between(0, 0.1).advanced(),
     "skip words whose shares of a patch surely sum to less than this; 0 skips none");
-  v("min_cluster_variance", o.min_cluster_variance, above(0).advanced(),
+  v("min_cluster_variance", o.min_cluster_variance, between(1e-9, 1e6).advanced(),
     "least variance of a cluster's log frequencies");
   v("min_word_variance", o.min_word_variance, between(1e-9, 1).advanced(),
     "least variance of a word, as a share of the patches' mean variance");
@@ -195,15 +198,20 @@ struct DlgmmImages {
 // All that a run needs to go on with the same bits after it was killed.
 struct DlgmmState {
   static constexpr std::string_view kKind = "dlgmm-state";
-  static constexpr int kFormatVersion = 1;
+  static constexpr int kFormatVersion = 2;  // 1 had no terms and is refused
   DlgmmModel model;
-  std::string fingerprint;       // of options and images; a state of another run is refused
+  std::string fingerprint;       // of options and input; a state of another run is refused
   int iteration = 0;             // passes made
   int restart = 0;               // the start that was chosen
-  double last_gamma = 0;         // of the last pass; the model has that of the next
   Matrix<double> probabilities;  // D x J: zeta
   Matrix<double> alpha;          // D x (G V): what the next pass sees
   std::vector<double> trace;     // bound after each pass
+  Matrix<double> terms;          // passes x 8: T1 to T8 after each pass, which sum to the bound
+  std::vector<double> gammas;    // of each pass; the model has that of the next
+  // Of the last pass, for the summary.
+  int64_t words_in_use = 0;  // words with half a patch or more
+  double words_per_patch = 0;
+  double skipped_words_loss = 0;
 };
 
 template <class Visitor>
@@ -211,11 +219,20 @@ void visit_arrays(DlgmmState& s, Visitor&& v) {
   visit_arrays(s.model, v);
   v("fingerprint", s.fingerprint);
   v("iteration", s.iteration);
-  v("last_gamma", s.last_gamma);
   v("restart", s.restart);
   v("probabilities", s.probabilities);
   v("alpha", s.alpha);
   v("trace", s.trace);
+  try {
+    v("terms", s.terms);
+  } catch (const DataError& error) {
+    throw DataError(std::string(error.what()) +
+                    ": the state is of an older Milieu; remove it to begin anew");
+  }
+  v("gammas", s.gammas);
+  v("skipped_words_loss", s.skipped_words_loss);
+  v("words_in_use", s.words_in_use);
+  v("words_per_patch", s.words_per_patch);
 }
 
 struct DlgmmInput {
@@ -236,22 +253,28 @@ struct DlgmmPrediction {
 };
 
 struct DlgmmResult {
-  std::vector<int> labels;  // equal to predict(model, images).labels
+  // Equal to infer_images(model, images).labels; after a stop, images for which there was no time
+  // have the labels of the fit. -1 only for images without patches.
+  std::vector<int> labels;
   DlgmmModel model;
-  DlgmmPrediction prediction;  // of the images fitted
+  DlgmmPrediction prediction;  // of the images fitted, or of the fit itself, as the labels
+  Matrix<double> bound_terms;  // passes x 8: T1 to T8 after each pass; rows sum to summary.trace
   // objective: the lower bound of the log evidence; it is maximised. extra: bound_terms (T1 to T8
-  // of docs/algorithms/dlgmm.md), words_in_use, skipped_words_loss, words_per_patch; gamma, where
-  // it was learned; clusters_tried and penalised_bounds, where the number of clusters was chosen.
+  // of docs/algorithms/dlgmm.md after the last pass), words_in_use, skipped_words_loss,
+  // words_per_patch; gamma, where it was learned; clusters_tried and penalised_bounds, where the
+  // number of clusters was chosen.
   RunSummary summary;
 };
 
 // Throws InvalidArgument for options out of range, sizes that do not fit and a gamma or bands
-// without a grid; DataError for patches that are not finite and offsets that fall. A stopped fit
-// returns the best complete state.
+// without a grid; DataError for patches that are not finite, offsets that fall and patches that
+// change between passes so that the bound falls. A stopped fit returns the best complete state; its
+// labels may be those of the fit (see DlgmmResult).
 DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options,
                       Monitor& monitor = silent_monitor());
 
-// Both throw like fit_dlgmm, and DataError for a model whose arrays do not fit each other.
+// Both throw like fit_dlgmm, and DataError for a model whose arrays do not fit each other. When the
+// monitor stops it, images that were not reached have label -1 and zeros.
 DlgmmPrediction infer_images(const DlgmmModel& model, const DlgmmImages& images,
                              int num_threads = 0, Monitor& monitor = silent_monitor());
 // Every row is an image of one patch.
@@ -265,6 +288,7 @@ std::vector<int> word_map(const DlgmmModel& model, const DlgmmImages& images, Do
 struct WordPair {
   int first = 0, second = 0;
   int band = 0;
+  int cluster = -1;  // -1: one covariance for all (tied)
   double correlation = 0;
 };
 // The pairs of largest |correlation| over all covariance matrices, strongest first; empty for

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Before and after the loop: checks, the fingerprint of a run, the summary.
+// Before and after the loop: checks and the summary.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "milieu/base/error.h"
 #include "milieu/dlgmm/dlgmm_run_internal.h"
@@ -13,37 +12,6 @@
 namespace milieu {
 
 namespace {
-
-// FNV-1a over bytes.
-class Hash {
- public:
-  void add(const void* data, size_t bytes) {
-    const auto* p = static_cast<const unsigned char*>(data);
-    for (size_t i = 0; i < bytes; ++i) value_ = (value_ ^ p[i]) * 1099511628211ull;
-  }
-  void add(std::string_view text) { add(text.data(), text.size()); }
-  uint64_t value() const { return value_; }
-
- private:
-  uint64_t value_ = 14695981039346656037ull;
-};
-
-// Options that the result depends on, sizes, offsets, and rows spread over all patches.
-std::string fingerprint_of(const DlgmmInput& input, const DlgmmOptions& options) {
-  constexpr int64_t kRows = 1024;
-  Hash hash;
-  DlgmmOptions copy = options;
-  for (const Field& field : fields_of(copy))
-    if (field.name != "num_threads" && field.name != "max_iterations")
-      hash.add(field.name + "=" + to_text(field.get()) + "\n");
-  const FloatView patches = input.images.patches;
-  hash.add(fmt::format("{} x {}", patches.rows(), patches.cols()));
-  hash.add(input.images.offsets.data(), input.images.offsets.size_bytes());
-  const int64_t step = std::max<int64_t>(1, patches.rows() / kRows);
-  for (int64_t i = 0; i < patches.rows(); i += step)
-    hash.add(patches.row(i), static_cast<size_t>(patches.cols()) * sizeof(float));
-  return fmt::format("{:016x}", hash.value());
-}
 
 void check_starts(const DlgmmInput& input, const DlgmmOptions& options, int64_t num_images) {
   if (!input.initial_labels.empty()) {
@@ -96,6 +64,14 @@ std::string stop_message(Termination termination, const DlgmmOptions& options) {
   }
 }
 
+std::string pair_text(const WordPair& pair, int num_bands) {
+  const std::string cluster =
+      pair.cluster < 0 ? std::string() : fmt::format("cluster {}: ", pair.cluster);
+  const std::string band = num_bands > 1 ? fmt::format(" in band {}", pair.band) : std::string();
+  return fmt::format("{}words {} and {}{}: {:.3f}", cluster, pair.first, pair.second, band,
+                     pair.correlation);
+}
+
 void add_warnings(const DlgmmRun& run, const DlgmmState& state, RunSummary& summary) {
   const int num_words = static_cast<int>(state.model.num_words());
   if (num_words < run.options.num_words && summary.iterations > 0)
@@ -120,7 +96,7 @@ DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options) {
           "no image has a patch: images may be smaller than a patch");
   check_points(input.images.patches, "patches", options.num_threads);
   DlgmmRun run{options, make_image_table(input.images, options.num_bands, std::abs(options.gamma)),
-               0, ""};
+               0};
   const int64_t num_images = run.table.num_images - run.table.num_without_patches;
   require(options.num_clusters <= num_images, [&] {
     return fmt::format("num_clusters is {}, there are only {} images{}: take at most {}",
@@ -134,12 +110,11 @@ DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options) {
       "auto");
   run.word_floor =
       std::max(options.min_word_variance * patch_variance(input.images.patches), 1e-30);
-  run.fingerprint = fingerprint_of(input, options);
   return run;
 }
 
-void describe_dlgmm(const DlgmmRun& run, const DlgmmState& state, const PassReport& report,
-                    Termination termination, DlgmmResult& result) {
+void describe_dlgmm(const DlgmmRun& run, const DlgmmState& state, Termination termination,
+                    DlgmmResult& result) {
   RunSummary& summary = result.summary;
   summary.method = DlgmmModel::kKind;
   summary.version = version();
@@ -154,22 +129,20 @@ void describe_dlgmm(const DlgmmRun& run, const DlgmmState& state, const PassRepo
   summary.n = run.table.num_images;
   summary.d = run.table.images.patches.cols();
   set_sizes(summary, result.labels, run.options.num_clusters);
-  summary.extra.emplace_back(
-      "bound_terms", std::vector<double>(report.bound.terms.begin(), report.bound.terms.end()));
-  const int64_t num_patches = run.table.images.patches.rows();
-  summary.extra.emplace_back("patches", num_patches);
+  result.bound_terms = state.terms;
+  std::vector<double> last(kNumBoundTerms, 0.0);
+  if (state.terms.rows() > 0)
+    std::ranges::copy(state.terms.row_span(state.terms.rows() - 1), last.begin());
+  summary.extra.emplace_back("bound_terms", last);
+  summary.extra.emplace_back("patches", run.table.images.patches.rows());
   summary.extra.emplace_back("words", state.model.num_words());
-  summary.extra.emplace_back("words_in_use", report.words_in_use);
-  summary.extra.emplace_back(
-      "words_per_patch", static_cast<double>(report.num_scored) / static_cast<double>(num_patches));
-  summary.extra.emplace_back("skipped_words_loss", report.loss);
+  summary.extra.emplace_back("words_in_use", state.words_in_use);
+  summary.extra.emplace_back("words_per_patch", state.words_per_patch);
+  summary.extra.emplace_back("skipped_words_loss", state.skipped_words_loss);
   if (run.learns_gamma()) summary.extra.emplace_back("gamma", state.model.gamma);
   std::vector<std::string> pairs;
   for (const WordPair& pair : correlated_words(state.model, 10))
-    pairs.push_back(fmt::format(
-        "words {} and {}{}: {:.3f}", pair.first, pair.second,
-        state.model.num_bands > 1 ? fmt::format(" in band {}", pair.band) : std::string(),
-        pair.correlation));
+    pairs.push_back(pair_text(pair, state.model.num_bands));
   if (!pairs.empty()) summary.extra.emplace_back("correlated_words", pairs);
   add_warnings(run, state, summary);
 }

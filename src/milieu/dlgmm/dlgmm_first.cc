@@ -117,7 +117,7 @@ std::optional<double> best_start(const DlgmmRun& run, const DlgmmInput& input,
     const std::optional<double> bound =
         run_rounds(run, first.pass.counts, options.start_rounds, tried, monitor);
     if (!bound) break;
-    if (best && *bound <= *best) continue;
+    if (!std::isfinite(*bound) || (best && *bound <= *best)) continue;
     best = bound;
     state = std::move(tried);
   }
@@ -153,7 +153,7 @@ ClusterChoice choose_num_clusters(const DlgmmInput& input, const DlgmmOptions& o
       return;
     DlgmmOptions these = one;
     these.num_clusters = static_cast<int>(number);
-    const DlgmmRun trial{these, run.table, run.word_floor, run.fingerprint};
+    const DlgmmRun trial{these, run.table, run.word_floor};
     DlgmmState state = words;
     state.probabilities = Matrix<double>(run.table.num_images, number);
     const std::optional<double> bound = best_start(trial, input, first, stop_only, state);

@@ -99,10 +99,12 @@ std::vector<WordPair> correlated_words(const DlgmmModel& m, int max_num_pairs) {
   };
   for (int64_t row = 0; row < m.covariances.rows(); ++row) {
     const DoubleView sigma(m.covariances.row(row), num_words, num_words);
+    const auto band = static_cast<int>(row % m.num_bands);
+    const int cluster =
+        m.covariance == DlgmmCovariance::Full ? static_cast<int>(row / m.num_bands) : -1;
     for (int v = 0; v < num_words; ++v)
       for (int u = v + 1; u < num_words; ++u)
-        pairs.push_back({v, u, static_cast<int>(row % m.num_bands),
-                         sigma(v, u) / std::sqrt(sigma(v, v) * sigma(u, u))});
+        pairs.push_back({v, u, band, cluster, sigma(v, u) / std::sqrt(sigma(v, v) * sigma(u, u))});
     std::stable_sort(pairs.begin(), pairs.end(), is_stronger);
     if (pairs.size() > static_cast<size_t>(max_num_pairs)) pairs.resize(max_num_pairs);
   }

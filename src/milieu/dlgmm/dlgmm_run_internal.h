@@ -14,8 +14,7 @@ namespace milieu {
 struct DlgmmRun {
   const DlgmmOptions& options;
   ImageTable table;
-  double word_floor = 0;    // of delta2
-  std::string fingerprint;  // of options and images
+  double word_floor = 0;  // of delta2
 
   bool learns_gamma() const { return options.gamma < 0; }
   PassOptions pass_options(double gamma) const;
@@ -32,16 +31,11 @@ struct ClusterChoice {
 ClusterChoice choose_num_clusters(const DlgmmInput& input, const DlgmmOptions& options,
                                   Monitor& monitor);
 
-// What the last pass says for the summary.
-struct PassReport {
-  BoundTerms bound;
-  double loss = 0;
-  int64_t num_scored = 0;
-  int64_t words_in_use = 0;
-};
-
 // Throws for whatever is wrong with the input.
 DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options);
+
+// Of the options that the result depends on and of every byte of the input: 16 hexadecimal digits.
+std::string fingerprint_of(const DlgmmInput& input, const DlgmmOptions& options);
 
 // Counts under the k-means codebook, of the images that have patches.
 struct FirstCounts {
@@ -67,9 +61,18 @@ void move_moments(DoubleView from, DoubleView to, ClusterStats& stats);
 void blend(double keep, double add, const WordStats& other, WordStats& stats);
 void blend(double keep, double add, const ClusterStats& other, ClusterStats& stats);
 
-// One pass of the data and the rounds of the cluster layer. False when it was stopped: the state is
-// then as it was before.
-bool make_pass(const DlgmmRun& run, DlgmmState& state, PassReport& report, Monitor& monitor);
+// What a pass says for the summary.
+struct PassReport {
+  BoundTerms bound;
+  double loss = 0;
+  double words_per_patch = 0;
+  int64_t words_in_use = 0;
+};
+
+// One pass of the data and the rounds of the cluster layer: new model, probabilities and alpha.
+// Nothing when it was stopped: the state is then as it was before, and also when the bound is not
+// finite.
+std::optional<PassReport> make_pass(const DlgmmRun& run, DlgmmState& state, Monitor& monitor);
 
 // Diagonal covariances, no gamma, no clamped layer.
 bool words_can_move(const DlgmmOptions& options);
@@ -80,7 +83,7 @@ void move_words(const DlgmmRun& run, DlgmmState& state, Monitor& monitor);
 // Both layers at their start. When the monitor stops it the model is valid, but says nothing.
 void start_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& monitor, DlgmmState& state);
 
-void describe_dlgmm(const DlgmmRun& run, const DlgmmState& state, const PassReport& report,
-                    Termination termination, DlgmmResult& result);
+void describe_dlgmm(const DlgmmRun& run, const DlgmmState& state, Termination termination,
+                    DlgmmResult& result);
 
 }  // namespace milieu

@@ -19,8 +19,9 @@
 namespace milieu {
 
 // T1 .. T8 of the bound (docs/algorithms/dlgmm.md).
+inline constexpr int kNumBoundTerms = 8;
 struct BoundTerms {
-  std::array<double, 8> terms{};
+  std::array<double, kNumBoundTerms> terms{};
   double total() const;
   void merge(const BoundTerms& other);
 };

@@ -163,7 +163,7 @@ void run_batches(const DlgmmRun& run, DlgmmState& state, Monitor& monitor) {
     std::sort(images.begin(), images.end());  // the file is read forwards
     const Batch batch = gather_batch(run.table, std::move(images), state.model.gamma);
     const std::optional<LayerStats> found = visit(run, batch, state, monitor);
-    if (!found) return;
+    if (!found || !std::isfinite(found->clusters.bound.total())) return;
     const double scale = static_cast<double>(num_images) / static_cast<double>(size);
     const double rate = step < num_waits
                             ? 1 / static_cast<double>(step + 1)

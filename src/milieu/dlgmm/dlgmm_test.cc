@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fit_dlgmm as a whole: the bound's trace, equal bits, resuming, recovery, edges.
+// fit_dlgmm as a whole: the bound's trace, equal bits, recovery, edges.
 #include "milieu/dlgmm/dlgmm.h"
 
 #include <gmock/gmock.h>
@@ -11,6 +11,7 @@
 #include "milieu/base/random.h"
 #include "milieu/classic/gmm.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
+#include "milieu/dlgmm/drawn_images_internal.h"
 #include "milieu/testing/matchers.h"
 
 namespace milieu {
@@ -18,64 +19,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-// Images drawn from the model: D images of side x side patches.
-struct Drawn {
-  Matrix<float> patches;
-  std::vector<int64_t> offsets;
-  Matrix<int32_t> grid;
-  std::vector<int> labels;
-  Matrix<float> words;
-  DlgmmInput input() const {
-    DlgmmInput in;
-    in.images = {patches.view(), offsets, grid.view(), {}};
-    return in;
-  }
-};
-
-struct DrawOptions {
-  int D = 40, J = 3, V = 6, R = 4, side = 4;
-  double spread = 1.5, sig = 0.4, sep = 3;
-  uint64_t seed = 1;
-};
-
-Drawn draw(const DrawOptions& o) {
-  Random random(o.seed);
-  Drawn out;
-  const int N = o.side * o.side;
-  Matrix<double> mu(o.J, o.V);
-  for (double& x : std::span(mu.data(), mu.size())) x = o.spread * random.normal();
-  out.words = Matrix<float>(o.V, o.R);
-  for (float& x : std::span(out.words.data(), out.words.size()))
-    x = static_cast<float>(o.sep * random.normal());
-  std::vector<double> delta(o.V);
-  for (double& x : delta) x = std::sqrt(random.uniform(0.5, 1.5));
-  out.patches = Matrix<float>(o.D * N, o.R);
-  out.grid = Matrix<int32_t>(o.D, 2);
-  out.offsets.push_back(0);
-  for (int d = 0; d < o.D; ++d) {
-    const int j = static_cast<int>(random.uniform_index(o.J));
-    out.labels.push_back(j);
-    out.grid(d, 0) = out.grid(d, 1) = o.side;
-    std::vector<double> weights(o.V);
-    for (int v = 0; v < o.V; ++v) weights[v] = std::exp(mu(j, v) + o.sig * random.normal());
-    for (int i = 0; i < N; ++i) {
-      const int64_t v = random.weighted_index(weights);
-      for (int r = 0; r < o.R; ++r)
-        out.patches(d * N + i, r) =
-            out.words(v, r) + static_cast<float>(delta[v] * random.normal());
-    }
-    out.offsets.push_back((d + 1) * N);
-  }
-  return out;
-}
-
-DlgmmOptions small_options() {
-  DlgmmOptions o;
-  o.num_words = 6, o.num_clusters = 3, o.num_restarts = 2, o.max_iterations = 15;
-  o.rel_tolerance = 0, o.num_threads = 1;
-  return o;
-}
 
 TEST(DlgmmFit, BoundRisesInEveryMode) {
   int num_fits = 0;
@@ -117,16 +60,6 @@ TEST(DlgmmFit, BoundTermsSumToTheObjective) {
   EXPECT_LT(terms[7], 0);
 }
 
-void expect_same(const DlgmmResult& a, const DlgmmResult& b) {
-  EXPECT_EQ(a.labels, b.labels);
-  EXPECT_THAT(a.summary.trace, HasBitsOf(b.summary.trace));
-  EXPECT_TRUE(a.model.words == b.model.words);
-  EXPECT_TRUE(a.model.means == b.model.means);
-  EXPECT_TRUE(a.model.covariances == b.model.covariances);
-  EXPECT_TRUE(a.model.word_variances == b.model.word_variances);
-  EXPECT_TRUE(a.prediction.probabilities == b.prediction.probabilities);
-}
-
 TEST(DlgmmFit, ThreadsChangeNoBit) {
   const Drawn data = draw({.D = 90, .side = 6});
   for (const double gamma : {0.0, 0.5}) {
@@ -159,24 +92,6 @@ TEST(DlgmmFit, SpatialCoherenceOfNothingIsDlgmmBitForBit) {
   scratch.coherence.dense.assign(plain.model.num_words(), 0.0);
   sweep_coherence(scratch.shares, 0, 4, 4, 0.0, 3, scratch.coherence);
   EXPECT_THAT(scratch.shares.phi, HasBitsOf(shares.phi));
-}
-
-TEST(DlgmmFit, ResumedRunGivesTheSameBits) {
-  const Drawn data = draw({});
-  for (const DlgmmPosterior posterior : {DlgmmPosterior::Structured, DlgmmPosterior::MeanField}) {
-    DlgmmOptions o = small_options();
-    o.posterior = posterior;
-    std::vector<DlgmmState> states;
-    DlgmmInput input = data.input();
-    input.on_pass = [&](const DlgmmState& state) { states.push_back(state); };
-    const DlgmmResult whole = fit_dlgmm(input, o);
-    ASSERT_EQ(states.size(), 15u);
-    DlgmmInput again = data.input();
-    again.resume = &states[6];
-    expect_same(whole, fit_dlgmm(again, o));
-    o.seed = 99;
-    EXPECT_THAT(message_of([&] { fit_dlgmm(again, o); }), HasSubstr("another run"));
-  }
 }
 
 // All scores in double, no word skipped.
@@ -315,6 +230,33 @@ TEST(DlgmmFit, FullCovariancesListCorrelatedWords) {
   EXPECT_EQ(result.summary.extra.back().first, "correlated_words");
 }
 
+TEST(DlgmmFit, CorrelatedWordsNameTheirCluster) {
+  DlgmmModel model;
+  model.covariance = DlgmmCovariance::Full;
+  model.num_bands = 2;
+  model.words = Matrix<double>(2, 1);
+  model.covariances = Matrix<double>(6, 4);  // 3 clusters, 2 bands
+  for (int64_t row = 0; row < 6; ++row) {
+    model.covariances(row, 0) = model.covariances(row, 3) = 1;
+    model.covariances(row, 1) = model.covariances(row, 2) = 0.1 * static_cast<double>(row);
+  }
+  const std::vector<WordPair> pairs = correlated_words(model, 2);
+  ASSERT_EQ(pairs.size(), 2u);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(pairs[i].cluster, 2);
+    EXPECT_EQ(pairs[i].band, 1 - i);
+  }
+  model.covariance = DlgmmCovariance::Tied;
+  EXPECT_EQ(correlated_words(model, 1)[0].cluster, -1);
+  const Drawn data = draw({});
+  DlgmmOptions o = small_options();
+  o.covariance = DlgmmCovariance::Full, o.max_iterations = 2;
+  const auto [name, text] = fit_dlgmm(data.input(), o).summary.extra.back();
+  EXPECT_EQ(name, "correlated_words");
+  for (const std::string& line : std::get<std::vector<std::string>>(text))
+    EXPECT_THAT(line, ::testing::MatchesRegex("cluster [0-2]: words [0-5] and [0-5]: .*"));
+}
+
 TEST(DlgmmFit, ImagesWithoutPatchesGetNoLabel) {
   Drawn data = draw({});
   data.offsets.insert(data.offsets.begin() + 3, data.offsets[3]);
@@ -369,6 +311,66 @@ TEST(DlgmmFit, HardCasesAreDefined) {
   EXPECT_TRUE(std::isfinite(fit_dlgmm(input, o).summary.objective));
 }
 
+// No option is so large or small that numbers overflow.
+TEST(DlgmmFit, EndsOfTheRangesAreDefined) {
+  const Drawn data = draw({.D = 12});
+  const std::vector<std::function<void(DlgmmOptions&)>> ends = {
+      [](auto& o) { o.kappa = 1e6; },
+      [](auto& o) { o.kappa = 1e-6; },
+      [](auto& o) { o.beta = 1e6; },
+      [](auto& o) { o.beta = 1e-6; },
+      [](auto& o) { o.gamma = 1000; },
+      [](auto& o) { o.min_cluster_variance = 1e6; },
+      [](auto& o) { o.min_cluster_variance = 1e-9; },
+      [](auto& o) { o.kappa = o.beta = o.min_cluster_variance = 1e6; },
+      [](auto& o) { o.kappa = o.beta = 1e-6, o.min_cluster_variance = 1e-9; }};
+  for (size_t end = 0; end < ends.size(); ++end)
+    for (const DlgmmPosterior posterior : {DlgmmPosterior::Structured, DlgmmPosterior::MeanField})
+      for (const DlgmmCovariance covariance : {DlgmmCovariance::Diagonal, DlgmmCovariance::Full}) {
+        DlgmmOptions o = small_options();
+        o.posterior = posterior, o.covariance = covariance;
+        o.max_iterations = 4, o.num_restarts = 1, o.word_moves = 0;
+        ends[end](o);
+        SCOPED_TRACE(::testing::Message() << "end " << end << ", " << to_string(posterior) << ", "
+                                          << to_string(covariance));
+        const DlgmmResult result = fit_dlgmm(data.input(), o);
+        EXPECT_NE(result.summary.termination, Termination::NumericalIssue);
+        EXPECT_TRUE(std::isfinite(result.summary.objective));
+        EXPECT_THAT(result.summary.trace, NeverFalls(1e-9));
+        EXPECT_THAT(result.labels, HasLabelsBelow(3, false));
+      }
+}
+
+// Numbers that are none stay numbers: no word and no cluster is looked up by them.
+TEST(DlgmmFit, NoNumberIsNoIndex) {
+  const Drawn data = draw({});
+  DlgmmOptions o = small_options();
+  o.max_iterations = 2;
+  const DlgmmModel model = fit_dlgmm(data.input(), o).model;
+  const ImageTable table = make_image_table(data.input().images, 1, 0);
+  Matrix<double> alpha(40, 6), zeta(40, 3);
+  std::fill_n(alpha.data(), alpha.size(), NAN);
+  const PassResult pass = *run_data_pass(table, model, alpha, {.num_threads = 1}, silent_monitor());
+  EXPECT_EQ(pass.stats.num_scored, 640 * 6);
+  EXPECT_THAT(word_map(model, data.input().images, alpha, 1), HasLabelsBelow(6, false));
+  for (const DlgmmPosterior posterior : {DlgmmPosterior::Structured, DlgmmPosterior::MeanField}) {
+    DlgmmModel other = model;
+    other.posterior = posterior;
+    other.means(1, 0) = 1e4;  // left early
+    other.means(2, 0) = NAN;
+    Matrix<double> counts(40, 6);
+    std::fill_n(counts.data(), counts.size(), 3.0);
+    std::fill_n(zeta.data(), zeta.size(), 0.0);
+    const auto stats = update_images(table, other, counts, zeta, alpha, 1, silent_monitor());
+    EXPECT_FALSE(std::isfinite(stats->bound.total()));
+  }
+  Matrix<float> huge = data.patches;  // squares are no floats
+  for (float& x : std::span(huge.data(), huge.size())) x *= 1e25F;
+  DlgmmInput input = data.input();
+  input.images.patches = huge.view();
+  EXPECT_THAT(fit_dlgmm(input, o).labels, HasLabelsBelow(3, false));
+}
+
 TEST(DlgmmFit, WrongInputIsRefusedByName) {
   const Drawn data = draw({});
   const auto refusal = [&](const std::function<void(DlgmmInput&, DlgmmOptions&)>& spoil) {
@@ -391,6 +393,11 @@ TEST(DlgmmFit, WrongInputIsRefusedByName) {
   EXPECT_THAT(refusal([](auto& in, auto& o) { o.num_bands = 3, in.images.grid = {}; }),
               HasSubstr("num_bands is 3"));
   EXPECT_THAT(refusal([](auto&, auto& o) { o.gamma = -2; }), HasSubstr("gamma is -2"));
+  EXPECT_THAT(refusal([](auto&, auto& o) { o.gamma = 1e10; }), HasSubstr("between 0 and 1000"));
+  EXPECT_THAT(refusal([](auto&, auto& o) { o.kappa = 1e10; }), HasSubstr("kappa is 10000000000"));
+  EXPECT_THAT(refusal([](auto&, auto& o) { o.beta = 1e-10; }), HasSubstr("beta is 1e-10"));
+  EXPECT_THAT(refusal([](auto&, auto& o) { o.min_cluster_variance = INFINITY; }),
+              HasSubstr("min_cluster_variance is inf"));
   EXPECT_THAT(refusal([](auto&, auto& o) { o.word_moves = 3, o.fix = DlgmmFix::Codebook; }),
               HasSubstr("word_moves needs"));
   Matrix<int32_t> grid(40, 2);

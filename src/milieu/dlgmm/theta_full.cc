@@ -19,6 +19,8 @@ using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 
 constexpr int kMaxSteps = 200;
 constexpr double kSmallDecrement = 1e-9;
+constexpr int kMaxHalvings = 60;
+constexpr double kRounding = 1e-12;  // share of F that a last step may lose
 
 struct Problem {
   Eigen::Map<const Vector> n;
@@ -97,14 +99,17 @@ ThetaValue solve_theta_full(std::span<const double> counts, double total, Double
       if (step.t[v] < 0) length = std::min(length, -0.9 * at.tau2[v] / step.t[v]);
     is_last = step.decrement < kSmallDecrement;
     Point next;
-    int halving = 0;
-    for (; halving < 60; ++halving, length /= 2) {
+    bool is_higher = false;
+    for (int halving = 0; halving < (is_last ? 1 : kMaxHalvings) && !is_higher; ++halving) {
       next.alpha = at.alpha + length * step.a;
       next.tau2 = at.tau2 + length * step.t;
       evaluate(p, next);
-      if (is_last || next.objective >= at.objective + 1e-4 * length * step.decrement) break;
+      const double least = is_last ? at.objective - kRounding * (std::abs(at.objective) + total)
+                                   : at.objective + 1e-4 * length * step.decrement;
+      is_higher = next.objective >= least;
+      length /= 2;
     }
-    if (halving == 60) break;  // rounding: nothing to gain
+    if (!is_higher) break;  // rounding: nothing to gain
     at = std::move(next);
   }
   Eigen::Map<Vector>(theta.alpha.data(), size) = at.alpha;

@@ -15,6 +15,7 @@ constexpr double kSmallDecrement = 1e-9;  // a last full step squares it
 constexpr double kToBoundary = 0.9;       // share of the way to tau2 = 0
 constexpr double kArmijo = 1e-4;
 constexpr int kMaxHalvings = 60;
+constexpr double kRounding = 1e-12;  // share of F that a last step may lose
 
 }  // namespace
 
@@ -41,7 +42,7 @@ void start_theta(std::span<const double> counts, std::span<const double> precisi
   for (size_t v = 0; v < counts.size(); ++v) {
     theta.alpha[v] = std::log(counts[v] + 0.5);
     mean += theta.alpha[v];
-    theta.tau2[v] = 1 / (precision[v] + counts[v]);
+    theta.tau2[v] = 1 / (precision[v] + counts[v] + 0.5);
   }
   mean /= static_cast<double>(counts.size());
   for (double& a : theta.alpha) a -= mean;
@@ -93,14 +94,17 @@ void ThetaSolver::step() {
     (theta_->alpha.data(), theta_->tau2.data(), length, xa_.data(), xt_.data(), count,
      next_.alpha.data(), next_.tau2.data());
     const Point next = evaluate(next_.alpha, next_.tau2);
-    if (is_last || next.objective >= at_.objective + kArmijo * length * decrement) {
+    const double least = is_last ? at_.objective - kRounding * (std::abs(at_.objective) + total_)
+                                 : at_.objective + kArmijo * length * decrement;
+    if (next.objective >= least) {
       std::swap(*theta_, next_);
       at_ = next;
       return;
     }
-    if (halving == kMaxHalvings) break;
+    if (is_last || halving == kMaxHalvings) break;
   }
   is_done_ = true;  // rounding: nothing to gain
+  at_ = evaluate(theta_->alpha, theta_->tau2);
 }
 
 double ThetaSolver::upper_bound() const {

@@ -29,7 +29,9 @@ struct ThetaValue {
   int steps = 0;         // Newton steps made
 };
 
-// A start that suits counts n: alpha = log(n + 1/2) centred, tau2 = 1 / (diag(A) + n).
+// A start that suits counts n: alpha = log(n + 1/2) centred, and the tau2 that is best when the
+// word is expected n + 1/2 times. A wide prior alone would leave a tau2 that governs the
+// normaliser.
 void start_theta(std::span<const double> counts, std::span<const double> precision, Theta& theta);
 
 // Newton's method for a diagonal A, step by step, so that a caller can give up when the rest does

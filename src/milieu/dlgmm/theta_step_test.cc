@@ -31,6 +31,31 @@ Band draw_band(Random& random) {
   return band;
 }
 
+// Counts so large that F has few digits left, and words without counts whose prior is wide: the
+// steps still end where the bound from above says that nothing is left to gain.
+TEST(ThetaStep, HugeCountsEndAtTheMaximum) {
+  Random random(3);
+  ThetaSolver solver;
+  for (int trial = 0; trial < 300; ++trial) {
+    Band band = draw_band(random);
+    const double scale = std::pow(10.0, random.uniform(0, 12));
+    for (double& n : band.counts) n *= scale;
+    for (double& a : band.precision) a = std::pow(10.0, random.uniform(-6, 2));
+    const double total = band.total();
+    Theta theta, full;
+    start_theta(band.counts, band.precision, theta);
+    full = theta;
+    const ThetaValue value =
+        solve_theta(band.counts, total, band.precision, band.mean, theta, solver);
+    EXPECT_LT(solver.upper_bound() - value.objective, 1e-8 * (1 + total)) << scale;
+    const auto num_words = static_cast<int64_t>(band.counts.size());
+    Matrix<double> precision(num_words, num_words);
+    for (int64_t v = 0; v < num_words; ++v) precision(v, v) = band.precision[v];
+    const ThetaValue by_full = solve_theta_full(band.counts, total, precision, band.mean, full);
+    EXPECT_NEAR(by_full.objective, value.objective, 1e-8 * (1 + total)) << scale;
+  }
+}
+
 TEST(ThetaStep, NeverRisesAboveItsUpperBound) {
   Random random(7);
   ThetaSolver solver;

@@ -159,10 +159,12 @@ void move_word(const Split& halves, int64_t taken, DlgmmState& state) {
 
 // The bound after some passes; nothing when stopped.
 std::optional<double> run_some(const DlgmmRun& run, Monitor& monitor, DlgmmState& state) {
-  PassReport report;
-  for (int pass = 0; pass < kPasses; ++pass)
-    if (!make_pass(run, state, report, monitor)) return std::nullopt;
-  return report.bound.total();
+  std::optional<PassReport> report;
+  for (int pass = 0; pass < kPasses; ++pass) {
+    report = make_pass(run, state, monitor);
+    if (!report) return std::nullopt;
+  }
+  return report->bound.total();
 }
 
 // The first move that raises the bound; false when none of those tried does.
@@ -176,7 +178,7 @@ bool make_move(const DlgmmRun& run, double bound, Monitor& monitor, const DlgmmS
       move_word(split, taken, tried);
       const std::optional<double> found = run_some(run, monitor, tried);
       if (!found) return false;
-      if (*found <= bound) continue;
+      if (!(*found > bound)) continue;
       state = std::move(tried);
       return true;
     }
