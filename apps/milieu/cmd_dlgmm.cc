@@ -49,6 +49,17 @@ std::string npy_content(FloatView matrix) {
   return content;
 }
 
+// One line a pass: the bound and its eight terms.
+std::string bound_csv(const DlgmmResult& fitted) {
+  std::string text = "pass,bound,T1,T2,T3,T4,T5,T6,T7,T8\n";
+  for (int64_t pass = 0; pass < fitted.bound_terms.rows(); ++pass) {
+    text += fmt::format("{},{}", pass + 1, fitted.summary.trace[pass]);
+    for (const double term : fitted.bound_terms.row_span(pass)) text += fmt::format(",{}", term);
+    text += '\n';
+  }
+  return text;
+}
+
 class DlgmmMethod : public MethodWith<DlgmmOptions, DlgmmFiles> {
  public:
   std::vector<Field> option_fields() override {
@@ -105,6 +116,7 @@ class DlgmmMethod : public MethodWith<DlgmmOptions, DlgmmFiles> {
     is_complete_ = !monitor.should_stop();
     std::vector<ResultFile> files;
     if (is_complete_) files = draw(fitted);
+    files.push_back({"bound.csv", bound_csv(fitted)});
     if (!images_.projection.empty())
       files.push_back({kProjectionName, npy_content(images_.projection.view())});
     Matrix<float> alpha(fitted.prediction.alpha.rows(), fitted.prediction.alpha.cols());

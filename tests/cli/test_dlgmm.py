@@ -75,6 +75,10 @@ class DlgmmTest(EndlessTest):
                      "--out", "run")
         lines = (self.folder / "run/labels.csv").read_text().splitlines()
         self.assertEqual(len(lines), 61)
+        bound = np.genfromtxt(self.folder / "run/bound.csv", delimiter=",", names=True)
+        summary = json.loads((self.folder / "run/summary.json").read_text())
+        np.testing.assert_array_equal(bound["bound"], summary["trace"])
+        np.testing.assert_allclose(sum(bound[f"T{i}"] for i in range(1, 9)), bound["bound"], 1e-9)
         options = json.loads((self.folder / "run/options.json").read_text())
         self.assertIn("0.2", json.dumps(options))
         self.succeed("dlgmm", "--options", "run", "--out", "again")
@@ -185,7 +189,7 @@ class DlgmmTest(EndlessTest):
                       refused(2, *self.arguments, "--bands", "3"))
         self.assertIn("gamma is -2, must be",
                       refused(2, *self.arguments, "--gamma", "-2"))
-        self.assertIn("gamma is '-1', must be at least 0 or learn",
+        self.assertIn("gamma is '-1', must be between 0 and 1000 or learn",
                       refused(2, *self.arguments, "--grid", "grid.npy", "--gamma", "-1"))
         self.assertIn("nowhere.npy does not exist", refused(1, "nowhere.npy"))
         self.assertIn("feature is gist, but P.npy is no folder of pictures",

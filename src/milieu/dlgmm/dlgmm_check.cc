@@ -76,7 +76,8 @@ void add_warnings(const DlgmmRun& run, const DlgmmState& state, RunSummary& summ
   const int num_words = static_cast<int>(state.model.num_words());
   if (num_words < run.options.num_words && summary.iterations > 0)
     summary.warnings.push_back(
-        fmt::format("num_words is {}, but only {} patches differ: the codebook has {} words",
+        fmt::format("num_words is {}, but only {} of the patches drawn for the codebook differ: it "
+                    "has {} words",
                     run.options.num_words, num_words, num_words));
   if (run.table.num_without_patches > 0)
     summary.warnings.push_back(fmt::format("{} of {} images have no patch and get no label (-1)",
@@ -95,8 +96,7 @@ DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options) {
   require(input.images.patches.rows() > 0 || input.images.offsets.empty(),
           "no image has a patch: images may be smaller than a patch");
   check_points(input.images.patches, "patches", options.num_threads);
-  DlgmmRun run{options, make_image_table(input.images, options.num_bands, std::abs(options.gamma)),
-               0};
+  DlgmmRun run{options, make_image_table(input.images, options.num_bands, options.gamma), 0};
   const int64_t num_images = run.table.num_images - run.table.num_without_patches;
   require(options.num_clusters <= num_images, [&] {
     return fmt::format("num_clusters is {}, there are only {} images{}: take at most {}",

@@ -9,7 +9,8 @@
 
 #include "milieu/base/error.h"
 #include "milieu/dlgmm/dlgmm_run_internal.h"
-#include "milieu/dlgmm/drawn_images_internal.h"
+#include "milieu/dlgmm/test_images.h"
+#include "milieu/testing/matchers.h"
 
 namespace milieu {
 namespace {

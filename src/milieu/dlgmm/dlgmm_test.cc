@@ -11,7 +11,7 @@
 #include "milieu/base/random.h"
 #include "milieu/classic/gmm.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
-#include "milieu/dlgmm/drawn_images_internal.h"
+#include "milieu/dlgmm/test_images.h"
 #include "milieu/testing/matchers.h"
 
 namespace milieu {
@@ -279,7 +279,8 @@ TEST(DlgmmFit, MoreWordsThanDistinctPatchesAreLowered) {
   o.num_words = 50, o.num_clusters = 2;
   const DlgmmResult result = fit_dlgmm(input, o);
   EXPECT_EQ(result.model.num_words(), 3);
-  EXPECT_THAT(result.summary.warnings[0], HasSubstr("only 3 patches differ"));
+  EXPECT_THAT(result.summary.warnings[0],
+              HasSubstr("only 3 of the patches drawn for the codebook differ"));
   EXPECT_TRUE(std::isfinite(result.summary.objective));
 }
 
@@ -390,6 +391,8 @@ TEST(DlgmmFit, WrongInputIsRefusedByName) {
               AllOf(HasSubstr("num_clusters is 41"), HasSubstr("40 images")));
   EXPECT_THAT(refusal([](auto& in, auto& o) { o.gamma = 1, in.images.grid = {}; }),
               HasSubstr("gamma is 1, but the patches have no grid"));
+  EXPECT_THAT(refusal([](auto& in, auto& o) { o.gamma = -1, in.images.grid = {}; }),
+              HasSubstr("gamma is learn, but the patches have no grid"));
   EXPECT_THAT(refusal([](auto& in, auto& o) { o.num_bands = 3, in.images.grid = {}; }),
               HasSubstr("num_bands is 3"));
   EXPECT_THAT(refusal([](auto&, auto& o) { o.gamma = -2; }), HasSubstr("gamma is -2"));

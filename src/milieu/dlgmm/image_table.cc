@@ -80,7 +80,7 @@ ImageTable make_image_table(const DlgmmImages& images, int num_bands, double gam
     return fmt::format(
         "gamma is {}, but the patches have no grid: neighbours are not known; give a grid or take "
         "gamma 0",
-        gamma);
+        gamma < 0 ? "learn" : fmt::format("{}", gamma));
   });
   int64_t patches = kPatchesPerBlock;
   for (int64_t d = 0; d < table.num_images; ++d) {
