@@ -153,7 +153,6 @@ void Field::validate() const {
   }
   if (is_outside(rule, number))
     throw InvalidArgument(fmt::format("{} is {}, must be {}", name, to_text(value), range_text()));
-  if (std::isinf(number)) throw InvalidArgument(fmt::format("{} is inf, must be finite", name));
 }
 
 void Field::set_from_text(std::string_view text) const {

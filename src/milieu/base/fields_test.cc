@@ -197,7 +197,6 @@ TEST_F(Fields, ValuesOutOfRangeAreRefusedByNameValueAndRule) {
   expect_refused("share", "-0.25", "share is -0.25, must be between 0 and 1");
   expect_refused("scale", "0", "scale is 0, must be above 0");
   expect_refused("share", "nan", "share is NaN, must be a number");
-  expect_refused("scale", "inf", "scale is inf, must be finite");
 }
 
 TEST_F(Fields, EdgesOfRangesAreAllowed) {
@@ -205,7 +204,7 @@ TEST_F(Fields, EdgesOfRangesAreAllowed) {
   options_.share = 0;
   EXPECT_NO_THROW(validate_fields(fields_));
   options_.share = 1;
-  options_.scale = 1e300;
+  options_.scale = INFINITY;
   EXPECT_NO_THROW(validate_options(options_));
 }
 
@@ -275,8 +274,6 @@ TEST(FieldWords, AWordStandsForANumberOutsideTheRange) {
   EXPECT_THROW(fields[0].validate(), InvalidArgument);
   for (const Field& field : fields)  // the number that stands for the word is no way to write it
     EXPECT_THROW(field.set_from_text("-1"), InvalidArgument);
-  fields[1].set_from_text("inf");
-  EXPECT_THROW(fields[1].validate(), InvalidArgument);
 }
 
 }  // namespace
