@@ -80,9 +80,8 @@ void check_images(const DlgmmModel& model, const std::string& model_path,
   if (!images.root.empty() && images.projection.empty() &&
       images.patches.cols() != model.words.cols())
     throw InvalidArgument(fmt::format(
-        "the model was fitted on {} numbers a patch, the patches of {} have {}: {} is not beside "
-        "{}, "
-        "or the model is of other patches",
+        "the model was fitted on {} numbers a patch, the patches of {} have {}: {} is not "
+        "beside {}, or the model is of other patches",
         model.words.cols(), images.source, images.patches.cols(), kProjectionName, model_path));
   const std::string& maps = options.word_map;
   if (maps.ends_with(".png") && (images.root.empty() || images.grid.rows() == 0))
