@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # milieu_add_module(NAME
 #   SOURCES ...      .cc and .h files, listed one by one (scripts/audit finds forgotten ones)
-#   ISA_SOURCES ...  hot loops compiled once for each instruction set (see below)
+#   ISA_SOURCES ...  hot loops compiled once per instruction set (see below)
 #   DEPENDS ...      modules above this one that its headers or sources include
 #   LINKS ...        outside libraries, private to the module
-#   TESTS ...        *_test.cc, one executable a module; CTest names are NAME/Suite.Test
+#   TESTS ...        *_test.cc, one executable per module; CTest names are NAME/Suite.Test
 #   SLOW_TESTS ...   likewise, labelled slow: left out of `make test`, run by `make check-all`
 #   INTERNAL ...     headers that are not installed (*_internal.h and *_steps.h never are)
 # )
@@ -82,8 +82,10 @@ function(milieu_add_module name)
   if(arg_INTERNAL)
     list(REMOVE_ITEM public_headers ${arg_INTERNAL})
   endif()
-  install(FILES ${public_headers}
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/milieu/${name})
+  foreach(header IN LISTS public_headers)
+    get_filename_component(folder ${header} DIRECTORY)
+    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/milieu/${name}/${folder})
+  endforeach()
   set_property(GLOBAL APPEND PROPERTY MILIEU_MODULES ${name})
   if(MILIEU_BUILD_TESTS)
     milieu_add_module_tests(${name} FALSE ${arg_TESTS})

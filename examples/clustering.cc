@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learning to cluster as one model of the general trainer (crf/train.h), and by the special code
-// that comes with it (exemplar/learn.h). Samples lie in groups in two of five coordinates; the
+// that comes with it (exemplar/learn/learn.h). Samples lie in groups in two of five coordinates; the
 // other three are noise. Ends with 1 when the two do not agree, or do not find the coordinates.
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "milieu/base/random.h"
-#include "milieu/exemplar/cluster_graph.h"
-#include "milieu/exemplar/learn.h"
+#include "milieu/exemplar/learn/cluster_graph.h"
+#include "milieu/exemplar/learn/learn.h"
 
 using namespace milieu;
 
@@ -60,7 +60,7 @@ int main() {
   const ExemplarLearnResult special =
       learn_exemplar_distance({{{first, labels}, {second, labels}}}, options);
 
-  std::printf("coordinate  by the framework  by exemplar/learn.h\n");
+  std::printf("coordinate  by the framework  by exemplar/learn/learn.h\n");
   for (int t = 0; t < kColumns; ++t)
     std::printf("%10d  %16.3f  %19.3f\n", t, general.weights[t], special.model.weights[t]);
   double framework = 1e9, closed = 1e9;  // the least: single rounds go up and down

@@ -9,11 +9,11 @@
 #include <sstream>
 
 #include "cac_pictures.h"
-#include "flags.h"
+#include "cli/flags.h"
 #include "milieu/base/error.h"
 #include "milieu/data/groups.h"
-#include "milieu/feature/decode.h"
-#include "milieu/feature/feature_store.h"
+#include "milieu/feature/decode/decode.h"
+#include "milieu/feature/cache/feature_store.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/store/labels_csv.h"
 

@@ -7,8 +7,8 @@
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/data/image_folder.h"
-#include "milieu/feature/decode.h"
-#include "milieu/feature/feature_store.h"
+#include "milieu/feature/decode/decode.h"
+#include "milieu/feature/cache/feature_store.h"
 #include "milieu/render/overlay.h"
 
 namespace milieu::cli {

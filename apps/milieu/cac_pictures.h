@@ -9,9 +9,9 @@
 
 #include "method.h"
 #include "milieu/cac/cac.h"
-#include "milieu/feature/decode.h"
+#include "milieu/feature/decode/decode.h"
 #include "milieu/feature/image.h"
-#include "milieu/feature/sparse_sift.h"
+#include "milieu/feature/descriptor/sparse_sift.h"
 
 namespace milieu::cli {
 

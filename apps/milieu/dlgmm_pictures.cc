@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "milieu/feature/decode.h"
+#include "milieu/feature/decode/decode.h"
 #include "milieu/render/color.h"
 #include "milieu/render/png.h"
 

@@ -9,7 +9,7 @@
 #include "dlgmm_pictures.h"
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
-#include "milieu/data/npy.h"
+#include "milieu/data/format/npy.h"
 #include "milieu/dlgmm/dlgmm.h"
 #include "milieu/store/json.h"
 #include "patch_pictures.h"

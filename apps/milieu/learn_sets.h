@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "commands.h"
+#include "cli/commands.h"
 #include "milieu/data/dataset.h"
-#include "milieu/exemplar/learn.h"
+#include "milieu/exemplar/learn/learn.h"
 #include "milieu/linalg/pair_distance.h"
 #include "picture_input.h"
-#include "progress.h"
+#include "cli/progress.h"
 
 namespace milieu::cli {
 

@@ -8,7 +8,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/data/mapped_file.h"
-#include "milieu/data/npy.h"
+#include "milieu/data/format/npy.h"
 #include "milieu/data/selection.h"
 #include "patch_pictures.h"
 

@@ -11,10 +11,10 @@
 #include "milieu/base/random.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/image_folder.h"
-#include "milieu/data/npy.h"
-#include "milieu/feature/extract.h"
+#include "milieu/data/format/npy.h"
+#include "milieu/feature/cache/extract.h"
 #include "milieu/feature/feature_spec.h"
-#include "milieu/feature/feature_store.h"
+#include "milieu/feature/cache/feature_store.h"
 #include "milieu/linalg/pca.h"
 #include "picture_input.h"
 

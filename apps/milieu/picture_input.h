@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "commands.h"
+#include "cli/commands.h"
 #include "milieu/data/dataset.h"
-#include "milieu/feature/extract.h"
+#include "milieu/feature/cache/extract.h"
 #include "milieu/feature/feature_spec.h"
-#include "milieu/feature/feature_store.h"
+#include "milieu/feature/cache/feature_store.h"
 #include "milieu/render/contact_sheet.h"
-#include "progress.h"
+#include "cli/progress.h"
 
 namespace milieu::cli {
 

@@ -7,7 +7,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/data/mapped_file.h"
-#include "milieu/feature/feature_store.h"
+#include "milieu/feature/cache/feature_store.h"
 #include "picture_input.h"
 
 namespace milieu::cli {

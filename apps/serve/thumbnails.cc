@@ -19,7 +19,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
-#include "milieu/feature/decode.h"
+#include "milieu/feature/decode/decode.h"
 
 namespace milieu::serve {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "milieu/base/error.h"
-#include "milieu/feature/decode.h"
+#include "milieu/feature/decode/decode.h"
 #include "serve/message.h"
 #include "serve/run_files.h"
 #include "serve/run_result.h"

@@ -14,8 +14,8 @@
 #include "milieu/base/random.h"
 #include "milieu/cac/cac_start_internal.h"
 #include "milieu/cac/cac_steps.h"
-#include "milieu/classic/kmeans_assign_internal.h"
-#include "milieu/classic/kmeans_steps.h"
+#include "milieu/classic/kmeans/kmeans_assign_internal.h"
+#include "milieu/classic/kmeans/kmeans_steps.h"
 
 namespace milieu {
 namespace {

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "milieu/base/parallel.h"
-#include "milieu/feature/dense_sift.h"
+#include "milieu/feature/descriptor/dense_sift.h"
 
 namespace {
 

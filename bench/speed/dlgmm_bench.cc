@@ -21,8 +21,8 @@
 
 #include "milieu/base/parallel.h"
 #include "milieu/base/random.h"
-#include "milieu/classic/kmeans.h"
-#include "milieu/data/npy.h"
+#include "milieu/classic/kmeans/kmeans.h"
+#include "milieu/data/format/npy.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 #include "milieu/linalg/gemm.h"
 

@@ -14,7 +14,7 @@
 
 #include "milieu/base/monitor.h"
 #include "milieu/base/random.h"
-#include "milieu/data/npy.h"
+#include "milieu/data/format/npy.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 
 namespace {

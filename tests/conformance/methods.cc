@@ -6,16 +6,16 @@
 #include <utility>
 
 #include "milieu/cac/cac.h"
-#include "milieu/classic/agglomerative.h"
-#include "milieu/classic/gmm.h"
-#include "milieu/classic/kmeans.h"
-#include "milieu/classic/kmodes.h"
-#include "milieu/classic/mean_shift.h"
-#include "milieu/classic/ncut.h"
+#include "milieu/classic/agglomerative/agglomerative.h"
+#include "milieu/classic/gmm/gmm.h"
+#include "milieu/classic/kmeans/kmeans.h"
+#include "milieu/classic/kmodes/kmodes.h"
+#include "milieu/classic/meanshift/mean_shift.h"
+#include "milieu/classic/ncut/ncut.h"
 #include "milieu/dcp/dcp.h"
 #include "milieu/dlgmm/dlgmm.h"
-#include "milieu/exemplar/exemplar.h"
-#include "milieu/exemplar/kmedoids.h"
+#include "milieu/exemplar/search/exemplar.h"
+#include "milieu/exemplar/search/kmedoids.h"
 #include "milieu/icc/icc.h"
 
 namespace milieu {

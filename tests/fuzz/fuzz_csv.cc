@@ -6,7 +6,7 @@
 
 #include "fuzz_target.h"
 #include "milieu/base/error.h"
-#include "milieu/data/csv.h"
+#include "milieu/data/format/csv.h"
 
 namespace milieu {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz_target.h"
-#include "milieu/data/idx.h"
+#include "milieu/data/format/idx.h"
 
 namespace milieu {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz_target.h"
-#include "milieu/feature/decode.h"
+#include "milieu/feature/decode/decode.h"
 
 namespace milieu {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "fuzz_target.h"
-#include "milieu/data/npy.h"
+#include "milieu/data/format/npy.h"
 #include "milieu/linalg/finite.h"
 
 namespace milieu {

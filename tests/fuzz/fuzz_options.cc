@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options in JSON: what is accepted obeys its ranges and reads back to the same text.
 #include "fuzz_target.h"
-#include "milieu/classic/gmm.h"
+#include "milieu/classic/gmm/gmm.h"
 #include "milieu/store/json.h"
 
 namespace milieu {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "fuzz_target.h"
-#include "milieu/data/csv_cells.h"
+#include "milieu/data/format/csv_cells.h"
 #include "milieu/data/selection.h"
 
 namespace milieu {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A user's program: two obvious clusters by k-means. Exit code 0 when they are found.
 #include <milieu/base/summary.h>
-#include <milieu/classic/kmeans.h>
+#include <milieu/classic/kmeans/kmeans.h>
 #include <milieu/linalg/matrix.h>
 
 #include <cstdio>

@@ -31,7 +31,7 @@
 #include "milieu/cac/cac_run_internal.h"
 #include "milieu/cac/cac_start_internal.h"
 #include "milieu/cac/cac_steps.h"
-#include "milieu/classic/kmeans.h"
+#include "milieu/classic/kmeans/kmeans.h"
 
 namespace milieu {
 namespace {

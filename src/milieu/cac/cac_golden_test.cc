@@ -9,7 +9,7 @@
 
 #include "milieu/cac/cac.h"
 #include "milieu/cac/cac_steps.h"
-#include "milieu/classic/kmeans.h"
+#include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/data/spatial_words.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/testing/synthetic.h"

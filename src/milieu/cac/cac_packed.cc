@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of nested EM where counts of phrases fit into bytes (cac_kernels.h): no weights, at
+// The steps of nested EM where counts of phrases fit into bytes (cac_loops.h): no weights, at
 // most 8 phrases, no group of more than 255 members, no primitive in more than 255 groups. The same
 // results as in cac_steps.cc and cac_words.cc, bit for bit.
 #include <algorithm>
 #include <array>
 
-#include "milieu/cac/cac_kernels.h"
+#include "milieu/cac/cac_loops.h"
 #include "milieu/cac/cac_work_internal.h"
 #include "milieu/linalg/distance.h"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "milieu/cac/cac_start_internal.h"
-#include "milieu/classic/kmeans.h"
+#include "milieu/classic/kmeans/kmeans.h"
 
 namespace milieu::internal {
 namespace {

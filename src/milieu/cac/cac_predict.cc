@@ -12,7 +12,7 @@
 #include "milieu/cac/cac.h"
 #include "milieu/cac/cac_problem_internal.h"
 #include "milieu/cac/cac_steps.h"
-#include "milieu/classic/kmeans.h"
+#include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/linalg/distance.h"
 
 namespace milieu {

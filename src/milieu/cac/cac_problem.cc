@@ -7,7 +7,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/cac/cac_problem_internal.h"
-#include "milieu/classic/kmeans.h"
+#include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/neighbors/check_points.h"
 
 namespace milieu {

@@ -6,8 +6,8 @@
 
 #include "milieu/base/parallel.h"
 #include "milieu/cac/cac_steps.h"
-#include "milieu/classic/kmeans.h"
-#include "milieu/classic/kmodes.h"
+#include "milieu/classic/kmeans/kmeans.h"
+#include "milieu/classic/kmodes/kmodes.h"
 
 namespace milieu::internal {
 namespace {

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "milieu/base/parallel.h"
-#include "milieu/cac/cac_kernels.h"
+#include "milieu/cac/cac_loops.h"
 #include "milieu/cac/cac_work_internal.h"
 #include "milieu/linalg/distance.h"
 

@@ -116,7 +116,7 @@ class NestedEm {
   std::vector<ViewWork> views_;
   Matrix<double> word_table_;                // words x phrases (padded): u_mk
   std::vector<double> phrase_sizes_;         // |u_k|
-  bool is_packed_ = false;                   // counts of phrases fit into bytes (cac_kernels.h)
+  bool is_packed_ = false;                   // counts of phrases fit into bytes (cac_loops.h)
   std::vector<uint8_t> word_codes_;          // packed only, a word: bit k is u_mk
   std::vector<uint8_t> primitive_codes_;     // packed only: the code of a primitive's word
   std::vector<uint8_t> group_codes_;         // packed only: a group's phrase

@@ -10,7 +10,7 @@
 
 #include "milieu/base/random.h"
 #include "milieu/cac/test_words.h"
-#include "milieu/classic/kmeans.h"
+#include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/testing/matchers.h"
 #include "milieu/testing/synthetic.h"

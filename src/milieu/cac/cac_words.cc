@@ -12,7 +12,7 @@
 #include <limits>
 
 #include "milieu/base/parallel.h"
-#include "milieu/cac/cac_kernels.h"
+#include "milieu/cac/cac_loops.h"
 #include "milieu/cac/cac_work_internal.h"
 #include "milieu/linalg/distance.h"
 

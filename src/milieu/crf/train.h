@@ -3,7 +3,7 @@
 // weights w such that, for every training example, some completion of what was observed has an
 // energy that is lower than that of every other labelling by a margin. The trainer knows only the
 // interface CrfExample: `graph_example.h` is the one for any hypergraph whose slaves can be
-// minimised, exemplar/learn.h has another one with closed forms.
+// minimised, exemplar/learn/learn.h has another one with closed forms.
 #pragma once
 
 #include <cstdint>

@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "milieu/base/error.h"
-#include "milieu/data/csv.h"
-#include "milieu/data/file_kind.h"
-#include "milieu/data/idx.h"
+#include "milieu/data/format/csv.h"
+#include "milieu/data/format/file_kind.h"
+#include "milieu/data/format/idx.h"
 #include "milieu/data/mapped_file.h"
-#include "milieu/data/npy.h"
+#include "milieu/data/format/npy.h"
 #include "milieu/data/selection.h"
 #include "milieu/linalg/finite.h"
 

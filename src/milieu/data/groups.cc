@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "milieu/base/error.h"
-#include "milieu/data/csv_cells.h"
+#include "milieu/data/format/csv_cells.h"
 #include "milieu/data/mapped_file.h"
-#include "milieu/data/matrix_market.h"
-#include "milieu/data/numbers.h"
+#include "milieu/data/format/matrix_market.h"
+#include "milieu/data/format/numbers.h"
 #include "milieu/data/printable.h"
 
 namespace milieu {

@@ -15,7 +15,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/data/mapped_file.h"
-#include "milieu/data/numbers.h"
+#include "milieu/data/format/numbers.h"
 
 namespace milieu {
 namespace {

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "milieu/base/error.h"
-#include "milieu/data/gzip.h"
-#include "milieu/data/idx.h"
-#include "milieu/data/npy.h"
-#include "milieu/data/numbers.h"
+#include "milieu/data/format/gzip.h"
+#include "milieu/data/format/idx.h"
+#include "milieu/data/format/npy.h"
+#include "milieu/data/format/numbers.h"
 #include "milieu/data/printable.h"
 
 namespace milieu {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "milieu/base/error.h"
-#include "milieu/data/npy.h"
+#include "milieu/data/format/npy.h"
 #include "milieu/testing/temp_dir.h"
 
 namespace milieu {

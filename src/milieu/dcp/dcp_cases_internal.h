@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "milieu/dcp/dcp.h"
-#include "milieu/dcp/dcp_loss_internal.h"
+#include "milieu/dcp/solve/dcp_loss_internal.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu::dcp_cases {

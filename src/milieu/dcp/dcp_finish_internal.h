@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "milieu/dcp/dcp_constraints_internal.h"
-#include "milieu/dcp/dcp_svm_internal.h"
+#include "milieu/dcp/solve/dcp_svm_internal.h"
 
 namespace milieu::internal {
 

@@ -6,7 +6,7 @@
 
 #include "milieu/dcp/dcp_cases_internal.h"
 #include "milieu/dcp/dcp_finish_internal.h"
-#include "milieu/dcp/dcp_objective_internal.h"
+#include "milieu/dcp/solve/dcp_objective_internal.h"
 #include "milieu/testing/matchers.h"
 
 namespace milieu {

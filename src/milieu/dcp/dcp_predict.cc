@@ -5,8 +5,8 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
-#include "milieu/dcp/dcp_gram_internal.h"
-#include "milieu/dcp/dcp_kernels.h"
+#include "milieu/dcp/solve/dcp_gram_internal.h"
+#include "milieu/dcp/solve/dcp_loops.h"
 #include "milieu/linalg/isa.h"
 #include "milieu/neighbors/check_points.h"
 

@@ -11,7 +11,7 @@
 
 #include "milieu/base/monitor.h"
 #include "milieu/dcp/dcp.h"
-#include "milieu/dcp/dcp_loss_internal.h"
+#include "milieu/dcp/solve/dcp_loss_internal.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu::internal {

@@ -7,7 +7,7 @@
 
 #include "milieu/base/random.h"
 #include "milieu/dcp/dcp_constraints_internal.h"
-#include "milieu/dcp/dcp_objective_internal.h"
+#include "milieu/dcp/solve/dcp_objective_internal.h"
 
 namespace milieu::internal {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "milieu/classic/kmeans.h"
+#include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/dcp/dcp_search_internal.h"
 
 namespace milieu::internal {

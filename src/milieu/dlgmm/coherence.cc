@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "milieu/dlgmm/dlgmm_kernels.h"
+#include "milieu/dlgmm/dlgmm_loops.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 #include "milieu/linalg/log_sum_exp.h"
 

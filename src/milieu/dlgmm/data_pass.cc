@@ -11,7 +11,7 @@
 #include <numeric>
 
 #include "milieu/base/parallel.h"
-#include "milieu/dlgmm/dlgmm_kernels.h"
+#include "milieu/dlgmm/dlgmm_loops.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 #include "milieu/linalg/gemm.h"
 #include "milieu/linalg/log_sum_exp.h"

@@ -7,8 +7,8 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
-#include "milieu/classic/kmeans.h"
-#include "milieu/classic/topics.h"
+#include "milieu/classic/kmeans/kmeans.h"
+#include "milieu/classic/counts/topics.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 
 namespace milieu {

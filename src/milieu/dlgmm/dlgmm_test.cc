@@ -9,7 +9,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
-#include "milieu/classic/gmm.h"
+#include "milieu/classic/gmm/gmm.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 #include "milieu/dlgmm/test_images.h"
 #include "milieu/testing/matchers.h"

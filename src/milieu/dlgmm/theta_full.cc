@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "milieu/dlgmm/dlgmm_kernels.h"
+#include "milieu/dlgmm/dlgmm_loops.h"
 #include "milieu/dlgmm/theta_step.h"
 
 namespace milieu {

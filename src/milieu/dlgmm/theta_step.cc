@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "milieu/dlgmm/dlgmm_kernels.h"
+#include "milieu/dlgmm/dlgmm_loops.h"
 
 namespace milieu {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "milieu/dlgmm/dlgmm_kernels.h"
+#include "milieu/dlgmm/dlgmm_loops.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 
 namespace milieu {

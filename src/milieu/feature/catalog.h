@@ -10,7 +10,7 @@
 
 #include "milieu/base/fields.h"
 #include "milieu/feature/image.h"
-#include "milieu/feature/local.h"
+#include "milieu/feature/descriptor/local.h"
 
 namespace milieu {
 

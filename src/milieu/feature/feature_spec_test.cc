@@ -7,9 +7,9 @@
 #include <set>
 
 #include "milieu/base/error.h"
-#include "milieu/feature/color.h"
-#include "milieu/feature/picture_files.h"
-#include "milieu/feature/tiny.h"
+#include "milieu/feature/descriptor/color.h"
+#include "milieu/feature/cache/picture_files.h"
+#include "milieu/feature/descriptor/tiny.h"
 
 namespace milieu {
 namespace {

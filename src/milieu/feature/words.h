@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
-#include "milieu/classic/kmeans.h"
-#include "milieu/feature/local.h"
+#include "milieu/classic/kmeans/kmeans.h"
+#include "milieu/feature/descriptor/local.h"
 #include "milieu/linalg/pca.h"
 
 namespace milieu {

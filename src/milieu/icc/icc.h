@@ -15,8 +15,8 @@
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
-#include "milieu/icc/density_map.h"
-#include "milieu/icc/grid.h"
+#include "milieu/icc/density/density_map.h"
+#include "milieu/icc/density/grid.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu {

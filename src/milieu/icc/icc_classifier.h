@@ -12,7 +12,7 @@
 
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
-#include "milieu/classic/gmm.h"
+#include "milieu/classic/gmm/gmm.h"
 #include "milieu/classify/quadratic.h"
 #include "milieu/icc/icc.h"
 #include "milieu/linalg/matrix.h"

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "milieu/base/error.h"
-#include "milieu/icc/icc_kernels.h"
+#include "milieu/icc/density/icc_loops.h"
 
 namespace milieu::internal {
 

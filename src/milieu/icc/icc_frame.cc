@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "milieu/base/parallel.h"
-#include "milieu/icc/icc_kernels.h"
+#include "milieu/icc/density/icc_loops.h"
 
 namespace milieu::internal {
 

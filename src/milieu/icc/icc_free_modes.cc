@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "milieu/icc/basins.h"
+#include "milieu/icc/density/basins.h"
 #include "milieu/icc/icc_free_internal.h"
 
 namespace milieu::internal {

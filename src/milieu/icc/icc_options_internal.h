@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "milieu/icc/grid.h"
+#include "milieu/icc/density/grid.h"
 #include "milieu/icc/icc.h"
 #include "milieu/linalg/matrix.h"
 

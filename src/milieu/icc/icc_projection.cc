@@ -11,7 +11,7 @@
 #include "milieu/classify/class_labels.h"
 #include "milieu/classify/lda.h"
 #include "milieu/icc/icc_frame_internal.h"
-#include "milieu/icc/icc_kernels.h"
+#include "milieu/icc/density/icc_loops.h"
 #include "milieu/icc/icc_options_internal.h"
 #include "milieu/linalg/pca.h"
 

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <utility>
 
-#include "milieu/icc/basins.h"
-#include "milieu/icc/icc_kernels.h"
+#include "milieu/icc/density/basins.h"
+#include "milieu/icc/density/icc_loops.h"
 
 namespace milieu::internal {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "milieu/base/monitor.h"
-#include "milieu/icc/basins.h"
+#include "milieu/icc/density/basins.h"
 #include "milieu/icc/icc.h"
 #include "milieu/icc/icc_frame_internal.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "milieu/base/error.h"
-#include "milieu/linalg/distance_kernels.h"
+#include "milieu/linalg/distance_loops.h"
 #include "milieu/linalg/gemm.h"
 #include "milieu/linalg/isa.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "milieu/base/parallel.h"
-#include "milieu/linalg/distance_kernels.h"
+#include "milieu/linalg/distance_loops.h"
 #include "milieu/linalg/isa.h"
 
 namespace milieu {

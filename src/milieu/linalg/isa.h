@@ -5,8 +5,8 @@
 // for one that the CPU lacks: then the best available is taken).
 //
 // How a kernel is written and called:
-//   x_kernels.h   MILIEU_DECLARE_ISA(void scale(float* values, int64_t count, float factor);)
-//   x_kernels.cc  namespace milieu::MILIEU_ISA { void scale(...) {...} }       (an ISA source)
+//   x_loops.h   MILIEU_DECLARE_ISA(void scale(float* values, int64_t count, float factor);)
+//   x_loops.cc  namespace milieu::MILIEU_ISA { void scale(...) {...} }       (an ISA source)
 //   x.cc          MILIEU_SELECT_ISA(scale)(values, count, 2.0f);               (an ordinary source)
 #pragma once
 

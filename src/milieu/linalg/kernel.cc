@@ -10,9 +10,9 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
-#include "milieu/linalg/distance_kernels.h"
+#include "milieu/linalg/distance_loops.h"
 #include "milieu/linalg/non_negative_internal.h"
-#include "milieu/linalg/pair_distance_kernels.h"
+#include "milieu/linalg/pair_distance_loops.h"
 
 namespace milieu {
 namespace {

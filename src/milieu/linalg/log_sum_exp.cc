@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "milieu/base/error.h"
-#include "milieu/linalg/exp_kernels.h"
+#include "milieu/linalg/exp_loops.h"
 #include "milieu/linalg/isa.h"
 
 namespace milieu {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "milieu/base/error.h"
-#include "milieu/linalg/distance_kernels.h"
+#include "milieu/linalg/distance_loops.h"
 #include "milieu/linalg/non_negative_internal.h"
-#include "milieu/linalg/pair_distance_kernels.h"
+#include "milieu/linalg/pair_distance_loops.h"
 
 namespace milieu {
 

@@ -6,17 +6,17 @@
 #include <optional>
 
 #include "milieu/base/error.h"
-#include "milieu/data/csv.h"
-#include "milieu/data/csv_layout.h"
-#include "milieu/data/file_kind.h"
+#include "milieu/data/format/csv.h"
+#include "milieu/data/format/csv_layout.h"
+#include "milieu/data/format/file_kind.h"
 #include "milieu/data/groups.h"
-#include "milieu/data/idx.h"
+#include "milieu/data/format/idx.h"
 #include "milieu/data/image_folder.h"
 #include "milieu/data/labels.h"
 #include "milieu/data/mapped_file.h"
-#include "milieu/data/npy.h"
+#include "milieu/data/format/npy.h"
 #include "milieu/data/printable.h"
-#include "milieu/data/raw_array.h"
+#include "milieu/data/format/raw_array.h"
 #include "milieu/linalg/finite.h"
 #include "milieu/store/describe_internal.h"
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "milieu/base/error.h"
-#include "milieu/data/npy.h"
+#include "milieu/data/format/npy.h"
 #include "milieu/store/json.h"
 #include "milieu/store/model_file.h"
 #include "milieu/store/run_folder.h"

@@ -8,13 +8,13 @@
 #include <limits>
 
 #include "milieu/base/error.h"
-#include "milieu/classic/agglomerative.h"
-#include "milieu/classic/gmm.h"
-#include "milieu/classic/kmeans.h"
-#include "milieu/classic/kmodes.h"
-#include "milieu/classic/mean_shift.h"
-#include "milieu/exemplar/exemplar.h"
-#include "milieu/exemplar/kmedoids.h"
+#include "milieu/classic/agglomerative/agglomerative.h"
+#include "milieu/classic/gmm/gmm.h"
+#include "milieu/classic/kmeans/kmeans.h"
+#include "milieu/classic/kmodes/kmodes.h"
+#include "milieu/classic/meanshift/mean_shift.h"
+#include "milieu/exemplar/search/exemplar.h"
+#include "milieu/exemplar/search/kmedoids.h"
 #include "milieu/store/predictors_internal.h"
 
 namespace milieu {

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program `milieu`: finds the command in the table, parses its flags, runs it, and turns every
+// error into one line on stderr and an exit code (docs/command_line.md).
+#include <fmt/format.h>
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "milieu/base/error.h"
+#include "milieu/base/summary.h"
+#include "cli/suggest.h"
+
+namespace milieu::cli {
+
+namespace {
+
+[[noreturn]] void throw_unknown_command(const std::string& name) {
+  std::vector<std::string> known = {"help"};
+  for (const Command& command : commands()) known.emplace_back(command.name);
+  const std::string nearest = nearest_word(name, known);
+  if (!nearest.empty())
+    throw UsageError(fmt::format("unknown command '{}': did you mean {}?", name, nearest));
+  throw UsageError(fmt::format("unknown command '{}'", name));
+}
+
+CommandWords require_command(const std::vector<std::string>& words) {
+  const CommandWords match = match_command(words);
+  if (!match.command) throw_unknown_command(words[0]);
+  return match;
+}
+
+int print_help(const Command& command, Session& session) {
+  Flags flags;
+  const Run run = declare_command(command, flags);  // keeps what the flags refer to
+  session.console.print(help_text(command, flags, session.console));
+  return kDone;
+}
+
+int run_command(const Command& command, const std::vector<std::string>& arguments,
+                Session& session) {
+  Flags flags;
+  const Run run = declare_command(command, flags);
+  if (flags.parse(arguments) == Flags::Outcome::HelpWanted) {
+    session.console.print(help_text(command, flags, session.console));
+    return kDone;
+  }
+  return run(session);
+}
+
+int dispatch(const std::vector<std::string>& words, Session& session) {
+  const std::string first = words.empty() ? "help" : words[0];
+  if (first == "--version" || first == "-V") {
+    session.console.print(fmt::format("milieu {}\n", version()));
+    return kDone;
+  }
+  if (first == "help" || first == "--help" || first == "-h") {
+    if (words.size() > 1)
+      return print_help(*require_command({words.begin() + 1, words.end()}).command, session);
+    session.console.print(overview_text(session.console));
+    return kDone;
+  }
+  if (first[0] == '-')
+    throw UsageError(fmt::format("{} stands where a command is expected", first));
+  const CommandWords match = require_command(words);
+  return run_command(*match.command, {words.begin() + static_cast<int>(match.count), words.end()},
+                     session);
+}
+
+void report(Console& console, std::string_view message) {
+  console.error(fmt::format("{} {}", console.paint_err(Style::Red, "milieu:"), message));
+}
+
+// Which error ends with which code is part of the interface: docs/command_line.md.
+int run_and_report(const std::vector<std::string>& words, Session& session) {
+  Console& console = session.console;
+  try {
+    const int code = dispatch(words, session);
+    console.flush();
+    return code;
+  } catch (const UsageError& error) {
+    report(console, error.what());
+    const Command* command = match_command(words).command;
+    console.error(
+        fmt::format("see `milieu help{}`", command ? fmt::format(" {}", command->name) : ""));
+    return kWrongUsage;
+  } catch (const InvalidArgument& error) {
+    report(console, error.what());
+    return kWrongUsage;
+  } catch (const Error& error) {
+    report(console, error.what());
+  } catch (const OutputClosed&) {
+    // whoever read our output has seen enough
+  } catch (const std::bad_alloc&) {
+    report(console, "out of memory: use fewer rows, or a machine with more");
+  } catch (const std::exception& error) {
+    report(console, fmt::format("internal error: {} (please report it)", error.what()));
+  }
+  return kFailed;
+}
+
+}  // namespace
+
+}  // namespace milieu::cli
+
+// A mapped file that somebody makes shorter takes its pages away: what was read of it is no result.
+extern "C" void on_lost_pages(int) {
+  constexpr std::string_view kText =
+      "milieu: a file has become shorter while it was in use: run again when it is whole\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
+  _exit(milieu::cli::kFailed);
+}
+
+int main(int argc, char** argv) {
+  // Scratch memory of one step serves the next instead of going back to the system and being
+  // cleared again: up to 64 MB, in blocks of up to 32 MB.
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  // A closed pipe and a file that outgrows its limit are errors of the write, handled where it
+  // fails.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGBUS, on_lost_pages);
+  milieu::cli::Console console;
+  milieu::cli::Interrupt interrupt;
+  milieu::cli::Session session{console, interrupt};
+  return milieu::cli::run_and_report({argv + 1, argv + argc}, session);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_options.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "milieu/base/error.h"
+#include "milieu/base/summary.h"
+#include "milieu/store/json.h"
+
+namespace milieu::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file || text.fail())
+    throw IoError(fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
+  return std::move(text).str();
+}
+
+Json parse_run_options(const std::string& path) {
+  Json json;
+  try {
+    json = Json::parse(read_text(path));
+  } catch (const Json::parse_error& error) {
+    throw DataError(fmt::format("{} is not JSON: {}", path, error.what()));
+  }
+  for (const char* key : {"method", "input", "options"})
+    if (!json.is_object() || !json.contains(key))
+      throw DataError(
+          fmt::format("{} has no \"{}\": it must be the options.json of a run folder", path, key));
+  if (!json["method"].is_string() || !json["input"].is_object() || !json["options"].is_object())
+    throw DataError(fmt::format(
+        "{} has a method, input or options of the wrong type: it must be the options.json of a run "
+        "folder",
+        path));
+  return json;
+}
+
+// Texts that are not empty, switches that are on.
+std::vector<Field> given_fields(const std::vector<Field>& fields) {
+  std::vector<Field> given;
+  for (const Field& field : fields)
+    if (field.kind == FieldKind::Flag ? std::get<bool>(field.get()) : !to_text(field.get()).empty())
+      given.push_back(field);
+  return given;
+}
+
+// " --view a.npy --view b.npy": a flag with its value, or once for each of its lines.
+std::string flag_text(const Field& field) {
+  if (field.kind == FieldKind::Flag) return " " + field.flag();
+  std::string text;
+  std::istringstream lines(to_text(field.get()));
+  for (std::string line; std::getline(lines, line);)
+    text += fmt::format(" {} {}", field.flag(), shell_quoted(line));
+  return text;
+}
+
+}  // namespace
+
+std::string input_value_name(const Field& field) {
+  if (field.name == "feature") return "LIST";
+  if (field.name == "max_side") return "N";
+  if (field.name == "label_column") return "NAME";
+  if (field.name == "select" || field.name == "context_select") return "CLASSES";
+  if (field.name == "image_size") return "WxH";
+  return "FILE";
+}
+
+std::string shell_quoted(const std::string& text) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=+-@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string run_options_to_json(const std::string& method, const std::vector<Field>& input_fields,
+                                const std::vector<Field>& option_fields) {
+  Json json;
+  json["method"] = method;
+  json["version"] = version();
+  json["input"] = Json::parse(options_to_json(given_fields(input_fields)));
+  json["options"] = Json::parse(options_to_json(option_fields));
+  return json.dump(2) + "\n";
+}
+
+void read_run_options(const std::string& path, const std::string& method,
+                      const std::vector<Field>& input_fields,
+                      const std::vector<Field>& option_fields) {
+  const std::string file = std::filesystem::is_directory(path)
+                               ? (std::filesystem::path(path) / "options.json").string()
+                               : path;
+  const Json json = parse_run_options(file);
+  const auto named = json["method"].get<std::string>();
+  if (named != method)
+    throw InvalidArgument(fmt::format("{} is of method {}, not {}: run `milieu {} --options {}`",
+                                      file, named, method, named, path));
+  options_from_json(json["input"].dump(), input_fields, file);
+  options_from_json(json["options"].dump(), option_fields, file);
+}
+
+std::string command_text(const std::string& method, const std::vector<Field>& input_fields,
+                         const std::vector<Field>& option_fields,
+                         const std::vector<Field>& default_option_fields) {
+  std::string text = "milieu " + method;
+  for (const Field& field : given_fields(input_fields)) {
+    text += field.name == "path" ? " " + shell_quoted(to_text(field.get())) : flag_text(field);
+  }
+  for (size_t i = 0; i < option_fields.size(); ++i) {
+    const Field& field = option_fields[i];
+    if (field.name == "num_threads" || field.get() == default_option_fields[i].get()) continue;
+    text += fmt::format(" {} {}", field.flag(), shell_quoted(to_text(field.get())));
+  }
+  return text;
+}
+
+}  // namespace milieu::cli

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// milieu exemplar learn TRAIN... --out DIR: exemplar/learn/learn.h on the command line.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/commands.h"
+#include "learn_sets.h"
+#include "milieu/base/error.h"
+#include "milieu/data/mapped_file.h"
+#include "milieu/exemplar/learn/learn.h"
+#include "milieu/render/learn_report.h"
+#include "milieu/store/json.h"
+#include "milieu/store/run_folder.h"
+#include "cli/progress.h"
+#include "cli/result_text.h"
+#include "cli/run_options.h"
+
+namespace milieu::cli {
+
+namespace {
+
+// The distances of the paper for pictures.
+constexpr const char* kPictureDistances = "chi-squared,squared-euclidean,l1,rbf";
+
+struct LearnFiles {
+  std::string train;
+  std::string feature, max_side, codebook;
+  std::string distance;
+  std::string label_column;
+};
+
+template <class Visitor>
+void visit_fields(LearnFiles& o, Visitor&& v) {
+  v("train", o.train, anything().repeated(), "example sets");
+  v("feature", o.feature, anything(),
+    "TRAIN is a folder of pictures: what is computed from them, such as gist,lbp,sparse-sift (see "
+    "milieu help features)");
+  v("max_side", o.max_side, anything(),
+    "pictures are scaled down until no side is longer than this (default 1024; 0: no limit)");
+  v("codebook", o.codebook, anything(), "words for local features made elsewhere");
+  v("distance", o.distance, anything(),
+    "candidate distances of each feature or view, with commas between: chi-squared, "
+    "squared-euclidean, l1, rbf, euclidean, cosine, intersection (the default of pictures: the "
+    "first four); precomputed: TRAIN holds matrices. Without it each column of numbers is a "
+    "candidate by its squared difference");
+  v("label_column", o.label_column, anything(),
+    "column of a .csv or .tsv TRAIN that holds the cluster");
+}
+
+struct LearnCommand {
+  LearnFiles files;
+  ExemplarLearnOptions options;
+  std::string preset;
+  std::string out;
+  bool force = false;
+  bool json = false;
+  bool quiet = false;
+  double time_limit = 0;
+};
+
+template <class Visitor>
+void visit_fields(LearnCommand& o, Visitor&& v) {
+  v("time_limit", o.time_limit, at_least(0),
+    "stop after this many seconds and keep the result so far; 0 means no limit");
+}
+
+LearnInput make_learn_input(const TrainInput& train, const LearnCommand& command,
+                            std::vector<std::string>& warnings) {
+  LearnInput input;
+  for (const TrainSet& set : train.sets) {
+    LearnSet& each = input.sets.emplace_back();
+    each.points = set.points.view();
+    each.labels = set.clusters;
+    for (const Points& matrix : set.matrices) each.matrices.push_back(matrix.view());
+  }
+  if (!train.sets[0].matrices.empty()) {
+    for (const ViewColumns& view : train.views) input.names.push_back(view.name);
+    return input;
+  }
+  std::string distances = command.files.distance;
+  if (distances.empty() && train.is_pictures) distances = kPictureDistances;
+  if (!distances.empty()) {
+    input.candidates = make_candidates(train, parse_distances(distances), warnings);
+    return input;
+  }
+  for (const ViewColumns& view : train.views)
+    for (int64_t t = 0; t < view.count; ++t)
+      input.names.push_back(train.views.size() == 1 ? fmt::format("column {}", t)
+                                                    : fmt::format("{} {}", view.name, t));
+  return input;
+}
+
+// What --classify compares with. Matrices have no samples to keep.
+void add_samples(const TrainInput& train, LearnedDistance& model) {
+  if (!train.sets[0].matrices.empty() || model.weights.empty()) return;
+  int64_t rows = 0;
+  for (const TrainSet& set : train.sets) rows += set.points.rows();
+  model.samples = Matrix<float>(rows, train.sets[0].points.cols());
+  int64_t row = 0;
+  for (const TrainSet& set : train.sets) {
+    for (int64_t p = 0; p < set.points.rows(); ++p, ++row) {
+      const FloatView points = set.points.view();
+      std::copy_n(points.row(p), points.cols(), model.samples.row(row));
+    }
+    model.sample_labels.insert(model.sample_labels.end(), set.classes.begin(), set.classes.end());
+  }
+  model.class_names = fmt::format("{}", fmt::join(train.class_names, "\n"));
+}
+
+std::string weights_csv(const ExemplarLearnResult& result) {
+  std::string text = "candidate,weight,share\n";
+  const std::vector<std::string> names = lines_of(result.model.names);
+  for (size_t t = 0; t < names.size(); ++t)
+    text += fmt::format("{},{},{}\n", names[t], result.model.weights[t], result.shares[t]);
+  return text;
+}
+
+std::vector<Field> result_fields(ExemplarLearnOptions& options) {
+  std::vector<Field> fields = fields_of(options);
+  std::erase_if(fields, [](const Field& field) { return field.name == "num_threads"; });
+  return fields;
+}
+
+std::string report_of(LearnCommand& command, const ExemplarLearnResult& result,
+                      const std::string& source) {
+  ExemplarLearnOptions defaults;
+  LearnReportInput report;
+  report.summary = &result.summary;
+  report.options = result_fields(command.options);
+  LearnFiles flags = command.files;
+  std::string call = "exemplar learn";
+  for (const std::string& train : lines_of(flags.train)) call += " " + shell_quoted(train);
+  flags.train.clear();
+  report.command =
+      command_text(call, fields_of(flags), fields_of(command.options), fields_of(defaults));
+  report.source = source;
+  report.names = lines_of(result.model.names);
+  report.weights = result.model.weights;
+  report.shares = result.shares;
+  for (const CrfRound& round : result.rounds) {
+    report.energy.push_back(round.energy);
+    report.bound.push_back(round.bound);
+  }
+  return render_learn_report(report);
+}
+
+std::string source_text(const TrainInput& train) {
+  return train.sets.size() == 1
+             ? train.sets[0].name
+             : fmt::format("{} sets, the first {}", train.sets.size(), train.sets[0].name);
+}
+
+void write_folder(LearnCommand& command, const TrainInput& train,
+                  const ExemplarLearnResult& result) {
+  RunFolder folder(command.out, command.force);
+  LearnFiles recorded = command.files;
+  recorded.feature = train.feature;
+  recorded.max_side = train.max_side;
+  folder.write_text("options.json", run_options_to_json("exemplar learn", fields_of(recorded),
+                                                        fields_of(command.options)));
+  folder.write_text("summary.json", summary_to_json(result.summary) + "\n");
+  ModelFile model = to_model_file(result.model);
+  model.options_json = options_to_json(result_fields(command.options));
+  folder.write_model(model);
+  folder.write_text("weights.csv", weights_csv(result));
+  for (const auto& [name, path] : train.vocabulary)
+    folder.write_file(name, MappedFile::open(path)->text());
+  folder.write_text("report.html", report_of(command, result, source_text(train)));
+  folder.commit();
+}
+
+// The five candidates with the largest shares, and those without weight, in words.
+std::string weights_text(const ExemplarLearnResult& result) {
+  const std::vector<std::string> names = lines_of(result.model.names);
+  std::vector<size_t> order(names.size());
+  for (size_t t = 0; t < order.size(); ++t) order[t] = t;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return result.shares[a] > result.shares[b]; });
+  std::string text = "most weight:";
+  for (size_t i = 0; i < std::min<size_t>(5, order.size()); ++i)
+    text += fmt::format("{} {} ({:.1f} %)", i == 0 ? "" : ",", names[order[i]],
+                        100 * result.shares[order[i]]);
+  text += "\n";
+  for (const auto& [name, value] : result.summary.extra) {
+    if (name != "switched_off") continue;
+    std::vector<std::string> off = std::get<std::vector<std::string>>(value);
+    const size_t total = off.size();
+    if (total > 8) off.resize(8);
+    text += total == 0 ? "no candidate is switched off\n"
+                       : fmt::format("switched off, {} of {}: {}{}\n", total, names.size(),
+                                     fmt::join(off, ", "), total > 8 ? ", ..." : "");
+  }
+  return text;
+}
+
+void print_result(const LearnCommand& command, const TrainInput& train,
+                  const ExemplarLearnResult& result, Console& console) {
+  const RunSummary& s = result.summary;
+  for (const TrainSet& set : train.sets)
+    console.print(fmt::format("read {}: {} samples, {} clusters\n", set.name,
+                              count_text(std::ssize(set.clusters)),
+                              1 + *std::max_element(set.clusters.begin(), set.clusters.end())));
+  console.print(
+      fmt::format("learned from {} candidates: objective {:.5g} after {} rounds ({:.2f} "
+                  "s), penalty {:.4g}\n",
+                  s.d, s.objective, s.iterations, s.seconds, result.model.penalty));
+  console.print(weights_text(result));
+  for (const std::string& warning : s.warnings)
+    console.print(fmt::format("{} {}\n", console.paint(Style::Yellow, "warning:"), warning));
+  if (command.out.empty()) return console.print("next: add --out DIR to keep the distance\n");
+  console.print(fmt::format("wrote {0}: open {0}/report.html\n", command.out));
+  console.print(fmt::format("next: milieu exemplar {} --model {} clusters new samples\n",
+                            train.is_pictures ? "FOLDER" : "NEW.npy", command.out));
+}
+
+int run_learn(LearnCommand& command, Session& session) {
+  Console& console = session.console;
+  console.set_quiet(command.quiet);
+  session.interrupt.set_quiet(command.quiet);
+  if (!command.out.empty()) {
+    const RunFolder probe(command.out, command.force);  // refused now or never, and gone again
+  }
+  ProgressMonitor monitor(console, session.interrupt.token(), "exemplar learn");
+  const PictureOptions pictures{.feature = command.files.feature,
+                                .max_side = command.files.max_side,
+                                .codebook = command.files.codebook,
+                                .vocabulary_folder = {}};
+  const TrainInput train = load_train_sets(
+      lines_of(command.files.train), pictures, command.files.label_column,
+      command.files.distance == "precomputed", command.options.train.num_threads, monitor, session);
+  const Interrupt::Keeping keeping(session.interrupt);
+  if (command.time_limit > 0) monitor.set_time_limit(command.time_limit);
+  std::vector<std::string> warnings = train.warnings;
+  const LearnInput input = make_learn_input(train, command, warnings);
+  ExemplarLearnResult result = learn_exemplar_distance(input, command.options, monitor);
+  monitor.clear();
+  warnings.insert(warnings.begin(), result.summary.warnings.begin(), result.summary.warnings.end());
+  result.summary.warnings = warnings;
+  if (result.rounds.empty()) {
+    console.note("interrupted before the first round: nothing was learned");
+    return session.interrupt.was_requested() ? kInterrupted : kFailed;
+  }
+  add_samples(train, result.model);
+  if (!command.out.empty()) write_folder(command, train, result);
+  if (command.json)
+    console.print(summary_to_json(result.summary) + "\n");
+  else if (!command.quiet)
+    print_result(command, train, result, console);
+  if (!session.interrupt.was_requested()) return kDone;
+  console.note(console.paint_err(Style::Yellow, "interrupted: these are the weights so far"));
+  return kInterrupted;
+}
+
+Run declare_learn(Flags& flags) {
+  auto command = std::make_shared<LearnCommand>();
+  FlagSpec train{.names = {"TRAIN"},
+                 .value = "TRAIN",
+                 .help =
+                     "example sets with their true clusters: folders of class folders, or "
+                     "X.npy:labels.npy; several views or matrices have commas between",
+                 .group = "Arguments",
+                 .choices = {}};
+  train.is_required = true;
+  train.is_repeated = true;
+  flags.add(train, [command](const std::string& text) { command->files.train = text; });
+  const std::vector<Field> inputs = fields_of(command->files);
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    const std::string& name = inputs[i].name;
+    flags.field(inputs[i],
+                name == "feature" || name == "distance" ? "LIST"
+                : name == "max_side"                    ? "N"
+                : name == "label_column"                ? "NAME"
+                                                        : "FILE",
+                "Input");
+  }
+  flags.method_fields(fields_of(command->options));
+  flags.preset({"paper"}, command->preset);
+  flags.text("--out", command->out, "DIR",
+             "run folder: model.safetensors, weights.csv, report.html, summary.json, options.json",
+             "Output");
+  flags.boolean("--force", command->force, "replace the run folder DIR if it exists", "Output");
+  flags.boolean("--json", command->json, "print the summary as JSON and nothing else", "Output");
+  flags.boolean("-q,--quiet", command->quiet, "no progress and no text, only errors", "Output");
+  flags.field(fields_of(*command)[0], "SECONDS", "Output");
+  return [command, &flags](Session& session) {
+    if (!command->preset.empty() && command->preset != "paper")
+      throw UsageError(fmt::format("preset is '{}', must be paper", command->preset));
+    if (command->preset == "paper") apply_paper_preset(command->options);
+    flags.apply_given();
+    validate_options(command->options);
+    validate_options(*command);
+    return run_learn(*command, session);
+  };
+}
+
+constexpr std::string_view kExample =
+    "  milieu exemplar learn old.npy:groups.npy older.npy:more.npy --out distance\n"
+    "    learns how much each column counts, so that clustering gives the groups shown, and\n"
+    "    writes the weights to distance/. On new data, whose number of clusters comes out by\n"
+    "    itself, or for the class of the nearest training sample:\n"
+    "  milieu exemplar new.npy --model distance --out run\n"
+    "  milieu exemplar new.npy --model distance --classify\n"
+    "    Pictures, several features by four distances each:\n"
+    "  milieu exemplar learn photos --feature sparse-sift,gist,lbp --out distance\n"
+    "  milieu exemplar more_photos --model distance --out run\n";
+
+}  // namespace
+
+Command exemplar_learn_command() {
+  return {.name = "exemplar learn",
+          .summary = "learn a distance from example clusterings",
+          .example = kExample,
+          .declare = declare_learn};
+}
+
+}  // namespace milieu::cli

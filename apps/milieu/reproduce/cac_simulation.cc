@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// [Yuan08, Sec. 3.1 and Fig. 3]: five overlapping classes whose positions tell them apart. The
+// paper prints no parameters of its data; these sets are a stand-in (data/spatial_words.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "milieu/data/spatial_words.h"
+#include "milieu/metrics/metrics.h"
+#include "milieu/render/page.h"
+#include "milieu/render/svg.h"
+#include "reproduce/cac.h"
+
+namespace milieu::cli {
+
+namespace {
+
+constexpr int kOwnSets = 8;
+
+struct Row {
+  const char* name;
+  const char* published;
+  CacOptions options;
+};
+
+// The word error after each half step of the last start.
+struct ErrorCurve : CacObserver {
+  const std::vector<int>* truth = nullptr;
+  std::vector<double> errors;
+  void on_step(int, const CacStep& step, std::span<const int> words,
+               std::span<const int>) override {
+    if (step.kind == CacStepKind::Start) errors.clear();
+    errors.push_back(compute_metrics(words, *truth).error);
+  }
+};
+
+std::vector<Row> rows_of(const ReproduceRun& run) {
+  CacOptions paper = published_cac_options(run);
+  paper.num_words = 5;
+  paper.num_phrases = 2;
+  paper.epsilon = kSpatialWordsEpsilon;
+  paper.num_restarts = run.num_restarts(10);
+  std::vector<Row> rows;
+  for (const double lambda : {0.0, 400.0, 2000.0}) {
+    paper.lambda = lambda;
+    rows.push_back({lambda == 0     ? "lambda 0 (k-means)"
+                    : lambda == 400 ? "lambda 400, paper's procedure"
+                                    : "lambda 2000, paper's procedure",
+                    lambda == 0     ? ".25"
+                    : lambda == 400 ? "-"
+                                    : ".12",
+                    paper});
+  }
+  CacOptions ours;
+  ours.num_words = 5;
+  ours.num_phrases = 2;
+  ours.epsilon = kSpatialWordsEpsilon;
+  ours.num_restarts = run.num_restarts(ours.num_restarts);
+  ours.seed = run.options().seed;
+  ours.num_threads = run.options().num_threads;
+  rows.push_back({"our default", "-", ours});
+  return rows;
+}
+
+CacInput input_of(const SpatialWords& data) {
+  CacInput input;
+  input.views = {data.features};
+  input.positions = data.positions;
+  return input;
+}
+
+// The features coloured by word, as panels (c) to (e) of Fig. 3.
+std::string panel(const SpatialWords& data, const std::vector<int>& words, size_t number,
+                  const char* title) {
+  PlotSpec spec;
+  spec.id = fmt::format("words-{}", number);
+  spec.title = title;
+  spec.description = "samples in the plane of features, coloured by word";
+  std::vector<double> x, y;
+  for (int64_t i = 0; i < data.features.rows(); ++i) {
+    x.push_back(data.features(i, 0));
+    y.push_back(data.features(i, 1));
+  }
+  spec.x = fit_axis({}, x, 0.05);
+  spec.y = fit_axis({}, y, 0.05);
+  Plot plot(spec);
+  for (int word = 0; word < 5; ++word) {
+    Dots dots;
+    dots.color = cluster_color(word);
+    dots.title = fmt::format("word {}", word);
+    for (size_t i = 0; i < words.size(); ++i)
+      if (words[i] == word) {
+        dots.x.push_back(x[i]);
+        dots.y.push_back(y[i]);
+      }
+    plot.add_dots(dots);
+  }
+  return std::move(plot).finish();
+}
+
+void write_curve(const ReproduceRun& run, const CacResult& result, const ErrorCurve& curve) {
+  std::string text = "step,j,j1,j2,word_error\n";
+  const double first = result.steps.front().objective();  // all relative to it, as in Fig. 3 (f)
+  for (size_t s = 0; s < std::min(result.steps.size(), curve.errors.size()); ++s)
+    text +=
+        fmt::format("{},{:.6f},{:.6f},{:.6f},{:.6f}\n", to_string(result.steps[s].kind),
+                    result.steps[s].objective() / first, result.steps[s].words_objective / first,
+                    result.steps[s].context_objective / first, curve.errors[s]);
+  run.write("cac_simulation_curve.csv", text);
+}
+
+// J and the word error after each half step, as Fig. 3 (f).
+std::string curve_plot(const CacResult& result, const ErrorCurve& curve) {
+  std::vector<double> steps, objectives, errors;
+  for (size_t s = 0; s < std::min(result.steps.size(), curve.errors.size()); ++s) {
+    steps.push_back(static_cast<double>(s));
+    objectives.push_back(result.steps[s].objective() / result.steps.front().objective());
+    errors.push_back(curve.errors[s]);
+  }
+  PlotSpec spec;
+  spec.id = "curve";
+  spec.title = "J and word error";
+  spec.description = "J as a share of its start, above, and the error of the words, below";
+  spec.x = fit_axis({.label = "half step", .whole_numbers = true}, steps, 0.02);
+  spec.y.has_grid = true;
+  Plot plot(spec);
+  plot.add_line(steps, objectives);
+  plot.add_line(steps, errors);
+  return std::move(plot).finish();
+}
+
+// Pictures and the curve of set 1: one page.
+void draw(const ReproduceRun& run, const std::vector<Row>& rows) {
+  const SpatialWords data = make_spatial_words(1);
+  Markup page;
+  std::string last_card;
+  for (size_t r = 0; r < rows.size(); ++r) {
+    ErrorCurve curve;
+    curve.truth = &data.words;
+    CacOptions options = rows[r].options;
+    options.num_restarts = r == 2 ? 1 : options.num_restarts;
+    const CacResult result = fit_cac(input_of(data), options, run.monitor(), &curve);
+    if (run.is_stopped()) return;
+    open_card(page, CardWidth::Half, rows[r].name, "the features of set 1, coloured by word");
+    page.raw(panel(data, result.words, r, rows[r].name));
+    close_card(page);
+    if (r != 2) continue;
+    write_curve(run, result, curve);
+    last_card = curve_plot(result, curve);
+  }
+  open_card(page, CardWidth::Full, "J and word error, lambda 2000, one start",
+            "after each half step: J as a share of its start (above), error of the words (below)");
+  page.raw(last_card);
+  close_card(page);
+  run.write("cac_simulation.html", render_page("cac simulation", std::move(page).finish()));
+}
+
+}  // namespace
+
+void reproduce_cac_simulation(ReproduceRun& run) {
+  const std::vector<Row> rows = rows_of(run);
+  const int num_sets = run.num_runs(kOwnSets);
+  ResultTable table{"cac_simulation",
+                    "Simulation, error of words, [Yuan08, Sec. 3.1]",
+                    {"procedure", "paper", "words", "phrases", "sets"},
+                    {},
+                    {"The paper prints no parameters of its data: these sets are a stand-in.",
+                     "The paper's procedure: k-means, then k-modes, the lowest J of the starts."}};
+  for (const Row& row : rows) {
+    std::vector<double> words, phrases;
+    for (int set = 1; set <= num_sets && !run.is_stopped(); ++set) {
+      const SpatialWords data = make_spatial_words(set);
+      const CacResult result = fit_cac(input_of(data), row.options, run.monitor());
+      if (run.is_stopped()) return;
+      words.push_back(compute_metrics(result.words, data.words).error);
+      phrases.push_back(compute_metrics(result.phrases, data.phrases).error);
+    }
+    table.rows.push_back({row.name, row.published, share_text(mean_of(words)),
+                          share_text(mean_of(phrases)), std::to_string(words.size())});
+  }
+  run.show(table);
+  if (!run.options().out.empty()) draw(run, rows);
+}
+
+CacOptions published_cac_options(const ReproduceRun& run) {
+  CacOptions options;
+  options.scaling = CacScaling::Raw;
+  options.start = CacStart::Words;
+  options.phrase_start = CacPhraseStart::KModes;
+  options.continuation = false;
+  options.reseed = false;
+  options.view_neighbors = 0;
+  options.seed = run.options().seed;
+  options.num_threads = run.options().num_threads;
+  return options;
+}
+
+std::string share_text(double share) { return fmt::format("{:.3f}", share).substr(share < 1); }
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+}  // namespace milieu::cli

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The methods of [Xie15, Tables 1 to 4] and ours on one set of images, and a table of cells that
+// survives a kill: what is done is kept in --out and not done again.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "milieu/dlgmm/dlgmm.h"
+#include "patch_images.h"
+#include "reproduce/reproduce.h"
+
+namespace milieu::cli {
+
+// How pictures become patches: the paper's, or our default.
+struct PatchSetting {
+  int step = 16;
+  int num_components = 0;
+};
+
+// Images of one set under one setting, read when they are first asked for.
+class ScenePatches {
+ public:
+  ScenePatches(const ReproduceRun& run, std::string set, PatchSetting setting)
+      : run_(run), set_(std::move(set)), setting_(setting) {}
+  const PatchImages& images();
+  int num_classes() { return static_cast<int>(images().labels.names.size()); }
+  // The k-means codebook of V words.
+  const Matrix<float>& codebook(int num_words, uint64_t seed);
+  // Hard counts in bands under that codebook: images x (bands V).
+  const Matrix<float>& counts(int num_words, int num_bands, uint64_t seed);
+  const ReproduceRun& run() const { return run_; }
+
+ private:
+  const ReproduceRun& run_;
+  std::string set_;
+  PatchSetting setting_;
+  std::optional<PatchImages> images_;
+  std::map<std::pair<int, uint64_t>, Matrix<float>> codebooks_;
+  std::map<std::pair<std::pair<int, int>, uint64_t>, Matrix<float>> counts_;
+};
+
+// Counts of words, each patch counting for its nearest one.
+Matrix<float> count_words(const PatchImages& images, const Matrix<float>& words, int num_bands,
+                          int num_threads);
+
+// Labels of all images; empty when the run was stopped.
+std::vector<int> cluster_tfidf(ScenePatches& patches, int num_words, uint64_t seed);
+std::vector<int> cluster_ncut(ScenePatches& patches, int num_words, uint64_t seed);
+std::vector<int> cluster_topics(ScenePatches& patches, int num_words, uint64_t seed);
+std::vector<int> cluster_multinomials(ScenePatches& patches, int num_words, uint64_t seed);
+std::vector<int> cluster_jsom(ScenePatches& patches, int num_words, uint64_t seed);
+std::vector<int> cluster_log_counts(ScenePatches& patches, int num_words, int num_bands,
+                                    uint64_t seed);
+
+// The paper's model: mean field from LDA topics, a variance for each word.
+DlgmmOptions paper_options();
+// A fit on these patches that goes on from its state in --out when an earlier one was killed. `key`
+// names the state.
+DlgmmResult fit_resumable(ScenePatches& patches, DlgmmOptions options, int num_words, uint64_t seed,
+                          const std::string& key);
+
+// Accuracy and NMI of the cells of an experiment.
+class DoneCells {
+ public:
+  DoneCells(const ReproduceRun& run, std::string name);
+  // The numbers of the cell, from the file or by `compute`; nothing when the run was stopped.
+  std::optional<std::vector<double>> get(const std::string& key,
+                                         const std::function<std::vector<double>()>& compute);
+
+ private:
+  const ReproduceRun& run_;
+  std::string name_;
+  std::map<std::string, std::vector<double>> done_;
+};
+
+// {accuracy, NMI (max)} of labels; empty for empty labels.
+std::vector<double> figures_of(ScenePatches& patches, const std::vector<int>& labels);
+
+}  // namespace milieu::cli

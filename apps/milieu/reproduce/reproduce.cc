@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reproduce/reproduce.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "milieu/base/summary.h"
+#include "milieu/data/atomic_file.h"
+#include "reproduce/cac.h"
+#include "reproduce/dcp.h"
+#include "reproduce/dlgmm.h"
+#include "reproduce/exemplar.h"
+#include "reproduce/icc.h"
+
+namespace milieu::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// "a,b" with quotes where a cell needs them.
+std::string csv_line(const std::vector<std::string>& cells) {
+  std::vector<std::string> quoted;
+  for (const std::string& cell : cells) {
+    if (cell.find_first_of(",\"\n") == std::string::npos) {
+      quoted.push_back(cell);
+      continue;
+    }
+    std::string text = "\"";
+    for (const char c : cell) text += c == '"' ? "\"\"" : std::string(1, c);
+    quoted.push_back(text + "\"");
+  }
+  return fmt::format("{}\n", fmt::join(quoted, ","));
+}
+
+std::string text_line(const std::vector<std::string>& cells, const std::vector<size_t>& widths) {
+  std::string line = " ";
+  for (size_t i = 0; i < cells.size(); ++i)
+    line += i == 0 ? fmt::format(" {:<{}}", cells[i], widths[i])
+                   : fmt::format("  {:>{}}", cells[i], widths[i]);
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+std::string table_text(const ResultTable& table, const Console& console) {
+  std::vector<size_t> widths(table.columns.size());
+  for (size_t i = 0; i < widths.size(); ++i) {
+    widths[i] = table.columns[i].size();
+    for (const auto& row : table.rows)
+      if (i < row.size()) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text = fmt::format("\n{}\n", console.paint(Style::Bold, table.title));
+  text += console.paint(Style::Dim, text_line(table.columns, widths));
+  for (const auto& row : table.rows) text += text_line(row, widths);
+  for (const std::string& note : table.notes) text += fmt::format("  {}\n", note);
+  return text;
+}
+
+// `place`, and every folder above it, joined with shared/data: the first that exists.
+std::string search_upwards(fs::path place) {
+  std::error_code ignored;
+  for (; !place.empty(); place = place.parent_path()) {
+    if (fs::is_directory(place / "shared" / "data", ignored))
+      return (place / "shared" / "data").string();
+    if (place == place.parent_path()) break;
+  }
+  return "";
+}
+
+}  // namespace
+
+const std::vector<Reproduction>& reproductions() {
+  static const std::vector<Reproduction> table = {
+      {"cac", "simulation", "words of the simulation in Sec. 3.1", reproduce_cac_simulation},
+      {"cac", "textons", "two textures in one picture, Sec. 3.2", reproduce_cac_textons},
+      {"cac", "digits", "digits by several features, Table 2", reproduce_cac_digits},
+      {"dcp", "toy", "the L of Figure 2 and two variants", reproduce_dcp_toy},
+      {"dcp", "kmeans", "k-means row of Table 1 on USPS", reproduce_dcp_kmeans},
+      {"dcp", "digits", "Table 1 on USPS: digits against digits", reproduce_dcp_digits},
+      {"dcp", "slant", "Figures 3 and 4: the slant of MNIST's ones", reproduce_dcp_slant},
+      {"dcp", "pairs", "Figure 5 on USPS: all pairs of digits (long)", reproduce_dcp_pairs},
+      {"dcp", "caltech", "Figure 6: brains of Caltech against other classes",
+       reproduce_dcp_caltech},
+      {"icc", "table1", "Experiment 1: PCA, LDA, EM + LDA, ICC + LDA", reproduce_icc_table1},
+      {"icc", "figure7", "three and two sub-classes between two bars", reproduce_icc_figure7},
+      {"icc", "vowels", "three sets of vowels, also with talkers held out", reproduce_icc_vowels},
+      {"icc", "gas", "gases for the paper's colas", reproduce_icc_gas},
+      {"icc", "grid", "accuracy and sub-classes against the size of the grid", reproduce_icc_grid},
+      {"icc", "time", "seconds against the number of samples", reproduce_icc_time},
+      {"icc", "where", "ICC beside mixtures on gases and digits (long)", reproduce_icc_where},
+      {"icc", "talkers", "the same on vowels of talkers held out (long)", reproduce_icc_talkers},
+      {"dlgmm", "scenes", "Tables 1 and 3 on 15-Scenes (hours)", reproduce_dlgmm_scenes},
+      {"dlgmm", "caltech", "Tables 2 and 4 on a subset of Caltech-101 (hours)",
+       reproduce_dlgmm_caltech},
+      {"dlgmm", "gamma", "SC-DLGMM on 15-Scenes against gamma", reproduce_dlgmm_gamma},
+      {"dlgmm", "dense", "15-Scenes with patches at step 5 (long)", reproduce_dlgmm_dense},
+      {"dlgmm", "codebook", "classification with learned and k-means words",
+       reproduce_dlgmm_codebook},
+      {"dlgmm", "joint", "words learned with the clusters or before them", reproduce_dlgmm_joint},
+      {"exemplar", "synthetic", "Fig. 2: F against the share of corrupted dimensions",
+       reproduce_exemplar_synthetic},
+      {"exemplar", "raw", "the same without normalised features", reproduce_exemplar_raw},
+      {"exemplar", "sizes", "other numbers of dimensions, samples, clusters",
+       reproduce_exemplar_sizes},
+      {"exemplar", "brodatz", "Fig. 3a and 4: textures without turns (Brodatz for Outex)",
+       reproduce_exemplar_brodatz},
+      {"exemplar", "uiuc", "Fig. 3b and 5: UIUC textures", reproduce_exemplar_uiuc},
+      {"exemplar", "scenes", "Fig. 6 and 7: 15 scenes", reproduce_exemplar_scenes},
+      {"exemplar", "pyramids", "15 scenes with spatial pyramids", reproduce_exemplar_pyramids},
+  };
+  return table;
+}
+
+std::string find_data_folder(const std::string& given) {
+  if (!given.empty()) return given;
+  if (const char* named = std::getenv("MILIEU_DATA"); named != nullptr && *named != '\0')
+    return named;
+  std::error_code ignored;
+  const std::string from_here = search_upwards(fs::current_path(ignored));
+  if (!from_here.empty()) return from_here;
+  return search_upwards(fs::read_symlink("/proc/self/exe", ignored).parent_path());
+}
+
+ReproduceRun::ReproduceRun(const ReproduceOptions& options, std::string folder, Console& console,
+                           Monitor& monitor)
+    : options_(options),
+      folder_(std::move(folder)),
+      console_(console),
+      monitor_(monitor),
+      memory_(std::make_shared<ReproduceMemory>(
+          options.resume, fmt::format("version {}, seed {}, restarts {}", version(), options.seed,
+                                      options.num_restarts))) {}
+
+std::vector<double> ReproduceRun::piece(const std::string& name,
+                                        const std::function<std::vector<double>()>& compute) const {
+  if (auto kept = memory_->find(name)) return *kept;
+  std::vector<double> figures = compute();
+  if (!is_stopped()) memory_->add(name, figures);
+  return figures;
+}
+
+std::string ReproduceRun::data_file(const std::string& name) const {
+  const fs::path path = fs::path(folder_) / name;
+  std::error_code ignored;
+  if (folder_.empty() || !fs::exists(path, ignored))
+    throw MissingData(
+        fmt::format("{} is not there: name the folder of the data sets by --data or MILIEU_DATA",
+                    folder_.empty() ? name : path.string()));
+  return path.string();
+}
+
+void ReproduceRun::show(const ResultTable& table) const {
+  console_.print(table_text(table, console_));
+  console_.flush();
+  std::string csv = csv_line(table.columns);
+  for (const auto& row : table.rows) csv += csv_line(row);
+  write(table.name + ".csv", csv);
+}
+
+void ReproduceRun::write(const std::string& name, std::string_view content) const {
+  if (options_.out.empty()) return;
+  write_file_atomically((fs::path(options_.out) / name).string(), content);
+}
+
+std::string percent_text(double share) { return fmt::format("{:.1f}", 100 * share); }
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+std::string interval_text(const std::vector<double>& shares) {
+  const double mean = mean_of(shares);
+  if (shares.size() < 2) return percent_text(mean);
+  double squared = 0;
+  for (const double share : shares) squared += (share - mean) * (share - mean);
+  const double n = static_cast<double>(shares.size());
+  return fmt::format("{:.1f} +- {:.1f}", 100 * mean,
+                     100 * 1.96 * std::sqrt(squared / (n - 1)) / std::sqrt(n));
+}
+
+}  // namespace milieu::cli

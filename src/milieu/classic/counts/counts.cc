@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "milieu/base/error.h"
+#include "milieu/classic/counts/counts_internal.h"
+#include "milieu/neighbors/check_points.h"
+
+namespace milieu {
+
+void check_counts(FloatView counts, bool is_whole) {
+  check_points(counts, "counts");
+  for (int64_t d = 0; d < counts.rows(); ++d)
+    for (int64_t v = 0; v < counts.cols(); ++v) {
+      const float n = counts(d, v);
+      if (n < 0)
+        throw DataError(
+            fmt::format("counts has {} at row {}, column {}, must be at least 0", n, d, v));
+      if (is_whole && (n != std::floor(n) || n > 1e9f))
+        throw DataError(fmt::format(
+            "counts has {} at row {}, column {}: Gibbs sampling needs whole counts; take "
+            "inference variational",
+            n, d, v));
+    }
+}
+
+void check_num_clusters(int num_clusters, FloatView counts) {
+  require(num_clusters <= counts.rows(), [&] {
+    return fmt::format("num_clusters is {}, there are only {} samples: take at most {}",
+                       num_clusters, counts.rows(), counts.rows());
+  });
+}
+
+void check_num_words(FloatView counts, int64_t num_words) {
+  require(counts.cols() == num_words, [&] {
+    return fmt::format("counts have {} columns, the model was fitted on {}", counts.cols(),
+                       num_words);
+  });
+}
+
+void warn_of_shares(FloatView counts, RunSummary& summary) {
+  bool is_share = false;
+  for (int64_t d = 0; d < counts.rows(); ++d)
+    for (const float n : counts.row_span(d)) {
+      if (n > 1) return;
+      is_share = is_share || (n > 0 && n < 1);
+    }
+  if (is_share)
+    summary.warnings.emplace_back(
+        "counts are at most 1 and not whole, as shares of words are, so every row weighs as little "
+        "as one word: give how often words occur (features of pictures: norm=none)");
+}
+
+std::vector<int> strongest_columns(DoubleView shares) {
+  std::vector<int> labels(shares.rows());
+  for (int64_t d = 0; d < shares.rows(); ++d) {
+    const std::span<const double> row = shares.row_span(d);
+    labels[d] = static_cast<int>(std::max_element(row.begin(), row.end()) - row.begin());
+  }
+  return labels;
+}
+
+Matrix<float> root_frequencies(FloatView counts) {
+  Matrix<float> roots(counts.rows(), counts.cols());
+  for (int64_t d = 0; d < counts.rows(); ++d) {
+    double total = 0;
+    for (const float n : counts.row_span(d)) total += static_cast<double>(n);
+    if (total <= 0) continue;
+    for (int64_t v = 0; v < counts.cols(); ++v)
+      roots(d, v) = static_cast<float>(std::sqrt(static_cast<double>(counts(d, v)) / total));
+  }
+  return roots;
+}
+
+void describe_counts_run(const CountsTrace& run, FloatView counts, const std::vector<int>& labels,
+                         int num_clusters, int max_iterations, std::string_view objective_name,
+                         std::string_view if_empty, RunSummary& summary) {
+  summary.version = version();
+  summary.termination = run.termination;
+  summary.message =
+      run.termination == Termination::Converged
+          ? fmt::format("the {} rises by less than rel_tolerance", objective_name)
+      : run.termination == Termination::IterationLimit
+          ? fmt::format("max_iterations = {} was reached before rel_tolerance: raise either",
+                        max_iterations)
+          : "stopped early: the model is the best one that was complete";
+  summary.objective = run.trace.empty() ? 0 : run.objective;
+  summary.trace = run.trace;
+  summary.iterations = static_cast<int>(run.trace.size());
+  summary.n = counts.rows();
+  summary.d = counts.cols();
+  set_sizes(summary, labels, num_clusters);
+  warn_of_shares(counts, summary);
+  if (summary.clusters < num_clusters)
+    summary.warnings.push_back(fmt::format("{} of {} {}: take a smaller num_clusters",
+                                           num_clusters - summary.clusters, num_clusters,
+                                           if_empty));
+}
+
+}  // namespace milieu

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Latent Dirichlet allocation.
+//
+// Problem   maximise the variational lower bound of log p(counts | alpha, eta) over gamma and
+//           lambda, or draw topics from p(topics | counts) by collapsed Gibbs sampling.
+// Given     counts n_dv >= 0 of V words in n rows, the number of topics K, symmetric Dirichlet
+//           priors alpha (topics of a row) and eta (words of a topic).
+// Find      lambda (words of topics) and gamma (topics of rows); label of a row: its strongest
+//           topic.
+// Symbols   see topics_steps.h.
+// Conventions
+//   start   variational: lambda = eta + draws of mean 1 scaled to the mean count; Gibbs: random
+//           topics.
+//   rows    start from gamma = alpha + N / K each time, so that prediction repeats training.
+//   ties    labels go to the lowest index; a row without words has equal shares and label 0.
+// See       [Blei03], [Griffiths04], docs/algorithms/topics.md.
+#include "milieu/classic/counts/topics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "milieu/base/error.h"
+#include "milieu/base/random.h"
+#include "milieu/classic/counts/counts_internal.h"
+#include "milieu/classic/counts/topics_steps.h"
+
+namespace milieu {
+
+namespace {
+
+using TopicsRun = CountsRun<TopicsModel>;
+
+Matrix<double> start_lambda(FloatView counts, const TopicsOptions& options, Random random) {
+  double total = 0;
+  for (int64_t d = 0; d < counts.rows(); ++d)
+    for (const float n : counts.row_span(d)) total += static_cast<double>(n);
+  Matrix<double> lambda(options.num_clusters, counts.cols());
+  const double scale = std::max(1.0, total / static_cast<double>(lambda.size()));
+  for (int64_t i = 0; i < lambda.size(); ++i)
+    lambda.data()[i] = options.word_prior + scale * (0.5 + random.uniform());
+  return lambda;
+}
+
+// [Blei03, Sec. 5.3 with the smoothing of 5.4]: rows given topics, then topics given rows.
+TopicsRun run_variational(FloatView counts, const TopicsOptions& options, int restart,
+                          int num_restarts, const Stopwatch& watch, Monitor& monitor) {
+  TopicsRun run;
+  run.model.topic_prior = options.topic_prior;
+  run.model.words = start_lambda(counts, options, Random(options.seed).child(restart));
+  Matrix<double> gamma(counts.rows(), options.num_clusters);
+  Matrix<double>& lambda = run.model.words;
+  for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
+    const std::optional<TopicStats> stats =
+        infer_rows(counts, lambda, options.topic_prior, gamma, options.num_threads, monitor);
+    if (!stats) {
+      run.termination = termination_from(monitor.stop_reason());
+      break;
+    }
+    const double bound = stats->bound + topic_bound(lambda, options.word_prior);
+    const double change = run.trace.empty() ? 0 : bound - run.objective;
+    run.objective = bound;
+    run.trace.push_back(bound);
+    monitor.on_iteration(
+        {restart, num_restarts, iteration, options.max_iterations, bound, change, watch.seconds()});
+    if (run.trace.size() > 1 && options.rel_tolerance > 0 &&
+        change <= options.rel_tolerance * std::abs(bound)) {
+      run.termination = Termination::Converged;
+      break;
+    }
+    for (int64_t i = 0; i < lambda.size(); ++i)
+      lambda.data()[i] = options.word_prior + stats->words.data()[i];
+  }
+  return run;
+}
+
+TopicsRun run_gibbs(FloatView counts, const TopicsOptions& options, int restart, int num_restarts,
+                    const Stopwatch& watch, Monitor& monitor) {
+  Random random = Random(options.seed).child(restart);
+  GibbsState state = start_gibbs(counts, options.num_clusters, random);
+  TopicsRun run;
+  run.model.topic_prior = options.topic_prior;
+  run.objective = gibbs_log_joint(state, options.topic_prior, options.word_prior);
+  for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
+    if (!sweep_gibbs(state, options.topic_prior, options.word_prior, random, monitor)) {
+      run.termination = termination_from(monitor.stop_reason());
+      break;
+    }
+    const double before = run.objective;
+    run.objective = gibbs_log_joint(state, options.topic_prior, options.word_prior);
+    run.trace.push_back(run.objective);
+    monitor.on_iteration({restart, num_restarts, iteration, options.max_iterations, run.objective,
+                          run.objective - before, watch.seconds()});
+  }
+  run.model.words = state.topic_words;
+  for (int64_t i = 0; i < run.model.words.size(); ++i)
+    run.model.words.data()[i] += options.word_prior;
+  return run;
+}
+
+void describe(FloatView counts, const TopicsOptions& options, const TopicsRun& run,
+              const std::vector<int>& labels, RunSummary& summary) {
+  summary.method = TopicsModel::kKind;
+  summary.seed = options.seed;
+  describe_counts_run(run, counts, labels, options.num_clusters, options.max_iterations, "bound",
+                      "topics are the strongest of no row", summary);
+  if (options.inference == TopicsInference::Gibbs && run.termination == Termination::IterationLimit)
+    summary.message = "max_iterations sweeps were made";
+}
+
+}  // namespace
+
+TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, Monitor& monitor) {
+  const Stopwatch watch;
+  validate_options(options);
+  const bool is_gibbs = options.inference == TopicsInference::Gibbs;
+  check_counts(input.counts, is_gibbs);
+  check_num_clusters(options.num_clusters, input.counts);
+  TopicsResult result;
+  TopicsRun best = best_start(
+      options.num_restarts,
+      [&](int restart) {
+        return (is_gibbs ? run_gibbs : run_variational)(input.counts, options, restart,
+                                                        options.num_restarts, watch, monitor);
+      },
+      result.summary, monitor);
+  result.proportions = infer_topics(best.model, input.counts, options.num_threads);
+  result.labels = strongest_columns(result.proportions);
+  describe(input.counts, options, best, result.labels, result.summary);
+  result.model = std::move(best.model);
+  result.summary.seconds = watch.seconds();
+  return result;
+}
+
+Matrix<double> infer_topics(const TopicsModel& model, FloatView counts, int num_threads) {
+  check_counts(counts, false);
+  check_num_words(counts, model.words.cols());
+  for (int64_t i = 0; i < model.words.size(); ++i)
+    if (!(model.words.data()[i] > 0) || !(model.topic_prior > 0))
+      throw DataError("topics model: words and topic_prior must be above 0");
+  Matrix<double> shares(counts.rows(), model.words.rows());
+  infer_rows(counts, model.words, model.topic_prior, shares, num_threads, silent_monitor());
+  for (int64_t d = 0; d < shares.rows(); ++d) {
+    double sum = 0;
+    for (const double s : shares.row_span(d)) sum += s;
+    for (double& s : shares.row_span(d)) s /= sum;
+  }
+  return shares;
+}
+
+std::vector<int> predict(const TopicsModel& model, FloatView counts, int num_threads) {
+  return strongest_columns(infer_topics(model, counts, num_threads));
+}
+
+}  // namespace milieu

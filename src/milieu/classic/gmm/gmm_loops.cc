@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// An ISA source (cmake/MilieuModule.cmake): tiles, diagonal scores and statistics, soft-max. Scores
+// and responsibilities are computed lane by lane: a sample's place in its tile does not change
+// them.
+#include "milieu/classic/gmm/gmm_loops.h"
+
+#include "milieu/classic/gmm/gmm_lanes_internal.h"
+
+namespace milieu::MILIEU_ISA {
+namespace {
+
+constexpr int kChunkVecs = 4;  // vectors of samples that are worked on at once
+constexpr int64_t kChunk = kChunkVecs * kWidth;
+static_assert(kGmmTileRows % kChunk == 0);
+
+typedef float Float4 __attribute__((vector_size(16), aligned(4)));
+typedef double Double4 __attribute__((vector_size(32), aligned(16)));
+
+// Four rows by four features: transposed in registers, then widened.
+inline void load_square(const float* points, int64_t stride, double* tile) {
+  Float4 row[4];
+  for (int i = 0; i < 4; ++i) row[i] = *reinterpret_cast<const Float4*>(points + i * stride);
+  const Float4 low01 = __builtin_shufflevector(row[0], row[1], 0, 4, 1, 5);
+  const Float4 low23 = __builtin_shufflevector(row[2], row[3], 0, 4, 1, 5);
+  const Float4 high01 = __builtin_shufflevector(row[0], row[1], 2, 6, 3, 7);
+  const Float4 high23 = __builtin_shufflevector(row[2], row[3], 2, 6, 3, 7);
+  const Float4 line[4] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
+                          __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+                          __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
+                          __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+  for (int i = 0; i < 4; ++i)
+    *reinterpret_cast<Double4*>(tile + i * kGmmTileStride) =
+        __builtin_convertvector(line[i], Double4);
+}
+
+// Scores of kComponents components for the chunk of samples at x.
+template <int kComponents>
+inline void score_chunk(const double* x, int64_t d, const double* means, const double* inverse_std,
+                        const double* constants, double* scores) {
+  Vec sum[kComponents][kChunkVecs] = {};
+  for (int64_t j = 0; j < d; ++j)
+    for (int c = 0; c < kComponents; ++c)
+      for (int v = 0; v < kChunkVecs; ++v) {
+        const Vec t =
+            (load(x + j * kGmmTileStride + v * kWidth) - means[c * d + j]) * inverse_std[c * d + j];
+        sum[c][v] = multiply_add(t, t, sum[c][v]);
+      }
+  for (int c = 0; c < kComponents; ++c)
+    for (int v = 0; v < kChunkVecs; ++v)
+      store(scores + c * kGmmTileStride + v * kWidth, constants[c] - 0.5 * sum[c][v]);
+}
+
+// Statistics of one feature for kComponents components, whose entries lie d apart.
+template <int kComponents>
+inline void accumulate_feature(const double* x, const double* shares, const double* means,
+                               int64_t d, double* first, double* second) {
+  Sum sum[kComponents];
+  Sum squares[kComponents];
+  for (int64_t s = 0; s < kGmmTileRows; s += kLanes)
+    for (int c = 0; c < kComponents; ++c)
+      for (int p = 0; p < kParts; ++p) {
+        const Vec difference = load(x + s + p * kWidth) - means[c * d];
+        const Vec shared = load(shares + c * kGmmTileStride + s + p * kWidth) * difference;
+        sum[c].part[p] += shared;
+        squares[c].part[p] = multiply_add(shared, difference, squares[c].part[p]);
+      }
+  for (int c = 0; c < kComponents; ++c) {
+    first[c * d] += sum[c].total();
+    second[c * d] += squares[c].total();
+  }
+}
+
+// One chunk of gmm_softmax; pointers are those of the chunk.
+inline void softmax_chunk(double* scores, int64_t k, const double* weights, double* log_sums,
+                          int* labels) {
+  Vec largest[kChunkVecs];
+  Vec label[kChunkVecs] = {};
+  for (int v = 0; v < kChunkVecs; ++v) largest[v] = load(scores + v * kWidth);
+  for (int64_t c = 1; c < k; ++c)
+    for (int v = 0; v < kChunkVecs; ++v) {
+      const Vec score = load(scores + c * kGmmTileStride + v * kWidth);
+      const auto is_larger = score > largest[v];
+      label[v] = is_larger ? broadcast(static_cast<double>(c)) : label[v];
+      largest[v] = is_larger ? score : largest[v];
+    }
+  Vec sum[kChunkVecs] = {};
+  for (int64_t c = 0; c < k; ++c)
+    for (int v = 0; v < kChunkVecs; ++v) {
+      double* score = scores + c * kGmmTileStride + v * kWidth;
+      const Vec value = exp_of(load(score) - largest[v]);
+      store(score, value);
+      sum[v] += value;
+    }
+  Vec factor[kChunkVecs];
+  for (int v = 0; v < kChunkVecs; ++v) {
+    store(log_sums + v * kWidth, largest[v] + log_of(sum[v]));
+    factor[v] = load(weights + v * kWidth) / sum[v];
+    for (int l = 0; l < kWidth; ++l) labels[v * kWidth + l] = static_cast<int>(label[v][l]);
+  }
+  for (int64_t c = 0; c < k; ++c)
+    for (int v = 0; v < kChunkVecs; ++v) {
+      double* score = scores + c * kGmmTileStride + v * kWidth;
+      store(score, load(score) * factor[v]);
+    }
+}
+
+}  // namespace
+
+void gmm_load_tile(const float* points, int64_t stride, int64_t rows, int64_t d, double* tile) {
+  int64_t s = 0;
+  for (; s + 4 <= rows; s += 4) {
+    const float* row = points + s * stride;
+    int64_t j = 0;
+    for (; j + 4 <= d; j += 4) load_square(row + j, stride, tile + j * kGmmTileStride + s);
+    for (; j < d; ++j)
+      for (int i = 0; i < 4; ++i) tile[j * kGmmTileStride + s + i] = row[i * stride + j];
+  }
+  for (; s < rows; ++s)
+    for (int64_t j = 0; j < d; ++j) tile[j * kGmmTileStride + s] = points[s * stride + j];
+  for (int64_t j = 0; j < d; ++j)
+    for (s = rows; s < kGmmTileRows; ++s) tile[j * kGmmTileStride + s] = 0;
+}
+
+void gmm_score_diagonal(const double* tile, int64_t d, int64_t k, const double* means,
+                        const double* inverse_std, const double* constants, double* scores) {
+  for (int64_t s = 0; s < kGmmTileRows; s += kChunk) {
+    int64_t c = 0;
+    for (; c + 2 <= k; c += 2)
+      score_chunk<2>(tile + s, d, means + c * d, inverse_std + c * d, constants + c,
+                     scores + c * kGmmTileStride + s);
+    if (c < k)
+      score_chunk<1>(tile + s, d, means + c * d, inverse_std + c * d, constants + c,
+                     scores + c * kGmmTileStride + s);
+  }
+}
+
+void gmm_softmax(double* scores, int64_t k, const double* weights, double* log_sums, int* labels) {
+  for (int64_t s = 0; s < kGmmTileRows; s += kChunk)
+    softmax_chunk(scores + s, k, weights + s, log_sums + s, labels + s);
+}
+
+double gmm_sum_line(const double* line) {
+  Sum sum;
+  for (int64_t s = 0; s < kGmmTileRows; s += kLanes)
+    for (int p = 0; p < kParts; ++p) sum.part[p] += load(line + s + p * kWidth);
+  return sum.total();
+}
+
+void gmm_accumulate_diagonal(const double* tile, int64_t d, int64_t k, const double* shares,
+                             const double* means, double* first, double* second) {
+  int64_t c = 0;
+  for (; c + 2 <= k; c += 2)
+    for (int64_t j = 0; j < d; ++j)
+      accumulate_feature<2>(tile + j * kGmmTileStride, shares + c * kGmmTileStride,
+                            means + c * d + j, d, first + c * d + j, second + c * d + j);
+  if (c < k)
+    for (int64_t j = 0; j < d; ++j)
+      accumulate_feature<1>(tile + j * kGmmTileStride, shares + c * kGmmTileStride,
+                            means + c * d + j, d, first + c * d + j, second + c * d + j);
+}
+
+}  // namespace milieu::MILIEU_ISA

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Learning to cluster [Komodakis11, sections 3 and 4]: non-negative weights of candidate distances
+// such that exemplar clustering under their sum gives the partitions shown. Candidates are squared
+// differences of coordinates, distances of groups of columns (features of pictures), or matrices
+// made elsewhere. Max-margin training by dual decomposition: crf/train.h with the closed forms of
+// learn_steps.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "milieu/base/fields.h"
+#include "milieu/base/monitor.h"
+#include "milieu/base/summary.h"
+#include "milieu/crf/train.h"
+#include "milieu/exemplar/learn/learned_distance.h"
+#include "milieu/exemplar/learn/pair_features.h"
+#include "milieu/linalg/matrix.h"
+
+namespace milieu {
+
+enum class LearnPrecision { Single, Double };
+
+struct ExemplarLearnOptions {
+  double alpha = 1;            // margin for each exemplar too many or too few in a true cluster
+  double beta = 1;             // margin for each sample outside its true cluster
+  double penalty = 0;          // d_qq; 0: by rule, the larger of 2 alpha and beta times half the
+                               // mean cluster size; 2 alpha where it is learned
+  bool learn_penalty = false;  // d_qq is trained too, from `penalty` on
+  bool calibrate = true;  // afterwards, the penalty under which the training sets come out best; a
+                          // fixed penalty that is given stays
+  bool normalize = true;  // divide each feature by its mean over all pairs first
+  double screening = 4;  // a candidate that is not larger between clusters than within by this many
+                         // standard errors gets no weight; 0: all take part
+  LearnPrecision precision = LearnPrecision::Single;  // of distances and duals
+  double max_memory_gb = 4;  // for duals and distances of all sets; what fits not is computed again
+                             // in every round, duals are refused
+  CrfTrainOptions train = {.max_iterations = 0};
+};
+
+template <class Visitor>
+void visit_fields(ExemplarLearnOptions& o, Visitor&& v) {
+  v("alpha", o.alpha, above(0), "margin for exemplars too many or too few in a true cluster");
+  v("beta", o.beta, above(0), "margin for each sample outside its true cluster");
+  v("penalty", o.penalty, at_least(0), "cost of each exemplar; 0 takes it from the cluster sizes");
+  v("learn_penalty", o.learn_penalty, anything(), "train the cost of an exemplar too");
+  v("calibrate", o.calibrate, anything(),
+    "afterwards take the penalty under which the training sets come out best; a penalty given "
+    "stays");
+  v("normalize", o.normalize, anything(), "divide each feature by its mean over all pairs first");
+  v("screening", o.screening, at_least(0),
+    "leave out candidates that are not larger between clusters than within by this many standard "
+    "errors (from 100 samples on); 0 keeps all");
+  visit_fields(o.train, v);
+  v("precision", o.precision,
+    one_of<LearnPrecision>({{"single", LearnPrecision::Single}, {"double", LearnPrecision::Double}})
+        .advanced(),
+    "of distances and duals; double is for checks, and slow");
+  v("max_memory_gb", o.max_memory_gb, above(0).advanced(),
+    "memory for distances and duals; distances beyond it are computed again in every round");
+}
+
+// The values of the paper where ours differ: plain subgradient steps, no screening, no calibration.
+void apply_paper_preset(ExemplarLearnOptions& options);
+
+// One example: samples and their true clusters. Points, or matrices of candidate distances.
+struct LearnSet {
+  FloatView points;                      // n x d; all sets have the same d
+  std::vector<int> labels;               // n, 0 .. clusters - 1, none empty
+  std::vector<FloatView> matrices = {};  // n x n each; all sets have as many
+};
+
+struct LearnInput {
+  std::vector<LearnSet> sets;
+  std::vector<CandidateDistance> candidates =
+      {};                               // of points; empty: squared difference a coordinate
+  std::vector<std::string> names = {};  // of coordinates or matrices; empty: "column 3", "matrix 0"
+};
+
+struct ExemplarLearnResult {
+  LearnedDistance model;         // mean weights of the second half of the rounds
+  RunSummary summary;            // objective: the bound of the loss at the last round, its trace
+  std::vector<CrfRound> rounds;  // the parts of the objective, as many as the trace has
+  std::vector<double> shares;    // F: weight times the candidate's mean over the pairs, of the sum
+};
+
+// Throws InvalidArgument where a set cannot teach (one cluster that holds everything, every sample
+// alone), where widths differ, where the penalty is alpha or less (single samples would then always
+// win), where all candidates are constant; DataError for NaN and for negative distances. The model
+// has no samples: add_samples() puts them in.
+ExemplarLearnResult learn_exemplar_distance(const LearnInput& input,
+                                            const ExemplarLearnOptions& options,
+                                            Monitor& monitor = silent_monitor());
+
+// Bytes of duals and of distances under the present weights, for sets of these sizes.
+double learn_memory_bytes(const std::vector<LearnSet>& sets, LearnPrecision precision);
+
+}  // namespace milieu

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// An ISA source (cmake/MilieuModule.cmake). Vectors are as wide as the set has them, so sums may
+// differ in the last bits between instruction sets, as those of the product before them do.
+#include "milieu/exemplar/learn/learn_loops.h"
+
+namespace milieu::MILIEU_ISA {
+
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kLanes = 16;
+#elif defined(__AVX__)
+constexpr int kLanes = 8;
+#else
+constexpr int kLanes = 4;
+#endif
+typedef float Floats __attribute__((vector_size(4 * kLanes), aligned(4)));
+typedef int32_t Ints __attribute__((vector_size(4 * kLanes), aligned(4)));
+
+inline Floats load(const float* p) { return *reinterpret_cast<const Floats*>(p); }
+inline Ints load(const int32_t* p) { return *reinterpret_cast<const Ints*>(p); }
+inline void store(float* p, Floats value) { *reinterpret_cast<Floats*>(p) = value; }
+inline void store(int32_t* p, Ints value) { *reinterpret_cast<Ints*>(p) = value; }
+inline Floats spread(float value) { return value - Floats{}; }
+
+}  // namespace
+
+float slave_row(const float* distance, const float* charge, const int32_t* label, int64_t n,
+                int32_t own, float beta, float step, float* dual, int32_t* count, double* gained,
+                int64_t* where, bool* is_open) {
+  const Floats zero = {}, steps = spread(step), betas = spread(beta);
+  const Ints owns = own - Ints{};
+  Floats least = spread(3e38f), sums = {};
+  Ints place = {};   // where each lane's chunk with its least value begins
+  Ints opened = {};  // -1 where theta of that one is below 0
+  for (int64_t q = 0; q < n; q += kLanes) {
+    const Floats old = load(dual + q);
+    const Floats theta = load(charge + q) + old;
+    const Ints is_negative = theta < zero;
+    const Floats through = load(distance + q) + (load(label + q) == owns ? betas : zero) +
+                           (is_negative ? zero : theta);
+    store(dual + q, is_negative ? old + steps : old);
+    store(count + q, load(count + q) - is_negative);
+    sums += is_negative ? theta : zero;
+    const Ints is_less = through < least;
+    least = is_less ? through : least;
+    place = is_less ? static_cast<int32_t>(q) - Ints{} : place;
+    opened = is_less ? is_negative : opened;
+  }
+  float lowest = 3e38f;
+  double sum = 0;
+  int64_t first = n;
+  for (int l = 0; l < kLanes; ++l) {
+    const int64_t index = place[l] + l;
+    if (least[l] < lowest || (least[l] == lowest && index < first)) {
+      lowest = least[l];
+      first = index;
+      *is_open = opened[l] != 0;
+    }
+    sum += sums[l];
+  }
+  *gained = sum;
+  *where = first;
+  return lowest;
+}
+
+void distances_from_products(float first, const float* norms, float least, int64_t n, float* out) {
+  for (int64_t q = 0; q < n; ++q) {
+    const float value = first + norms[q] - 2.0f * out[q];
+    out[q] = value > least ? value : least;
+  }
+}
+
+void add_scaled(const float* values, float factor, int64_t n, float* sum) {
+  for (int64_t q = 0; q < n; ++q) sum[q] += factor * values[q];
+}
+
+void add_squared_differences(const float* a, const float* b, double factor, int64_t n,
+                             double* sum) {
+  for (int64_t t = 0; t < n; ++t) {
+    const double difference = static_cast<double>(a[t]) - b[t];
+    sum[t] += factor * (difference * difference);
+  }
+}
+
+double weigh_row(const float* x, const float* w, int64_t n, float* out) {
+  Floats sums = {};
+  int64_t t = 0;
+  for (; t + kLanes <= n; t += kLanes) {
+    const Floats values = load(x + t), weighted = load(w + t) * values;
+    store(out + t, weighted);
+    sums += weighted * values;
+  }
+  double sum = 0;
+  for (int l = 0; l < kLanes; ++l) sum += sums[l];
+  for (; t < n; ++t) {
+    out[t] = w[t] * x[t];
+    sum += out[t] * x[t];
+  }
+  return sum;
+}
+
+namespace {
+
+typedef float Float4 __attribute__((vector_size(16), aligned(4)));
+typedef int32_t Int4 __attribute__((vector_size(16)));
+
+inline void transpose_four(const float* in, int64_t stride, float* out) {
+  Float4 row[4];
+  for (int i = 0; i < 4; ++i) row[i] = *reinterpret_cast<const Float4*>(in + i * stride);
+  const Float4 a = __builtin_shuffle(row[0], row[1], Int4{0, 4, 1, 5});
+  const Float4 b = __builtin_shuffle(row[0], row[1], Int4{2, 6, 3, 7});
+  const Float4 c = __builtin_shuffle(row[2], row[3], Int4{0, 4, 1, 5});
+  const Float4 d = __builtin_shuffle(row[2], row[3], Int4{2, 6, 3, 7});
+  *reinterpret_cast<Float4*>(out) = __builtin_shuffle(a, c, Int4{0, 1, 4, 5});
+  *reinterpret_cast<Float4*>(out + stride) = __builtin_shuffle(a, c, Int4{2, 3, 6, 7});
+  *reinterpret_cast<Float4*>(out + 2 * stride) = __builtin_shuffle(b, d, Int4{0, 1, 4, 5});
+  *reinterpret_cast<Float4*>(out + 3 * stride) = __builtin_shuffle(b, d, Int4{2, 3, 6, 7});
+}
+
+}  // namespace
+
+void transpose(const float* in, int64_t rows, int64_t cols, int64_t stride, float* out) {
+  const int64_t full_rows = rows / 4 * 4, full_cols = cols / 4 * 4;
+  for (int64_t q = 0; q < full_cols; q += 4)
+    for (int64_t p = 0; p < full_rows; p += 4)
+      transpose_four(in + p * stride + q, stride, out + q * stride + p);
+  for (int64_t p = 0; p < rows; ++p)
+    for (int64_t q = p < full_rows ? full_cols : 0; q < cols; ++q)
+      out[q * stride + p] = in[p * stride + q];
+}
+
+}  // namespace milieu::MILIEU_ISA

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exemplar clustering [Komodakis11, Eq. 1]: choose the samples that represent the rest, and their
+// number with them, so that
+//   sum over samples of the distance to their exemplar + a penalty for each exemplar
+// is smallest. The result says how far from the smallest value it can be at most.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "milieu/base/fields.h"
+#include "milieu/base/monitor.h"
+#include "milieu/base/summary.h"
+#include "milieu/exemplar/search/service_lists.h"
+#include "milieu/linalg/matrix.h"
+#include "milieu/linalg/pair_distance.h"
+
+namespace milieu {
+
+// How the first set of exemplars is found. Both are improved by search and rounding afterwards.
+enum class ExemplarStart { Greedy, Stabilities };
+
+struct ExemplarOptions {
+  Distance distance = Distance::Euclidean;  // between points; precomputed: points are the costs
+  std::string penalty = "median";  // d_qq of every sample: a number, or "median" of all distances;
+                                   // larger penalty, fewer exemplars
+  int num_clusters = 0;            // wished number of exemplars; 0: the penalty decides
+  int num_neighbors = 0;           // candidates kept for each sample; 0: all that can pay, as long
+                                   // as they fit into max_memory_gb, else the nearest 40
+  ExemplarStart start = ExemplarStart::Greedy;
+  double rel_gap = 1e-4;      // stop when energy and bound are this close, or hardly come closer;
+                              // 0: go on to the limit of steps unless they meet
+  int max_iterations = 1000;  // dual steps in all
+  double max_memory_gb = 2;   // for distances; more is refused, or lists are cut
+  uint64_t seed = 1;          // for shaken starts, and the pairs behind "median" on large sets
+  int num_threads = 0;
+};
+
+template <class Visitor>
+void visit_fields(ExemplarOptions& o, Visitor&& v) {
+  v("distance", o.distance, distance_choices(),
+    "distance between samples; precomputed: INPUT is a square matrix of costs");
+  v("penalty", o.penalty, anything(),
+    "cost of each exemplar: a number, or median (of all distances); larger gives fewer exemplars");
+  v("num_clusters", o.num_clusters, at_least(0).alias("k"),
+    "wished number of exemplars; 0 lets the penalty decide");
+  v("num_neighbors", o.num_neighbors, at_least(0).alias("neighbors"),
+    "candidates kept for each sample; 0 keeps all that can pay while they fit the memory");
+  v("start", o.start,
+    one_of<ExemplarStart>(
+        {{"greedy", ExemplarStart::Greedy}, {"stabilities", ExemplarStart::Stabilities}}),
+    "how the first exemplars are found");
+  v("rel_gap", o.rel_gap, at_least(0),
+    "stop when energy and lower bound are this close, or hardly come closer; 0: only when they "
+    "meet");
+  v("max_iterations", o.max_iterations, at_least(1), "limit of dual steps");
+  v("max_memory_gb", o.max_memory_gb, above(0).advanced(), "memory for distances");
+  v("seed", o.seed, at_least(0), "start of all random numbers");
+  v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
+}
+
+// Exactly one of points, costs and lists is given.
+struct ExemplarInput {
+  FloatView points;                     // n x d samples
+  FloatView costs;                      // n x n, [p, q]: cost of serving p by exemplar q; need be
+                                        // neither symmetric nor metric; the diagonal is ignored
+  const ServiceLists* lists = nullptr;  // with penalties and caps inside; options.penalty unused
+  std::span<const double> penalties;    // one per sample; empty: options.penalty for all
+};
+
+struct ExemplarModel {
+  static constexpr std::string_view kKind = "exemplar";
+  static constexpr int kFormatVersion = 1;
+  std::vector<int64_t> rows;  // the exemplars' rows in the training data, ascending
+  Matrix<float> exemplars;    // their features, k x d; empty when only costs were given
+  std::string distance;       // by name
+};
+
+template <class Visitor>
+void visit_arrays(ExemplarModel& m, Visitor&& v) {
+  v("rows", m.rows);
+  v("exemplars", m.exemplars);
+  v("distance", m.distance);
+}
+
+// One solved penalty on the way to a wished number of exemplars.
+struct PenaltyTrial {
+  double penalty = 0;
+  int num_exemplars = 0;
+  double energy = 0;  // with that penalty
+  double lower_bound = 0;
+};
+
+struct ExemplarResult {
+  std::vector<int> labels;  // n, place of the sample's exemplar in model.rows
+  ExemplarModel model;
+  RunSummary summary;      // objective = energy; extra: energy, lower_bound, gap, exemplars, ...
+  double energy = 0;       // sum of distances + penalties; with num_clusters > 0 and one penalty
+                           // for all: the sum of distances alone
+  double lower_bound = 0;  // no choice of exemplars has less energy
+  double gap = 0;          // (energy - lower_bound) / |lower_bound|
+  int64_t num_fixed_open = 0;       // samples that are exemplars in every better solution
+  int64_t num_fixed_closed = 0;     // samples that are exemplars in no better solution
+  std::vector<PenaltyTrial> curve;  // ascending penalties; empty unless num_clusters > 0
+};
+
+// The number that `text` names or, for "median", the median of the finite costs; their mean where
+// it is not positive (mostly duplicates: a penalty of 0 would make every sample an exemplar), 1
+// where that is not either. Throws InvalidArgument for other texts and when no cost is finite.
+double penalty_from_text(const std::string& text, std::vector<float> costs);
+
+ExemplarResult fit_exemplar(const ExemplarInput& input, const ExemplarOptions& options,
+                            Monitor& monitor = silent_monitor());
+
+// Nearest exemplar of each row; ties go to the lowest label. InvalidArgument when the model was
+// fitted on costs.
+std::vector<int> predict(const ExemplarModel& model, FloatView points, int num_threads = 0);
+
+}  // namespace milieu

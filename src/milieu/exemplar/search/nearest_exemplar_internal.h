@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Assigning samples to given exemplars by their features.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "milieu/exemplar/search/exemplar.h"
+#include "milieu/exemplar/search/exemplar_solve_internal.h"
+
+namespace milieu::internal {
+
+std::string distance_name(Distance distance);
+Distance distance_from_name(const std::string& name);  // DataError for an unknown one
+
+// Index of the nearest row of `exemplars` for each row of `points`; ties to the lowest index.
+// InvalidArgument when the widths differ.
+std::vector<int> nearest_exemplars(Distance distance, FloatView exemplars, FloatView points,
+                                   int num_threads, std::vector<float>* costs = nullptr);
+
+// After a search on cut lists: a sample none of whose candidates is open was made an exemplar of
+// its own, though one that it does not list may be cheaper. Closes such exemplars where that saves
+// energy. All other samples are with their nearest exemplar already: what a row does not list costs
+// at least as much as what it lists.
+void serve_by_true_nearest(const ExemplarInput& input, const ExemplarOptions& options,
+                           const ServiceLists& lists, ExemplarSolution& solution, Monitor& monitor);
+
+// Options of the loop from the user's.
+SolveOptions solve_options(const ExemplarOptions& options);
+
+}  // namespace milieu::internal

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the words of a local feature come from. A learned vocabulary belongs to the contents of the
+// pictures in its sample: the pictures whose path has the smallest hash, so that a new picture
+// seldom changes it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "milieu/base/error.h"
+#include "milieu/base/random.h"
+#include "milieu/data/atomic_file.h"
+#include "milieu/data/dataset.h"
+#include "milieu/data/format/npy.h"
+#include "milieu/feature/cache/extract_internal.h"
+#include "milieu/feature/cache/hash_internal.h"
+#include "milieu/feature/cache/in_order_internal.h"
+
+namespace milieu::internal {
+namespace {
+
+constexpr size_t kMostSamplePictures = 400;
+// Of one feature: descriptors of sample pictures that wait on disk for the main pass.
+constexpr int64_t kMostSampleFloats = int64_t{1} << 28;
+
+// A picture of the sample.
+struct SamplePicture {
+  const ImageItem* item = nullptr;
+  uint64_t hash = 0;  // of the content; 0: unreadable
+};
+
+uint64_t content_hash(const ImageItem& item, const std::string& root) {
+  if (item.known) return item.known->hash;
+  try {
+    return hash_bytes(read_image_file(root + "/" + item.path));
+  } catch (const Error&) {
+    return 0;  // the main pass names it
+  }
+}
+
+std::vector<SamplePicture> sample_pictures(const std::vector<ImageItem>& items,
+                                           const std::string& root, uint64_t seed) {
+  std::vector<const ImageItem*> sample;
+  for (const ImageItem& item : items) sample.push_back(&item);
+  const uint64_t start = hash_text(std::to_string(seed));
+  const auto rank = [&](const ImageItem* item) { return hash_text(item->path, start); };
+  if (sample.size() > kMostSamplePictures) {
+    std::sort(sample.begin(), sample.end(),
+              [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
+    sample.resize(kMostSamplePictures);
+    std::sort(sample.begin(), sample.end());  // back to the order of the listing
+  }
+  std::vector<SamplePicture> pictures;
+  for (const ImageItem* item : sample) pictures.push_back({item, content_hash(*item, root)});
+  return pictures;
+}
+
+// At most `count` rows of the picture's descriptors, drawn at random, in their order.
+Matrix<float> draw_rows(const Matrix<float>& descriptors, int64_t count, Random random) {
+  std::vector<int64_t> rows =
+      random.sample_without_replacement(descriptors.rows(), std::min(count, descriptors.rows()));
+  std::sort(rows.begin(), rows.end());
+  Matrix<float> drawn(static_cast<int64_t>(rows.size()), descriptors.cols());
+  for (size_t i = 0; i < rows.size(); ++i)
+    std::copy_n(descriptors.row(rows[i]), descriptors.cols(), drawn.row(static_cast<int64_t>(i)));
+  return drawn;
+}
+
+Matrix<float> stack(const std::vector<Matrix<float>>& parts) {
+  int64_t rows = 0, cols = 0;
+  for (const Matrix<float>& part : parts) rows += part.rows();
+  for (const Matrix<float>& part : parts) cols = std::max(cols, part.cols());
+  Matrix<float> all(rows, cols);
+  int64_t at = 0;
+  for (const Matrix<float>& part : parts)
+    for (int64_t i = 0; i < part.rows(); ++i) std::copy_n(part.row(i), cols, all.row(at++));
+  return all;
+}
+
+// What a picture of the sample gives: rows for the codebook, and all of them where they are new.
+struct SampleRows {
+  Matrix<float> drawn;
+  std::optional<LocalDescriptors> computed;
+};
+
+SampleRows describe_sample(const FeatureTask& task, const SamplePicture& picture,
+                           const std::string& root, const DecodeOptions& decode, int64_t quota,
+                           const Random& random) {
+  if (task.sample->has(picture.hash))
+    return {draw_rows(task.sample->read(picture.hash).descriptors, quota, random), {}};
+  try {
+    const Image image = load_image(root + "/" + picture.item->path, decode);
+    SampleRows rows;
+    rows.computed = task.spec.feature->local({image, picture.item->path});
+    rows.drawn = draw_rows(rows.computed->descriptors, quota, random);
+    return rows;
+  } catch (const Error&) {
+    return {};  // the main pass names it
+  }
+}
+
+void keep_sample(FeatureTask& task, const SamplePicture& picture, const SampleRows& rows) {
+  if (!rows.computed || picture.hash == 0 || task.sample->has(picture.hash)) return;
+  const int64_t floats = rows.computed->descriptors.size() + rows.computed->frames.size();
+  if (task.sample->num_appended() + floats <= kMostSampleFloats)
+    task.sample->append(picture.hash, *rows.computed);
+}
+
+// False when stopped.
+bool learn(FeatureTask& task, const std::vector<SamplePicture>& sample, const std::string& root,
+           const ExtractOptions& options, Monitor& monitor) {
+  const auto n = static_cast<int64_t>(sample.size());
+  const WordOptions& words = task.spec.words;
+  const int64_t quota = std::max<int64_t>(1, (words.num_samples + n - 1) / n);
+  std::vector<Matrix<float>> parts;
+  const std::string stage = "images for the words of " + task.spec.id;
+  for_each_in_order(
+      n, options.num_threads, monitor,
+      [&](int64_t i) {
+        return describe_sample(task, sample[i], root, options.decode, quota,
+                               Random(words.seed).child(static_cast<uint64_t>(i)));
+      },
+      [&](int64_t i, SampleRows rows) {
+        keep_sample(task, sample[i], rows);
+        parts.push_back(std::move(rows.drawn));
+        monitor.on_progress(stage, i + 1, n);
+      });
+  if (monitor.should_stop()) return false;
+  task.vocabulary = learn_vocabulary(stack(parts), words, options.num_threads, monitor);
+  return !monitor.should_stop();
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// True when the options name a vocabulary.
+bool take_given(FeatureTask& task, const ExtractOptions& options) {
+  const WordOptions& words = task.spec.words;
+  const std::string& folder = options.vocabulary_folder;
+  if (!folder.empty()) {
+    if (!has_vocabulary(folder, task.spec.id))
+      throw InvalidArgument(fmt::format("{} has no vocabulary of {} ({}.codebook.npy)", folder,
+                                        task.spec.id, task.spec.id));
+    task.vocabulary = read_vocabulary(folder, task.spec.id);
+  } else if (!words.codebook.empty()) {
+    require(words.pca == 0,
+            "pca and codebook exclude each other: a codebook made elsewhere fits "
+            "descriptors as they are");
+    task.vocabulary.words.centers = options.read_codebook
+                                        ? options.read_codebook(words.codebook)
+                                        : Matrix<float>(load_dataset(words.codebook).points.view());
+  } else {
+    return false;
+  }
+  const std::string idf = folder + "/" + task.spec.id + ".idf.npy";
+  if (words.weight == WordWeight::TfIdf && !folder.empty() && std::filesystem::exists(idf)) {
+    const RawArray raw = open_npy(idf);
+    for (int64_t i = 0; i < raw.rows(); ++i) task.idf.push_back(element_at(raw, i, 0));
+    if (static_cast<int64_t>(task.idf.size()) != task.vocabulary.size())
+      throw DataError(fmt::format("{} has {} numbers, the codebook {} words: they must match", idf,
+                                  task.idf.size(), task.vocabulary.size()));
+  }
+  return true;
+}
+
+}  // namespace
+
+bool find_vocabulary(FeatureTask& task, const std::vector<ImageItem>& items,
+                     const std::string& root, const std::string& out, const ExtractOptions& options,
+                     Monitor& monitor, std::vector<std::string>& warnings) {
+  if (take_given(task, options)) return true;
+  const WordOptions& words = task.spec.words;
+  const std::vector<SamplePicture> sample = sample_pictures(items, root, words.seed);
+  const std::string descriptors = descriptor_key(task, options.decode);
+  uint64_t key = hash_text(fmt::format("{} words {} pca {} samples {} seed {}", descriptors,
+                                       words.num_words, words.pca, words.num_samples, words.seed));
+  for (const SamplePicture& picture : sample) key = hash_text(hex(picture.hash), key);
+  task.sample = std::make_unique<RowStore>(patch_files(out, task.spec.id),
+                                           hidden(out, task.spec.id + ".sample"), descriptors);
+  const std::string key_path = hidden(out, task.spec.id + ".vocabulary");
+  const std::string folder = hidden(out, "");
+  if (first_line(key_path) == hex(key) && has_vocabulary(folder, task.spec.id)) {
+    task.vocabulary = read_vocabulary(folder, task.spec.id);
+  } else {
+    if (!learn(task, sample, root, options, monitor)) return false;
+    std::filesystem::remove(key_path);
+    write_vocabulary(folder, task.spec.id, task.vocabulary);
+    write_file_atomically(key_path, hex(key) + "\n");
+  }
+  if (task.vocabulary.size() < words.num_words)
+    warnings.push_back(
+        fmt::format("{}: only {} descriptors, so the codebook has {} words instead "
+                    "of {}",
+                    task.spec.id, task.vocabulary.size(), task.vocabulary.size(), words.num_words));
+  return true;
+}
+
+}  // namespace milieu::internal

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <vl/generic.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <opencv2/core/version.hpp>
+#include <sstream>
+
+#include "milieu/base/error.h"
+#include "milieu/base/summary.h"
+#include "milieu/data/atomic_file.h"
+#include "milieu/data/dataset.h"
+#include "milieu/data/format/npy.h"
+#include "milieu/feature/cache/feature_folder_internal.h"
+#include "milieu/feature/cache/hash_internal.h"
+
+namespace milieu::internal {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// In quotes where the text needs them, as in every CSV.
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+// The cells of one record; moves `at` behind its line end.
+std::vector<std::string> csv_record(std::string_view text, size_t& at) {
+  std::vector<std::string> cells(1);
+  bool is_quoted = false;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (is_quoted && c == '"' && at + 1 < text.size() && text[at + 1] == '"') {
+      cells.back() += text[++at];
+    } else if (c == '"') {
+      is_quoted = !is_quoted;
+    } else if (c == ',' && !is_quoted) {
+      cells.emplace_back();
+    } else if (c == '\n' && !is_quoted) {
+      ++at;
+      break;
+    } else {
+      cells.back() += c;
+    }
+  }
+  return cells;
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file) throw IoError(fmt::format("{} cannot be read", path));
+  return std::move(text).str();
+}
+
+FolderRecord parse_features_json(const Json& json, const std::string& path) {
+  FolderRecord record;
+  if (json.at("format").get<int>() > kFolderFormat)
+    throw DataError(fmt::format("{} is of format {}, this Milieu knows {}: take a newer one", path,
+                                json.at("format").get<int>(), kFolderFormat));
+  record.source = json.at("source").get<std::string>();
+  record.absolute_source = json.value("absolute_source", "");
+  record.num_images = json.at("images").at("count").get<int64_t>();
+  if (!parse_hex(json.at("images").at("hash").get<std::string>(), record.images))
+    throw DataError(fmt::format("{} has a hash that is none", path));
+  record.max_side = json.at("decode").at("max_side").get<int>();
+  record.max_pixels = json.at("decode").at("max_pixels").get<int64_t>();
+  for (const auto& [id, entry] : json.at("features").items()) {
+    FeatureRecord feature;
+    feature.id = id;
+    feature.spec = entry.at("spec").get<std::string>();
+    feature.kind = entry.at("kind").get<std::string>();
+    feature.options_json = entry.at("options").dump();
+    feature.key = entry.at("key").get<std::string>();
+    feature.patches_key = entry.value("patches_key", "");
+    feature.cols = entry.at("columns").get<int64_t>();
+    record.features.push_back(std::move(feature));
+  }
+  return record;
+}
+
+}  // namespace
+
+std::string images_csv(const std::vector<ImageRow>& rows) {
+  std::string text = "path,class,width,height,hash\n";
+  for (const ImageRow& row : rows)
+    text += fmt::format("{},{},{},{},{}\n", csv_cell(row.path), csv_cell(row.class_name), row.width,
+                        row.height, hex(row.hash));
+  return text;
+}
+
+std::vector<ImageRow> read_images_csv(const std::string& path) {
+  const std::string text = read_text(path);
+  std::vector<ImageRow> rows;
+  size_t at = 0;
+  csv_record(text, at);  // the header
+  while (at < text.size()) {
+    const std::vector<std::string> cells = csv_record(text, at);
+    ImageRow row;
+    if (cells.size() != 5 || !parse_hex(cells[4], row.hash))
+      throw DataError(
+          fmt::format("{}: line {} is not path,class,width,height,hash", path, rows.size() + 2));
+    row.path = cells[0];
+    row.class_name = cells[1];
+    row.width = std::atoi(cells[2].c_str());
+    row.height = std::atoi(cells[3].c_str());
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+void write_features_json(const std::string& path, const FolderRecord& record) {
+  Json json;
+  json["format"] = kFolderFormat;
+  json["versions"] = {{"milieu", version()}, {"opencv", CV_VERSION}, {"vlfeat", VL_VERSION_STRING}};
+  json["source"] = record.source;
+  json["absolute_source"] = record.absolute_source;
+  json["images"] = {{"count", record.num_images}, {"hash", hex(record.images)}};
+  json["decode"] = {{"max_side", record.max_side}, {"max_pixels", record.max_pixels}};
+  json["features"] = Json::object();
+  for (const FeatureRecord& feature : record.features) {
+    Json entry;
+    entry["spec"] = feature.spec;
+    entry["kind"] = feature.kind;
+    entry["columns"] = feature.cols;
+    entry["options"] = Json::parse(feature.options_json);
+    entry["key"] = feature.key;
+    if (!feature.patches_key.empty()) entry["patches_key"] = feature.patches_key;
+    json["features"][feature.id] = std::move(entry);
+  }
+  write_file_atomically(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+FolderRecord read_features_json(const std::string& path) {
+  try {
+    return parse_features_json(Json::parse(read_text(path)), path);
+  } catch (const Json::exception& error) {
+    throw DataError(
+        fmt::format("{} is not the features.json of a folder of features: {}", path, error.what()));
+  }
+}
+
+StoreFiles whole_files(const std::string& out, const std::string& id) {
+  return {.values = out + "/" + id + ".npy", .frames = {}, .offsets = {}, .grids = {}};
+}
+StoreFiles count_files(const std::string& out, const std::string& id) {
+  return {.values = hidden(out, id + ".counts.npy"), .frames = {}, .offsets = {}, .grids = {}};
+}
+StoreFiles patch_files(const std::string& out, const std::string& id) {
+  const std::string stem = out + "/" + id;
+  return {.values = stem + ".descriptors.npy",
+          .frames = stem + ".frames.npy",
+          .offsets = stem + ".offsets.npy",
+          .grids = stem + ".grids.npy"};
+}
+std::string hidden(const std::string& out, const std::string& name) {
+  return out + "/.milieu/" + name;
+}
+
+void write_vocabulary(const std::string& folder, const std::string& id, const Vocabulary& v) {
+  const std::string stem = folder + "/" + id;
+  if (!v.pca.components.empty()) {
+    Matrix<double> table(v.pca.components.rows() + 1, v.pca.components.cols());
+    std::copy(v.pca.mean.begin(), v.pca.mean.end(), table.row(0));
+    std::copy_n(v.pca.components.data(), v.pca.components.size(), table.row(1));
+    write_npy(stem + ".pca.npy", std::as_const(table).view());
+  } else {
+    std::filesystem::remove(stem + ".pca.npy");
+  }
+  write_npy(stem + ".codebook.npy", v.words.centers.view());
+}
+
+Vocabulary read_vocabulary(const std::string& folder, const std::string& id) {
+  const std::string stem = folder + "/" + id;
+  Vocabulary v;
+  v.words.centers = Matrix<float>(load_dataset(stem + ".codebook.npy").points.view());
+  if (!std::filesystem::exists(stem + ".pca.npy")) return v;
+  const RawArray raw = open_npy(stem + ".pca.npy");
+  if (raw.rows() != v.words.centers.cols() + 1)
+    throw DataError(
+        fmt::format("{}.pca.npy has {} rows, must have one more than the codebook has "
+                    "columns ({})",
+                    stem, raw.rows(), v.words.centers.cols()));
+  v.pca.components = Matrix<double>(raw.rows() - 1, raw.cols());
+  for (int64_t j = 0; j < raw.cols(); ++j) {
+    v.pca.mean.push_back(element_at(raw, 0, j));
+    for (int64_t i = 1; i < raw.rows(); ++i) v.pca.components(i - 1, j) = element_at(raw, i, j);
+  }
+  return v;
+}
+
+bool has_vocabulary(const std::string& folder, const std::string& id) {
+  return std::filesystem::exists(folder + "/" + id + ".codebook.npy");
+}
+
+uint64_t hash_of(const Vocabulary& v) {
+  const auto bytes = [](const auto* data, int64_t count) {
+    return std::span(reinterpret_cast<const uint8_t*>(data), sizeof(*data) * count);
+  };
+  uint64_t hash = hash_bytes(bytes(v.words.centers.data(), v.words.centers.size()));
+  hash = hash_bytes(bytes(v.pca.mean.data(), static_cast<int64_t>(v.pca.mean.size())), hash);
+  return hash_bytes(bytes(v.pca.components.data(), v.pca.components.size()), hash);
+}
+
+}  // namespace milieu::internal
