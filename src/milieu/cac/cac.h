@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/inputs.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/cac/context_groups.h"
@@ -116,6 +117,22 @@ struct CacInput {
   // the views, one for each sample will do.
   std::span<const int> initial_phrases;
 };
+
+template <class Visitor>
+void visit_inputs(CacInput& in, Visitor&& v) {
+  v("view", in.views, InputRule{InputKind::Views, "n x any"},
+    "a view of the samples in place of INPUT; give it once per view");
+  v("groups", in.groups, InputRule{InputKind::Groups, "groups"},
+    "groups of samples: row numbers, one group per line, or a .mtx matrix");
+  v("positions", in.positions, InputRule{InputKind::Rows, "n x 2"},
+    "position of every sample; its spatial neighbours form its group");
+  v("images", in.images, InputRule{InputKind::Classes, "n"},
+    "image of every sample; neighbours are searched within one image");
+  v("initial_words", in.initial_words, InputRule{InputKind::Integers, "views n"},
+    "initial word of every sample, view after view; replaces all restarts");
+  v("initial_phrases", in.initial_phrases, InputRule{InputKind::Integers, "groups"},
+    "initial phrase of every group, for initial_words");
+}
 
 // What predicts for new samples and groups.
 struct CacModel {

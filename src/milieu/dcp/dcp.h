@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/inputs.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -130,6 +131,23 @@ struct DcpInput {
   std::span<const DcpLink> must_links;    // pairs that share a part
   std::span<const DcpLink> cannot_links;  // pairs that do not
 };
+
+template <class Visitor>
+void visit_inputs(DcpInput& in, Visitor&& v) {
+  v("context", in.context, InputRule{InputKind::Samples, "m x d"},
+    "samples that the parts are separated from");
+  v("weights", in.weights, InputRule{InputKind::Weights, "n"}, "weight of every sample");
+  v("context_weights", in.context_weights, InputRule{InputKind::Numbers, "m"},
+    "weight of every context sample");
+  v("initial_labels", in.initial_labels, InputRule{InputKind::Parts, "n"},
+    "initial part of every sample; replaces all restarts");
+  v("memberships", in.memberships, InputRule{InputKind::Parts, "n"},
+    "part that a sample must be in, or -1");
+  v("must_link", in.must_links, InputRule{InputKind::Pairs, "pairs x 2"},
+    "pairs of samples that must share a part");
+  v("cannot_link", in.cannot_links, InputRule{InputKind::Pairs, "pairs x 2"},
+    "pairs of samples that must not share a part");
+}
 
 // f_k(x) = <coefficients_k, features(x)> + offset_k; x belongs to the part with the largest f_k.
 // The features of the linear kernel are x itself, else the kernel of x with every training sample.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/inputs.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/icc/density/density_map.h"
@@ -92,6 +93,14 @@ struct IccInput {
       {};                // n x p: the samples in the space of the densities (Isomap, LLE, ...)
   DoubleView axes = {};  // p x d: a linear projection
 };
+
+template <class Visitor>
+void visit_inputs(IccInput& in, Visitor&& v) {
+  v("coordinates", in.coordinates, InputRule{InputKind::Rows, "n x p"},
+    "position of every sample in the space of the densities, in place of projection");
+  v("axes", in.axes, InputRule{InputKind::Table, "p x d"},
+    "rows of a linear projection, in place of projection");
+}
 
 // What labels new samples. Coordinates are axes x + origin. Cells of class c are entries
 // [c * cells, (c + 1) * cells) of `cell_labels` and row c of `maps`.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/inputs.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -94,6 +95,13 @@ struct GmmInput {
                                             // covariance from the samples nearest to it
   const GmmModel* initial_model = nullptr;  // k components of options.covariance, or null
 };
+
+template <class Visitor>
+void visit_inputs(GmmInput& in, Visitor&& v) {
+  v("weights", in.weights, InputRule{InputKind::Weights, "n"}, "weight of every sample");
+  v("initial_means", in.initial_means, InputRule{InputKind::Table, "k x d"},
+    "initial means, one per row; they replace all restarts");
+}
 
 struct GmmResult {
   std::vector<int> labels;  // n, in [0, k); equal to predict(model, points)

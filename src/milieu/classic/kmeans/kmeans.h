@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/inputs.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -47,6 +48,13 @@ struct KMeansInput {
   std::span<const double> weights;  // n sample weights >= 0, or empty: all 1
   FloatView initial_centers;        // k x d, or empty; given centres make it a single start
 };
+
+template <class Visitor>
+void visit_inputs(KMeansInput& in, Visitor&& v) {
+  v("weights", in.weights, InputRule{InputKind::Weights, "n"}, "weight of every sample");
+  v("initial_centers", in.initial_centers, InputRule{InputKind::Table, "k x d"},
+    "initial centres, one per row; they replace all restarts");
+}
 
 // What predicts for new samples.
 struct KMeansModel {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/inputs.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -50,6 +51,13 @@ struct KModesInput {
   std::span<const double> weights = {};  // n sample weights >= 0, or empty: all 1
   FloatView initial_modes = {};  // k x d of 0 and 1, or empty; given modes make it a single start
 };
+
+template <class Visitor>
+void visit_inputs(KModesInput& in, Visitor&& v) {
+  v("weights", in.weights, InputRule{InputKind::Weights, "n"}, "weight of every sample");
+  v("initial_modes", in.initial_modes, InputRule{InputKind::Table, "k x d"},
+    "initial modes, one per row; they replace all restarts");
+}
 
 // What predicts for new samples.
 struct KModesModel {

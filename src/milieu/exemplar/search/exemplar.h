@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/inputs.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/exemplar/search/service_lists.h"
@@ -70,6 +71,14 @@ struct ExemplarInput {
   const ServiceLists* lists = nullptr;  // with penalties and caps inside; options.penalty unused
   std::span<const double> penalties;    // one per sample; empty: options.penalty for all
 };
+
+template <class Visitor>
+void visit_inputs(ExemplarInput& in, Visitor&& v) {
+  v("penalties", in.penalties, InputRule{InputKind::Weights, "n"},
+    "penalty of every sample, in place of penalty");
+  v("lists", in.lists, InputRule{InputKind::Costs, "pairs x 3"},
+    "allowed pairs with their costs, in place of a distance: sample, sample that may represent it, cost");
+}
 
 struct ExemplarModel {
   static constexpr std::string_view kKind = "exemplar";
