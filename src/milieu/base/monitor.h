@@ -23,6 +23,10 @@ struct IterationReport {
   double seconds = 0;  // since the fit began
 };
 
+// What a run is doing. Interrupted while Reading, nothing is lost; while Describing, finished
+// features are on disk and the same command resumes; while Fitting, the result so far is valid.
+enum class RunStage { Reading, Describing, Fitting };
+
 // Why a method should stop now; None means go on.
 enum class StopReason { None, Cancelled, TimeLimit };
 
@@ -41,6 +45,13 @@ class Monitor {
   virtual void on_progress(std::string_view stage, int64_t done, int64_t total) {
     (void)stage, (void)done, (void)total;
   }
+
+  // Called when a run enters a stage; `what` names the input or the method.
+  virtual void on_stage(RunStage stage, std::string_view what) { (void)stage, (void)what; }
+
+  // Something a person should know at once, such as a file that was skipped. It is a warning of
+  // the run's summary too, possibly as part of a count.
+  virtual void on_note(std::string_view sentence) { (void)sentence; }
 
   // Asked at every outer iteration and about ten times a second in long inner loops; thread-safe
   // and cheap (an atomic load and a clock read).

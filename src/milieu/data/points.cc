@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "milieu/data/points.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 
 namespace milieu {
@@ -40,6 +43,20 @@ Points Points::gather(const std::vector<int64_t>& rows, int num_threads) const {
     }
   });
   return Points(std::move(kept));
+}
+
+Points join_columns(const Points& left, const Points& right) {
+  if (left.rows() == 0) return right;
+  if (right.rows() == 0) return left;
+  if (left.rows() != right.rows())
+    throw DataError(fmt::format("columns of {} and {} rows are joined: they must match",
+                                left.rows(), right.rows()));
+  Matrix<float> joined(left.rows(), left.cols() + right.cols());
+  for (int64_t i = 0; i < joined.rows(); ++i) {
+    std::copy_n(left.view().row(i), left.cols(), joined.row(i));
+    std::copy_n(right.view().row(i), right.cols(), joined.row(i) + left.cols());
+  }
+  return Points(std::move(joined));
 }
 
 bool is_stretch(const std::vector<int64_t>& rows) {

@@ -37,6 +37,10 @@ class Points {
   bool is_mapped_ = false;
 };
 
+// The columns of `left`, then those of `right`. Either may have no rows: the other is returned.
+// Throws DataError when both have rows, but not equally many.
+Points join_columns(const Points& left, const Points& right);
+
 // True when `rows` is begin, begin + 1, ..., begin + size - 1.
 bool is_stretch(const std::vector<int64_t>& rows);
 

@@ -2,37 +2,18 @@
 // labels.csv: one sample a line. docs/format.md describes it.
 #include <fmt/format.h>
 
-#include <cstring>
 #include <iterator>
 #include <string_view>
 
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
+#include "milieu/data/csv_text.h"
 #include "milieu/store/labels_csv.h"
 #include "milieu/store/run_folder.h"
 
 namespace milieu {
 
 namespace {
-
-bool is_control(char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7f; }
-
-// A CSV cell that takes one line and reads back: quoted where RFC 4180 asks for it and around
-// blanks at the ends, which readers strip. Line breaks and other control characters become \xNN.
-void append_csv_cell(fmt::memory_buffer& out, std::string_view text) {
-  const bool needs_quotes = text.empty() || text.find_first_of(",\"") != std::string_view::npos ||
-                            std::strchr(" \t#", text.front()) || std::strchr(" \t", text.back());
-  if (needs_quotes) out.push_back('"');
-  for (char c : text) {
-    if (is_control(c)) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(c));
-      continue;
-    }
-    if (c == '"') out.push_back('"');
-    out.push_back(c);
-  }
-  if (needs_quotes) out.push_back('"');
-}
 
 void check_length(size_t given, size_t expected, const char* name) {
   require(given == 0 || given == expected, [&] {
@@ -51,7 +32,7 @@ struct Samples {
   }
   void append_line(fmt::memory_buffer& out, size_t i, int label) const {
     if (!names.empty())
-      append_csv_cell(out, names[i]);
+      out.append(csv_cell(names[i]));
     else
       fmt::format_to(std::back_inserter(out), "{}",
                      rows.empty() ? static_cast<int64_t>(i) : rows[i]);

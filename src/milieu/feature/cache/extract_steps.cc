@@ -9,7 +9,7 @@
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/feature/cache/extract_internal.h"
-#include "milieu/feature/cache/hash_internal.h"
+#include "milieu/base/hash.h"
 #include "milieu/feature/opencv_internal.h"
 
 namespace milieu::internal {

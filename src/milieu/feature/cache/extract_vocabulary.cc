@@ -15,7 +15,7 @@
 #include "milieu/data/dataset.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/feature/cache/extract_internal.h"
-#include "milieu/feature/cache/hash_internal.h"
+#include "milieu/base/hash.h"
 #include "milieu/feature/cache/in_order_internal.h"
 
 namespace milieu::internal {

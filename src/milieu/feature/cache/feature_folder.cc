@@ -3,61 +3,23 @@
 #include <vl/generic.h>
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <opencv2/core/version.hpp>
-#include <sstream>
 
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
 #include "milieu/base/summary.h"
 #include "milieu/data/atomic_file.h"
+#include "milieu/data/csv_text.h"
 #include "milieu/data/dataset.h"
 #include "milieu/data/format/npy.h"
+#include "milieu/data/text_file.h"
 #include "milieu/feature/cache/feature_folder_internal.h"
-#include "milieu/feature/cache/hash_internal.h"
 
 namespace milieu::internal {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// In quotes where the text needs them, as in every CSV.
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
-// The cells of one record; moves `at` behind its line end.
-std::vector<std::string> csv_record(std::string_view text, size_t& at) {
-  std::vector<std::string> cells(1);
-  bool is_quoted = false;
-  for (; at < text.size(); ++at) {
-    const char c = text[at];
-    if (is_quoted && c == '"' && at + 1 < text.size() && text[at + 1] == '"') {
-      cells.back() += text[++at];
-    } else if (c == '"') {
-      is_quoted = !is_quoted;
-    } else if (c == ',' && !is_quoted) {
-      cells.emplace_back();
-    } else if (c == '\n' && !is_quoted) {
-      ++at;
-      break;
-    } else {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file) throw IoError(fmt::format("{} cannot be read", path));
-  return std::move(text).str();
-}
 
 FolderRecord parse_features_json(const Json& json, const std::string& path) {
   FolderRecord record;
@@ -90,18 +52,15 @@ FolderRecord parse_features_json(const Json& json, const std::string& path) {
 std::string images_csv(const std::vector<ImageRow>& rows) {
   std::string text = "path,class,width,height,hash\n";
   for (const ImageRow& row : rows)
-    text += fmt::format("{},{},{},{},{}\n", csv_cell(row.path), csv_cell(row.class_name), row.width,
+    text += fmt::format("{},{},{},{},{}\n", csv_cell(row.path),
+                        row.class_name.empty() ? "" : csv_cell(row.class_name), row.width,
                         row.height, hex(row.hash));
   return text;
 }
 
 std::vector<ImageRow> read_images_csv(const std::string& path) {
-  const std::string text = read_text(path);
   std::vector<ImageRow> rows;
-  size_t at = 0;
-  csv_record(text, at);  // the header
-  while (at < text.size()) {
-    const std::vector<std::string> cells = csv_record(text, at);
+  for (const std::vector<std::string>& cells : read_csv_records(read_text_file(path))) {
     ImageRow row;
     if (cells.size() != 5 || !parse_hex(cells[4], row.hash))
       throw DataError(
@@ -139,7 +98,7 @@ void write_features_json(const std::string& path, const FolderRecord& record) {
 
 FolderRecord read_features_json(const std::string& path) {
   try {
-    return parse_features_json(Json::parse(read_text(path)), path);
+    return parse_features_json(Json::parse(read_text_file(path)), path);
   } catch (const Json::exception& error) {
     throw DataError(
         fmt::format("{} is not the features.json of a folder of features: {}", path, error.what()));

@@ -10,7 +10,7 @@
 #include "milieu/data/image_folder.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/feature/cache/feature_folder_internal.h"
-#include "milieu/feature/cache/hash_internal.h"
+#include "milieu/base/hash.h"
 
 namespace milieu {
 namespace {
@@ -36,7 +36,7 @@ FeatureFolder open_feature_folder(const std::string& path) {
     throw DataError(fmt::format("{} is not finished: run the same milieu features again", path));
   const internal::FolderRecord record = internal::read_features_json(path + "/features.json");
   const std::vector<internal::ImageRow> rows = internal::read_images_csv(path + "/images.csv");
-  if (internal::hash_text(internal::images_csv(rows)) != record.images)
+  if (hash_text(internal::images_csv(rows)) != record.images)
     throw DataError(
         fmt::format("{}/images.csv is not the one of features.json: run milieu "
                     "features again",

@@ -11,7 +11,7 @@
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/feature/cache/file_index_internal.h"
-#include "milieu/feature/cache/hash_internal.h"
+#include "milieu/base/hash.h"
 
 namespace milieu::internal {
 namespace {

@@ -10,7 +10,7 @@
 #include "milieu/base/error.h"
 #include "milieu/data/dataset.h"
 #include "milieu/data/mapped_file.h"
-#include "milieu/feature/cache/hash_internal.h"
+#include "milieu/base/hash.h"
 
 namespace milieu {
 namespace {
@@ -33,12 +33,12 @@ class NpyRows : public Feature {
       throw DataError(fmt::format("{} has {} names, {} has {} rows: they must match", names,
                                   num_names_, path_, points_.rows()));
     const FloatView view = points_.view();
-    uint64_t hash = internal::hash_text(file->text());
+    uint64_t hash = hash_text(file->text());
     for (int64_t i = 0; i < view.rows(); ++i)
-      hash = internal::hash_bytes({reinterpret_cast<const uint8_t*>(view.row(i)),
+      hash = hash_bytes({reinterpret_cast<const uint8_t*>(view.row(i)),
                                    static_cast<size_t>(view.cols()) * sizeof(float)},
                                   hash);
-    fingerprint_ = internal::hex(hash);
+    fingerprint_ = hex(hash);
   }
 
   std::string fingerprint() const override { return fingerprint_; }

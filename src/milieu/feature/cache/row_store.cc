@@ -15,7 +15,7 @@
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/format/npy.h"
-#include "milieu/feature/cache/hash_internal.h"
+#include "milieu/base/hash.h"
 #include "milieu/feature/cache/row_store_internal.h"
 
 namespace milieu::internal {

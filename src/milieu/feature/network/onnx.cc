@@ -14,7 +14,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/feature/decode/decode.h"
-#include "milieu/feature/cache/hash_internal.h"
+#include "milieu/base/hash.h"
 #include "milieu/feature/opencv_internal.h"
 
 namespace milieu {
@@ -98,7 +98,7 @@ class Onnx : public Feature {
         run(cv::Mat(std::vector<int>{1, 3, options_.size, options_.size}, CV_32F, cv::Scalar(0))));
   }
 
-  std::string fingerprint() const override { return internal::hex(internal::hash_bytes(model_)); }
+  std::string fingerprint() const override { return hex(hash_bytes(model_)); }
 
   std::vector<float> whole(const Picture& picture) const override {
     const cv::Mat out = run(to_blob(picture.image));

@@ -3,9 +3,9 @@
 
 #include <charconv>
 
-#include "milieu/feature/cache/hash_internal.h"
+#include "milieu/base/hash.h"
 
-namespace milieu::internal {
+namespace milieu {
 
 std::string hex(uint64_t hash) { return fmt::format("{:016x}", hash); }
 
@@ -16,4 +16,4 @@ bool parse_hex(std::string_view text, uint64_t& hash) {
   return error == std::errc() && rest == end;
 }
 
-}  // namespace milieu::internal
+}  // namespace milieu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 64-bit fingerprint of bytes (FNV-1a): tells changed files and parameters, not attackers.
+// A 64-bit fingerprint of bytes (FNV-1a): notices changed files and parameters, not attackers.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace milieu::internal {
+namespace milieu {
 
 inline constexpr uint64_t kHashStart = 14695981039346656037u;
 
@@ -20,6 +20,6 @@ inline uint64_t hash_text(std::string_view text, uint64_t hash = kHashStart) {
 }
 
 std::string hex(uint64_t hash);                         // 16 digits
-bool parse_hex(std::string_view text, uint64_t& hash);  // false when it is none
+bool parse_hex(std::string_view text, uint64_t& hash);  // false for anything but 16 digits
 
-}  // namespace milieu::internal
+}  // namespace milieu

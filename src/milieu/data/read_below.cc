@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files below a folder, and none else. openat2 resolves the whole path in the kernel without ever
+// openat2 resolves the whole path in the kernel without ever
 // leaving the folder, so nothing can be swapped between a check and the opening.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,9 +13,9 @@
 #include <filesystem>
 
 #include "milieu/base/error.h"
-#include "serve/collection.h"
+#include "milieu/data/read_below.h"
 
-namespace milieu::serve {
+namespace milieu {
 
 namespace {
 
@@ -78,4 +78,4 @@ std::vector<uint8_t> read_below(const std::string& root, const std::string& name
   return bytes;
 }
 
-}  // namespace milieu::serve
+}  // namespace milieu

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Visual words made elsewhere.
+#pragma once
+
+#include <string>
+
+#include "milieu/linalg/matrix.h"
+
+namespace milieu {
+
+// What --codebook may name: a file of numbers, a run folder or model (its centres or words), a
+// feature folder with one codebook.
+Matrix<float> read_codebook(const std::string& path);
+
+}  // namespace milieu
