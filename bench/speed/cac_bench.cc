@@ -15,7 +15,7 @@
 #include "milieu/cac/cac_start_internal.h"
 #include "milieu/cac/cac_steps.h"
 #include "milieu/classic/kmeans/kmeans_assign_internal.h"
-#include "milieu/classic/kmeans/kmeans_steps.h"
+#include "milieu/classic/kmeans/kmeans_centers.h"
 
 namespace milieu {
 namespace {
@@ -57,10 +57,10 @@ Data make_data(int64_t n, int64_t d) {
 }
 
 // One k-means iteration without bounds: a fresh assignment each time, then the means.
-double time_kmeans(const internal::KMeansProblem& problem, FloatView start, int repeat) {
+double time_kmeans(const KMeansProblem& problem, FloatView start, int repeat) {
   std::vector<double> seconds;
   Matrix<float> centers(start);
-  internal::ClusterSums sums(problem);
+  ClusterSums sums(problem);
   std::vector<int> labels(static_cast<size_t>(problem.points.rows()));
   const internal::Scaling scaling{
       std::vector<float>(problem.mean.begin(), problem.mean.end()),
@@ -70,7 +70,7 @@ double time_kmeans(const internal::KMeansProblem& problem, FloatView start, int 
     seconds.push_back(time_of([&] {
       nearest.assign(centers, silent_monitor(), labels);
       sums.update(labels);
-      internal::update_centers(sums, centers);
+      update_centers(sums, centers);
     }));
   }
   std::sort(seconds.begin(), seconds.end());

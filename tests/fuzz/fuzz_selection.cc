@@ -10,6 +10,8 @@
 namespace milieu {
 namespace {
 
+using namespace internal;
+
 const RegisterFuzzTarget kRegistered("selection", [](std::span<const std::byte> input) {
   std::string_view rest = as_text(input);
   const std::string_view selection = take_line(rest);

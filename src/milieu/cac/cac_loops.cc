@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 using internal::PackedLists;
@@ -190,4 +190,4 @@ void nearest_phrases(const PackedLists& lists, int64_t begin, int64_t end, const
   }
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

@@ -87,7 +87,7 @@ internal::CacView make_view(FloatView points, const CacOptions& options) {
   KMeansOptions kmeans;
   kmeans.num_clusters = std::max(1, options.num_words);
   kmeans.num_threads = options.num_threads;
-  view.problem = internal::make_problem(input, kmeans);
+  view.problem = make_kmeans_problem(input, kmeans);
   const double variance = view.problem.scatter / view.problem.total_weight;
   view.unit = variance > 0 ? 1 / variance : 1;
   view.scale = options.scaling == CacScaling::Raw ? 1 : view.unit;

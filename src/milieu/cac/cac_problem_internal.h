@@ -8,7 +8,7 @@
 
 #include "milieu/cac/cac.h"
 #include "milieu/cac/context_groups.h"
-#include "milieu/classic/kmeans/kmeans_steps.h"
+#include "milieu/classic/kmeans/kmeans_centers.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu::internal {

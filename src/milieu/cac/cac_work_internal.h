@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "milieu/cac/cac_steps.h"
-#include "milieu/classic/kmeans/kmeans_steps.h"
+#include "milieu/classic/kmeans/kmeans_centers.h"
 
 namespace milieu::internal {
 

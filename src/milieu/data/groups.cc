@@ -9,13 +9,15 @@
 
 #include "milieu/base/error.h"
 #include "milieu/data/format/csv_cells.h"
-#include "milieu/data/mapped_file.h"
 #include "milieu/data/format/matrix_market.h"
 #include "milieu/data/format/numbers.h"
+#include "milieu/data/mapped_file.h"
 #include "milieu/data/printable.h"
 
 namespace milieu {
 namespace {
+
+using namespace internal;
 
 constexpr int64_t kMaxSamples = int64_t{1} << 48;
 

@@ -14,11 +14,13 @@
 #include <utility>
 
 #include "milieu/base/error.h"
-#include "milieu/data/mapped_file.h"
 #include "milieu/data/format/numbers.h"
+#include "milieu/data/mapped_file.h"
 
 namespace milieu {
 namespace {
+
+using namespace internal;
 
 namespace fs = std::filesystem;
 

@@ -19,6 +19,8 @@
 namespace milieu {
 namespace {
 
+using namespace internal;
+
 constexpr int64_t kNone = -1;
 
 // Where each of the sorted distinct values stands; -1 for the value that means "none".

@@ -15,6 +15,8 @@
 namespace milieu {
 namespace {
 
+using namespace internal;
+
 struct Range {
   int64_t first = 0;
   int64_t last = 0;

@@ -10,7 +10,7 @@
 
 #include "milieu/linalg/vector_memory.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 constexpr int kLanes = 8;
@@ -78,4 +78,4 @@ inline double total_of(const Doubles& lanes) {
 }
 
 }  // namespace
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 constexpr int kFloatLanes = 16;
@@ -216,4 +216,4 @@ void dlgmm_add_squares(double share, const float* x, const double* w, int64_t co
   }
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // An ISA source (cmake/MilieuModule.cmake): the loops of the theta-step over V coordinates.
-#include "milieu/dlgmm/dlgmm_loops.h"
 #include "milieu/dlgmm/dlgmm_lanes_internal.h"
+#include "milieu/dlgmm/dlgmm_loops.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 
 double dlgmm_exponents(const double* a, const double* t, int64_t count, double* exponents,
                        double* sum) {
@@ -105,4 +105,4 @@ double dlgmm_theta_gap(const double* a, const double* t, const double* n, const 
   return total_of(lanes);
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

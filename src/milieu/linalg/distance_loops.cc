@@ -2,7 +2,7 @@
 // An ISA source (cmake/MilieuModule.cmake): loops that the compiler vectorises as they stand.
 #include "milieu/linalg/distance_loops.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 constexpr int kLanes = 16;
@@ -79,4 +79,4 @@ bool all_finite(const float* values, int64_t count) {
   return sum == 0;
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

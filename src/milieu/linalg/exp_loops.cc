@@ -6,7 +6,7 @@
 // whose remainder is below 1e-8 of the value on that interval.
 #include "milieu/linalg/exp_loops.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 constexpr int kLanes = 16;
@@ -79,4 +79,4 @@ void exp_values(float* values, int64_t count) {
   for (int64_t j = 0; j < count; ++j) values[j] = exp_of(values[j]);
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

@@ -25,13 +25,13 @@ Isa best_isa() {
 
 namespace {
 
-// An unknown word is ignored: an environment variable must not make a method fail.
+// An unknown value is ignored: an environment variable must not make a method fail.
 Isa initial_isa() {
   const Isa best = best_isa();
-  const char* wish = std::getenv("MILIEU_ISA");
-  if (!wish) return best;
-  if (std::string_view(wish) == "baseline") return Isa::Baseline;
-  if (std::string_view(wish) == "v3" && best >= Isa::V3) return Isa::V3;
+  const char* requested = std::getenv("MILIEU_ISA");
+  if (!requested) return best;
+  if (std::string_view(requested) == "baseline") return Isa::Baseline;
+  if (std::string_view(requested) == "v3" && best >= Isa::V3) return Isa::V3;
   return best;
 }
 

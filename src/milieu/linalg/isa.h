@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which instruction set our own hot loops use. Sources listed as ISA_SOURCES are compiled once for
-// each set, into milieu::baseline, milieu::v3 and milieu::v4; at run time the best one that this
-// CPU has is called. The environment variable MILIEU_ISA=baseline|v3|v4 asks for a lower set (never
-// for one that the CPU lacks: then the best available is taken).
+// each set, into milieu::internal::baseline, ::v3 and ::v4; at run time the best one that this CPU
+// has is called. The environment variable MILIEU_ISA=baseline|v3|v4 asks for a lower set (a set
+// that the CPU lacks is never used: the best available one is).
 //
-// How a kernel is written and called:
+// How such a loop is written and called:
 //   x_loops.h   MILIEU_DECLARE_ISA(void scale(float* values, int64_t count, float factor);)
-//   x_loops.cc  namespace milieu::MILIEU_ISA { void scale(...) {...} }       (an ISA source)
-//   x.cc          MILIEU_SELECT_ISA(scale)(values, count, 2.0f);               (an ordinary source)
+//   x_loops.cc  namespace milieu::internal::MILIEU_ISA { void scale(...) {...} }   (an ISA source)
+//   x.cc        MILIEU_SELECT_ISA(scale)(values, count, 2.0f);               (an ordinary source)
 #pragma once
 
 #include <cstdint>
@@ -51,23 +51,23 @@ Function* select_isa(Function* baseline, Function* v3, Function* v4) {
 }  // namespace milieu
 
 #if defined(__x86_64__)
-#define MILIEU_DECLARE_ISA(...) \
-  namespace milieu::baseline {  \
-  __VA_ARGS__                   \
-  }                             \
-  namespace milieu::v3 {        \
-  __VA_ARGS__                   \
-  }                             \
-  namespace milieu::v4 {        \
-  __VA_ARGS__                   \
+#define MILIEU_DECLARE_ISA(...)          \
+  namespace milieu::internal::baseline { \
+  __VA_ARGS__                            \
+  }                                      \
+  namespace milieu::internal::v3 {       \
+  __VA_ARGS__                            \
+  }                                      \
+  namespace milieu::internal::v4 {       \
+  __VA_ARGS__                            \
   }
-#define MILIEU_SELECT_ISA(name)                                                  \
-  ::milieu::internal::select_isa(&::milieu::baseline::name, &::milieu::v3::name, \
-                                 &::milieu::v4::name)
+#define MILIEU_SELECT_ISA(name)                                       \
+  ::milieu::internal::select_isa(&::milieu::internal::baseline::name, \
+                                 &::milieu::internal::v3::name, &::milieu::internal::v4::name)
 #else
-#define MILIEU_DECLARE_ISA(...) \
-  namespace milieu::baseline {  \
-  __VA_ARGS__                   \
+#define MILIEU_DECLARE_ISA(...)          \
+  namespace milieu::internal::baseline { \
+  __VA_ARGS__                            \
   }
-#define MILIEU_SELECT_ISA(name) (&::milieu::baseline::name)
+#define MILIEU_SELECT_ISA(name) (&::milieu::internal::baseline::name)
 #endif

@@ -17,6 +17,8 @@
 namespace milieu {
 namespace {
 
+using namespace internal;
+
 constexpr int64_t kBlockRows = 64;  // two blocks of a few hundred columns stay in the cache
 
 using PairSum = double (*)(const float*, const float*, int64_t);

@@ -6,9 +6,9 @@
 
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 // Throws InvalidArgument "WHO: a feature is -1 in column 3, must not be negative".
 void check_not_negative(FloatView points, const std::string& who);
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -16,6 +16,8 @@ namespace milieu {
 
 namespace {
 
+using namespace internal;
+
 constexpr int64_t kMaxColumns = 16;  // of squared_distances_to
 
 template <class OfPair>
@@ -88,7 +90,7 @@ void fill_intersection(FloatView a, FloatView b, MatrixView<float> out) {
 
 }  // namespace
 
-void check_not_negative(FloatView points, const std::string& who) {
+void internal::check_not_negative(FloatView points, const std::string& who) {
   for (int64_t i = 0; i < points.rows(); ++i)
     for (int64_t j = 0; j < points.cols(); ++j)
       require(points(i, j) >= 0, [&] {

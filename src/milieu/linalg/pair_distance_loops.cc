@@ -2,7 +2,7 @@
 // An ISA source (cmake/MilieuModule.cmake): loops that the compiler vectorises as they stand.
 #include "milieu/linalg/pair_distance_loops.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 constexpr int kLanes = 16;
@@ -49,4 +49,4 @@ double dot_product(const float* a, const float* b, int64_t d) {
   return sum_terms(a, b, d, [](double x, double y) { return x * y; });
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

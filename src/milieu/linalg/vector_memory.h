@@ -5,7 +5,7 @@
 
 #include "milieu/linalg/isa.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 template <class Vector, class T>
@@ -21,4 +21,4 @@ inline void store(const Vector& values, T* to) {
 }
 
 }  // namespace
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

@@ -21,6 +21,8 @@ namespace milieu {
 
 namespace {
 
+using namespace internal;
+
 std::vector<double> inverse_document_frequencies(FloatView counts) {
   std::vector<double> documents(counts.cols(), 0);
   for (int64_t d = 0; d < counts.rows(); ++d)

@@ -8,7 +8,7 @@
 #include "milieu/classic/counts/counts_internal.h"
 #include "milieu/neighbors/check_points.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 void check_counts(FloatView counts, bool is_whole) {
   check_points(counts, "counts");
@@ -99,4 +99,4 @@ void describe_counts_run(const CountsTrace& run, FloatView counts, const std::ve
                                            if_empty));
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

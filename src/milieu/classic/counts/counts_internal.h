@@ -12,7 +12,7 @@
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 // Throws InvalidArgument for empty counts, DataError for counts that are negative, not finite or,
 // where `is_whole` asks for it, not whole.
@@ -68,4 +68,4 @@ void describe_counts_run(const CountsTrace& run, FloatView counts, const std::ve
                          int num_clusters, int max_iterations, std::string_view objective_name,
                          std::string_view if_empty, RunSummary& summary);
 
-}  // namespace milieu
+}  // namespace milieu::internal

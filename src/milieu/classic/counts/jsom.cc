@@ -8,7 +8,7 @@
 //           most probable cluster.
 // Symbols   see jsom_steps.h.
 // Conventions
-//   start   topics of groups of words, clusters by k-means of counts (jsom_start.h).
+//   start   topics of groups of words, clusters by k-means of counts (jsom_start_internal.h).
 //   empty   a cluster of weight below 1e-3 keeps its prior.
 //   labels  are inferred from the model alone, so that prediction repeats them; ties go to the
 //           lowest index.
@@ -23,13 +23,15 @@
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
 #include "milieu/classic/counts/counts_internal.h"
-#include "milieu/classic/counts/jsom_start.h"
+#include "milieu/classic/counts/jsom_start_internal.h"
 #include "milieu/classic/counts/jsom_steps.h"
 #include "milieu/classic/counts/topics_steps.h"
 
 namespace milieu {
 
 namespace {
+
+using namespace internal;
 
 constexpr double kLightCluster = 1e-3;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/classic/counts/jsom_start.h"
+#include "milieu/classic/counts/jsom_start_internal.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "milieu/classic/counts/counts_internal.h"
 #include "milieu/classic/kmeans/kmeans.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -118,4 +118,4 @@ JsomState start_jsom(FloatView counts, const JsomOptions& options, Random& rando
   return state;
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

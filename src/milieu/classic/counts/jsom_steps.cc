@@ -8,7 +8,7 @@
 #include "milieu/classic/counts/topics_steps.h"
 #include "milieu/linalg/log_sum_exp.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -269,4 +269,4 @@ void fit_dirichlet(double mass, std::span<const double> logs, std::span<double> 
   }
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -13,7 +13,7 @@
 #include "milieu/base/monitor.h"
 #include "milieu/classic/counts/jsom.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 // d^2/dx^2 log Gamma(x), x > 0, within 1e-10 relative.
 double trigamma(double x);
@@ -67,4 +67,4 @@ std::optional<JsomStats> update_rows(const JsomModel& model, FloatView counts,
 // writes to `alpha`; entries stay between 1e-4 and 1e4.
 void fit_dirichlet(double mass, std::span<const double> logs, std::span<double> alpha);
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -8,13 +8,15 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
-#include "milieu/classic/counts/jsom_start.h"
+#include "milieu/classic/counts/jsom_start_internal.h"
 #include "milieu/classic/counts/jsom_steps.h"
 #include "milieu/classic/counts/topics_steps.h"
 #include "milieu/testing/matchers.h"
 
 namespace milieu {
 namespace {
+
+using namespace internal;
 
 using ::testing::HasSubstr;
 

@@ -28,6 +28,8 @@ namespace milieu {
 
 namespace {
 
+using namespace internal;
+
 constexpr int64_t kRowsPerBlock = 64;
 
 // What a pass over the rows leaves.

@@ -30,6 +30,8 @@ namespace milieu {
 
 namespace {
 
+using namespace internal;
+
 using TopicsRun = CountsRun<TopicsModel>;
 
 Matrix<double> start_lambda(FloatView counts, const TopicsOptions& options, Random random) {

@@ -6,7 +6,7 @@
 
 #include "milieu/base/parallel.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -244,4 +244,4 @@ double gibbs_log_joint(const GibbsState& s, double alpha, double eta) {
   return log_ratio(s.row_topics, alpha) + log_ratio(s.topic_words, eta);
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -13,7 +13,7 @@
 #include "milieu/base/random.h"
 #include "milieu/classic/counts/topics.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 // d/dx log Gamma(x), x > 0, within 1e-12.
 double digamma(double x);
@@ -73,4 +73,4 @@ bool sweep_gibbs(GibbsState& state, double alpha, double eta, Random& random, Mo
 // log p(words, topics) with theta and beta integrated out.
 double gibbs_log_joint(const GibbsState& state, double alpha, double eta);
 
-}  // namespace milieu
+}  // namespace milieu::internal

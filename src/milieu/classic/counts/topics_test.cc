@@ -15,6 +15,8 @@
 namespace milieu {
 namespace {
 
+using namespace internal;
+
 using ::testing::HasSubstr;
 
 // Rows of three topics with words of their own, a few words mixed in.

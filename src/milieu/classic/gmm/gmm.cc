@@ -33,6 +33,8 @@ namespace milieu {
 
 namespace {
 
+using namespace internal;
+
 // The state of one restart: after every round a model with its labels and log-likelihood.
 struct GmmRun {
   GmmModel model;

@@ -6,7 +6,7 @@
 #include "milieu/base/random.h"
 #include "milieu/classic/gmm/gmm_covariance_internal.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -55,4 +55,4 @@ bool whiten(DoubleView covariance, MatrixView<double> whitening, double* log_det
   return true;
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

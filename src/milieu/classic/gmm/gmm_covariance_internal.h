@@ -6,7 +6,7 @@
 
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 // Replaces S (`covariance`, d x d, symmetric, positive semi-definite up to rounding) by the matrix
 // that maximises -log det(C) - trace(C^-1 S) over all C with C - diag(floors) positive
@@ -22,4 +22,4 @@ void raise_to_floor(MatrixView<double> covariance, std::span<const double> floor
 // when C is not positive definite. Only the lower triangle of C is read.
 bool whiten(DoubleView covariance, MatrixView<double> whitening, double* log_determinant);
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // An ISA source (cmake/MilieuModule.cmake): scores and statistics of full covariances, one
 // component at a time.
-#include "milieu/classic/gmm/gmm_loops.h"
 #include "milieu/classic/gmm/gmm_lanes_internal.h"
+#include "milieu/classic/gmm/gmm_loops.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 constexpr int kRows = static_cast<int>(kGmmRowPadding);    // rows of the whitening matrix at once
@@ -71,4 +71,4 @@ void gmm_accumulate_full(const double* differences, const double* shared, int64_
     }
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

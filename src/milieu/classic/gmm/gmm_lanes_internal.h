@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 #if defined(__AVX512F__)
@@ -118,4 +118,4 @@ constexpr double kLn2Low = 0x1.ef35793c7673p-45;
 }
 
 }  // namespace
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

@@ -6,7 +6,7 @@
 
 #include "milieu/classic/gmm/gmm_lanes_internal.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 constexpr int kChunkVecs = 4;  // vectors of samples that are worked on at once
@@ -159,4 +159,4 @@ void gmm_accumulate_diagonal(const double* tile, int64_t d, int64_t k, const dou
                             means + c * d + j, d, first + c * d + j, second + c * d + j);
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

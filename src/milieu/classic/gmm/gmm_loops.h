@@ -11,7 +11,7 @@
 
 #include "milieu/linalg/isa.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 inline constexpr int64_t kGmmTileRows = 128;
 inline constexpr int64_t kGmmTileStride = kGmmTileRows + 8;  // lines fall into different cache sets
@@ -20,7 +20,7 @@ inline constexpr int64_t kGmmTileStride = kGmmTileRows + 8;  // lines fall into 
 inline constexpr int64_t kGmmRowPadding = 4;
 inline constexpr int64_t kGmmLinePadding = 2;
 
-}  // namespace milieu
+}  // namespace milieu::internal
 
 // In all of them d is the number of features and k of components; k x d arrays are row-major.
 //

@@ -7,7 +7,7 @@
 #include "milieu/classic/gmm/gmm_covariance_internal.h"
 #include "milieu/classic/gmm/gmm_steps.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -122,4 +122,4 @@ GmmModel maximize(const GmmProblem& problem, const GmmModel& previous, const Gmm
   return model;
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

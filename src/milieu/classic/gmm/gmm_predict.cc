@@ -16,6 +16,8 @@ namespace milieu {
 
 namespace {
 
+using namespace internal;
+
 // Calls take(first row, tile) for every tile of the points, scored and normalised.
 template <class Take>
 void for_each_tile(const GmmModel& model, FloatView points, int num_threads, Take&& take) {

@@ -11,7 +11,7 @@
 #include "milieu/classic/gmm/gmm_loops.h"
 #include "milieu/classic/gmm/gmm_steps.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -137,4 +137,4 @@ GmmScorer make_scorer(const GmmModel& model) {
   return scorer;
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

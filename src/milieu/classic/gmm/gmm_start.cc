@@ -6,7 +6,7 @@
 #include "milieu/classic/gmm/gmm_steps.h"
 #include "milieu/classic/kmeans/kmeans.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -158,4 +158,4 @@ GmmModel make_stopgap(const GmmProblem& problem, const GmmModel& pooled,
   return model;
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

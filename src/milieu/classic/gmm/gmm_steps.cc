@@ -10,7 +10,7 @@
 #include "milieu/base/parallel.h"
 #include "milieu/classic/gmm/gmm_loops.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -163,4 +163,4 @@ std::optional<GmmStats> run_expectation(const GmmProblem& problem, const GmmScor
   return stats;
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -12,7 +12,7 @@
 #include "milieu/classic/gmm/gmm.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 // True for the kinds whose statistics are outer products.
 inline bool has_full_matrices(GmmCovariance covariance) {
@@ -146,4 +146,4 @@ std::vector<double> label_samples(const GmmModel& model, FloatView points, int n
 GmmModel make_stopgap(const GmmProblem& problem, const GmmModel& pooled,
                       const Matrix<double>& means, std::span<int> labels, double* log_likelihood);
 
-}  // namespace milieu
+}  // namespace milieu::internal

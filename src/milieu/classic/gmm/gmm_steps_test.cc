@@ -19,6 +19,8 @@
 namespace milieu {
 namespace {
 
+using namespace internal;
+
 using ::testing::ElementsAre;
 
 std::vector<Isa> available_isas() {

@@ -8,7 +8,7 @@
 // Conventions  one iteration is: label every point with its nearest centre (in double; ties to the
 //              lowest index); move each centre to its m_j. J of an iteration is taken after the
 //              move. A cluster is empty when no point of positive weight is labelled with it: it is
-//              re-seeded (kmeans_steps.h) and, when no point is left for it, kept empty.
+//              re-seeded (kmeans_centers.h) and, when no point is left for it, kept empty.
 //              An iteration that changes no label, or that rounding keeps from lowering J, ends the
 //              run. The labels returned belong to the centres returned.
 //              Fewer distinct points than k: a warning; the surplus clusters are empty.
@@ -27,20 +27,17 @@
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
 #include "milieu/classic/kmeans/kmeans_assign_internal.h"
+#include "milieu/classic/kmeans/kmeans_centers.h"
 #include "milieu/classic/kmeans/kmeans_seed_steps.h"
-#include "milieu/classic/kmeans/kmeans_steps.h"
 #include "milieu/neighbors/check_points.h"
 
 namespace milieu {
 namespace {
 
-using internal::ClusterSums;
-using internal::KMeansProblem;
-
 void validate(const KMeansInput& input, const KMeansOptions& options) {
   validate_options(options);
   const int64_t n = input.points.rows(), d = input.points.cols();
-  // Whether all points are finite is found out later, for nothing, by make_problem.
+  // Whether all points are finite is found out later, at no cost, by make_kmeans_problem.
   check_points(input.points.rows_between(0, std::min<int64_t>(n, 1)), "points");
   require(n <= std::numeric_limits<int>::max(), [&] {
     return fmt::format("points has {} rows, k-means takes at most {}: take a sub-sample", n,
@@ -128,8 +125,8 @@ void iterate(const KMeansProblem& problem, const KMeansOptions& options, int res
       run.termination = Termination::Converged;
       return;
     }
-    const std::vector<int> empty_clusters = internal::update_centers(sums, run.centers);
-    internal::reseed_empty_clusters(problem, run.labels, empty_clusters, run.centers);
+    const std::vector<int> empty_clusters = update_centers(sums, run.centers);
+    reseed_empty_clusters(problem, run.labels, empty_clusters, run.centers);
     if (has_converged(run.trace, options.rel_tolerance)) {
       run.termination = Termination::Converged;
       break;
@@ -193,7 +190,7 @@ bool is_stopped(const Run& run) {
 KMeansResult fit_kmeans(const KMeansInput& input, const KMeansOptions& options, Monitor& monitor) {
   const Stopwatch watch;
   validate(input, options);
-  const KMeansProblem problem = internal::make_problem(input, options);
+  const KMeansProblem problem = make_kmeans_problem(input, options);
   const int num_restarts = input.initial_centers.empty() ? options.num_restarts : 1;
   Run best;
   int best_restart = 0, restarts_run = 0;
@@ -203,7 +200,7 @@ KMeansResult fit_kmeans(const KMeansInput& input, const KMeansOptions& options, 
     run.centers = starting_centers(problem, input, options, restart, monitor);
     iterate(problem, options, restart, monitor, watch, run);
     ++restarts_run;
-    run.objective = internal::exact_objective(problem, run.centers, run.labels);
+    run.objective = kmeans_objective(problem, run.centers, run.labels);
     if (is_stopped(run)) stopped = run.termination;
     // A run stopped before it labelled every point is no better than a complete one.
     const bool is_complete = !is_stopped(run) || !run.trace.empty();

@@ -2,24 +2,17 @@
 // An ISA source (cmake/MilieuModule.cmake): the loops over the groups of one point. They are
 // written so that the compiler vectorises them, with errno and traps of mathematics switched off
 // for this file (CMakeLists.txt).
-#include <algorithm>
-
-#include "milieu/base/sanitizer_internal.h"
+#include "milieu/base/sanitizer.h"
 #include "milieu/classic/kmeans/kmeans_loops.h"
 #include "milieu/classic/kmeans/kmeans_vectors_internal.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
-
-using internal::BoundJob;
-using internal::BoundResult;
-using internal::BoundTable;
-using internal::kNotScored;
 
 constexpr int kMaxCount = 64;
 
-// Whole vectors of bytes are read, also those beyond the bounds of a row, which nothing depends on.
-// They are the next row's, whom another thread may be writing: ThreadSanitizer is spared them.
+// Whole vectors of bytes are read, also those beyond the bounds of a row; nothing depends on them.
+// They belong to the next row, which another thread may be writing: ThreadSanitizer would object.
 #ifdef MILIEU_TSAN
 constexpr bool kReadsBeyond = false;
 #else
@@ -63,7 +56,7 @@ uint64_t groups_not_excluded(const uint8_t* bounds, const uint8_t* thresholds, i
   const uint8_t up = static_cast<uint8_t>(slack > 255 ? 255 : slack > 0 ? slack : 0);
   const uint8_t down = static_cast<uint8_t>(slack < -255 ? 255 : slack < 0 ? -slack : 0);
   uint8_t flags[kMaxCount];
-  if (!kReadsBeyond) std::fill_n(flags, kMaxCount, uint8_t{0});
+  if (!kReadsBeyond) __builtin_memset(flags, 0, sizeof(flags));
   for (int64_t g = 0; g < (kReadsBeyond ? kMaxCount : count); ++g) {
     uint8_t threshold = static_cast<uint8_t>(thresholds[g] + up);
     threshold = threshold < up ? uint8_t{255} : threshold;
@@ -188,4 +181,4 @@ BoundResult bound_groups(const BoundTable& table, const BoundJob& job) {
   return result;
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

@@ -3,11 +3,8 @@
 #include "milieu/classic/kmeans/kmeans_loops.h"
 #include "milieu/classic/kmeans/kmeans_vectors_internal.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
-
-using internal::kCenterTile;
-using internal::ScoreJob;
 
 // A tile of centres is kParts vectors of kWidth lanes; as many points are scored together as there
 // are registers for.
@@ -152,4 +149,4 @@ void score_group(const ScoreJob& job) {
   for (; s < job.num_slots; ++s) score_points<1>(job, job.slots + s);
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

@@ -3,12 +3,8 @@
 #include "milieu/classic/kmeans/kmeans_loops.h"
 #include "milieu/classic/kmeans/kmeans_vectors_internal.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
-
-using internal::kQuantisedLargest;
-using internal::kQuantisedNorm;
-using internal::QuantisedRow;
 
 constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
 
@@ -81,4 +77,4 @@ float scaled_squared_distance(const float* a, const float* b, float factor, int6
   return squares_of<false>(a, b, factor, d).sum;
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

@@ -4,8 +4,8 @@
 
 #include "milieu/base/monitor.h"
 #include "milieu/base/random.h"
+#include "milieu/classic/kmeans/kmeans_centers.h"
 #include "milieu/classic/kmeans/kmeans_groups_internal.h"
-#include "milieu/classic/kmeans/kmeans_steps.h"
 
 namespace milieu::internal {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of k-means one by one: sums, re-seeding, starts, groups of centres.
-#include "milieu/classic/kmeans/kmeans_steps.h"
+#include "milieu/classic/kmeans/kmeans_centers.h"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ KMeansProblem problem_of(FloatView points, std::span<const double> weights, int 
   KMeansOptions options;
   options.num_clusters = k;
   options.num_threads = num_threads;
-  return make_problem({points, weights, {}}, options);
+  return make_kmeans_problem({points, weights, {}}, options);
 }
 
 std::vector<int> random_labels(int64_t n, int k, uint64_t seed) {

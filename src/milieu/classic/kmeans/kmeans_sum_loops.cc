@@ -2,7 +2,7 @@
 // An ISA source (cmake/MilieuModule.cmake): sums of points, loops that the compiler vectorises.
 #include "milieu/classic/kmeans/kmeans_loops.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 
 void add_row(double weight, const float* x, int64_t d, double* sum) {
   for (int64_t t = 0; t < d; ++t) sum[t] += weight * static_cast<double>(x[t]);
@@ -29,4 +29,4 @@ double add_centered_row(double weight, const float* x, const double* center, int
   return lanes[0];
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

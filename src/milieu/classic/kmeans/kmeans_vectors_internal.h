@@ -12,7 +12,7 @@
 
 #include "milieu/linalg/vector_memory.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 typedef float Float8 __attribute__((vector_size(32)));
@@ -75,4 +75,4 @@ inline uint32_t bits_of(Int8 mask) {
 }
 
 }  // namespace
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

@@ -29,6 +29,8 @@ namespace milieu {
 
 namespace {
 
+using namespace internal;
+
 // The state of one restart: modes with the assignment under them.
 struct KModesRun {
   BitMatrix modes;

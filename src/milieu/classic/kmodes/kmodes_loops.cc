@@ -2,7 +2,7 @@
 // An ISA source (cmake/MilieuModule.cmake).
 #include "milieu/classic/kmodes/kmodes_loops.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 inline int count_bits(uint64_t bits) {
@@ -41,4 +41,4 @@ void nearest_modes(const uint64_t* points, int64_t rows, const uint64_t* modes, 
   }
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

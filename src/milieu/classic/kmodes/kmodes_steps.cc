@@ -13,7 +13,7 @@
 #include "milieu/base/parallel.h"
 #include "milieu/classic/kmodes/kmodes_loops.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -202,4 +202,4 @@ BitMatrix seed_random(const KModesProblem& problem, int num_clusters, Random ran
   return modes;
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -13,7 +13,7 @@
 #include "milieu/base/random.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 // Binary vectors as rows of 64-bit words; bit j of a row is bit j % 64 of word j / 64, and the bits
 // after the last are 0.
@@ -91,4 +91,4 @@ BitMatrix seed_plus_plus(const KModesProblem& problem, int num_clusters, Random 
 // Samples of positive weight, drawn without replacement.
 BitMatrix seed_random(const KModesProblem& problem, int num_clusters, Random random);
 
-}  // namespace milieu
+}  // namespace milieu::internal

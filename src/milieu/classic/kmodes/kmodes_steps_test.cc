@@ -14,6 +14,8 @@
 namespace milieu {
 namespace {
 
+using namespace internal;
+
 using ::testing::ElementsAre;
 
 BitMatrix random_bits(int64_t rows, int64_t cols, Random& random) {

@@ -24,6 +24,8 @@
 namespace milieu {
 namespace {
 
+using namespace internal;
+
 // One piece of the body and what was found in it.
 struct TextBlock {
   std::string_view text;

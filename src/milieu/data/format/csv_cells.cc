@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 void skip_blanks(std::string_view line, size_t& at, char delimiter) {
@@ -89,4 +89,4 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace milieu {
+namespace milieu::internal {
 
 inline constexpr char kBlanksDelimiter = ' ';  // cells are separated by runs of blanks
 inline constexpr char kNoDelimiter = '\n';     // the whole line is one cell
@@ -37,4 +37,4 @@ inline bool is_blank(char c, char delimiter) {
 // The line at the start of `text` without its line end (LF or CRLF); `text` moves to the next line.
 std::string_view take_line(std::string_view& text);
 
-}  // namespace milieu
+}  // namespace milieu::internal

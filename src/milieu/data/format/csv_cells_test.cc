@@ -10,6 +10,8 @@
 namespace milieu {
 namespace {
 
+using namespace internal;
+
 using ::testing::ElementsAre;
 
 std::vector<std::string> cells(std::string_view line, char delimiter) {

@@ -15,6 +15,8 @@
 namespace milieu {
 namespace {
 
+using namespace internal;
+
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 bool is_number(const Cell& cell) { return parse_double(cell.text).has_value(); }

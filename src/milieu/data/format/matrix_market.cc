@@ -13,7 +13,7 @@
 #include "milieu/data/format/numbers.h"
 #include "milieu/data/printable.h"
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 constexpr std::string_view kBanner = "%%MatrixMarket";
@@ -185,4 +185,4 @@ Groups parse_matrix_market(std::string_view text, const std::string& source, int
   return MatrixMarketReader(text, source).read(num_samples);
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -8,7 +8,7 @@
 
 #include "milieu/data/groups.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 // Starts with %%MatrixMarket.
 bool looks_like_matrix_market(std::string_view text);
@@ -17,4 +17,4 @@ bool looks_like_matrix_market(std::string_view text);
 // Weights must be finite and at least 0. Throws DataError.
 Groups parse_matrix_market(std::string_view text, const std::string& source, int64_t num_samples);
 
-}  // namespace milieu
+}  // namespace milieu::internal

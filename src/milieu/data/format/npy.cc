@@ -16,6 +16,8 @@
 namespace milieu {
 namespace {
 
+using namespace internal;
+
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 
 std::string_view as_text(std::span<const std::byte> bytes) {

@@ -10,7 +10,7 @@
 #include "milieu/base/error.h"
 #include "milieu/data/printable.h"
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 constexpr const char* kReadTypes = "b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8";
@@ -220,4 +220,4 @@ NpyHeader parse_npy_header(std::string_view text, const std::string& source) {
   return HeaderParser(text, source).parse();
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

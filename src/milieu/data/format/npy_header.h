@@ -13,7 +13,7 @@
 
 #include "milieu/data/format/raw_array.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 struct NpyHeader {
   ElementType type = ElementType::Float32;
@@ -26,4 +26,4 @@ struct NpyHeader {
 // `text` is the dict with the blanks and the line end that pad it. Throws DataError.
 NpyHeader parse_npy_header(std::string_view text, const std::string& source);
 
-}  // namespace milieu
+}  // namespace milieu::internal

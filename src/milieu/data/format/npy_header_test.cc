@@ -11,6 +11,8 @@
 namespace milieu {
 namespace {
 
+using namespace internal;
+
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 // from_chars knows no "+".
@@ -57,4 +57,4 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace milieu {
+namespace milieu::internal {
 
 // The number that the whole of `text` is; nothing when there is more or less than one.
 std::optional<double> parse_double(std::string_view text);
@@ -22,4 +22,4 @@ std::optional<int64_t> parse_whole_number(std::string_view text);
 // `text` without blanks (spaces, tabs, carriage returns) at either end.
 std::string_view trim(std::string_view text);
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -10,6 +10,8 @@
 namespace milieu {
 namespace {
 
+using namespace internal;
+
 TEST(Numbers, OneGrammarForAllNumbers) {
   EXPECT_EQ(parse_double("1.5"), 1.5);
   EXPECT_EQ(parse_double("+1.5"), 1.5);

@@ -2,7 +2,7 @@
 // An ISA source: compiled once for each instruction set (cmake/MilieuModule.cmake).
 #include "milieu/dcp/solve/dcp_loops.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 
 namespace {
 
@@ -209,4 +209,4 @@ void row_products(const double* rows, int64_t count, int64_t d, const double* v,
   }
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

@@ -2,7 +2,7 @@
 // An ISA source: compiled once for each instruction set (cmake/MilieuModule.cmake).
 #include "milieu/dcp/solve/dcp_pass_loops.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 
 namespace {
 
@@ -72,4 +72,4 @@ void add_slopes(const float* f, int64_t stride, int64_t num_planes, const float*
     }
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

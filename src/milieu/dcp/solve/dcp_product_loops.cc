@@ -2,7 +2,7 @@
 // An ISA source: compiled once for each instruction set (cmake/MilieuModule.cmake).
 #include "milieu/dcp/solve/dcp_product_loops.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 
 namespace {
 
@@ -191,4 +191,4 @@ void add_dense_slopes(const float* f, int64_t stride, int64_t num_planes, const 
   }
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

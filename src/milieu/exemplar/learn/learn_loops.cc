@@ -3,7 +3,7 @@
 // differ in the last bits between instruction sets, as those of the product before them do.
 #include "milieu/exemplar/learn/learn_loops.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 
 namespace {
 
@@ -130,4 +130,4 @@ void transpose(const float* in, int64_t rows, int64_t cols, int64_t stride, floa
       out[q * stride + p] = in[p * stride + q];
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

@@ -49,7 +49,8 @@ TEST(DualBound, KernelGivesTheSameBitsOnEveryInstructionSet) {
   for (const int count : {0, 1, 7, 8, 45}) {
     double slow = 0;
     for (int i = 0; i < count; ++i) slow += std::min(0.0, cost[i] - v[index[i]]);
-    const double expected = baseline::sum_below(index.data(), cost.data(), count, v.data());
+    const double expected =
+        internal::baseline::sum_below(index.data(), cost.data(), count, v.data());
     EXPECT_NEAR(expected, slow, 1e-12);
     for (const Isa isa : {Isa::V3, Isa::V4}) {
       if (isa > best_isa()) continue;

@@ -2,7 +2,7 @@
 // An ISA source (cmake/MilieuModule.cmake): loops that the compiler vectorises as they stand.
 #include "milieu/exemplar/search/dual_loops.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 
 double sum_below(const int* index, const float* cost, int64_t count, const double* v) {
   constexpr int kLanes = 8;
@@ -22,4 +22,4 @@ double sum_below(const int* index, const float* cost, int64_t count, const doubl
   return lanes[0];
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 #if defined(__AVX512F__)
@@ -56,4 +56,4 @@ constexpr __mmask16 kAll = 0xffff;
 #endif
 
 }  // namespace
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

@@ -4,7 +4,7 @@
 
 #include "milieu/feature/descriptor/lanes_internal.h"
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 using internal::kSiftBlock;
@@ -187,4 +187,4 @@ void sift_finish(const float* const* bins, const internal::SiftScaling& scaling,
   for (int i = 0; i < kVectors; ++i) store(descriptor + i * kWidth, x[i]);
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

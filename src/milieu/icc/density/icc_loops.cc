@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #endif
 
-namespace milieu::MILIEU_ISA {
+namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 typedef double Doubles __attribute__((vector_size(64)));
@@ -303,4 +303,4 @@ void add_moments(const float* points, int64_t rows, int64_t stride, int64_t d, c
     }
 }
 
-}  // namespace milieu::MILIEU_ISA
+}  // namespace milieu::internal::MILIEU_ISA

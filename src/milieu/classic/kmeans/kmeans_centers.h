@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of k-means, one function each; kmeans.cc calls them in turn. Symbols are those of
-// kmeans.cc.
+// The centre step of k-means, for fit_kmeans and for methods that label points by a rule of their
+// own and then move centres to means (cac). Symbols are those of kmeans.cc.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu::internal {
+namespace milieu {
 
-// What stays the same through all restarts.
+// What all restarts share.
 struct KMeansProblem {
   FloatView points;                 // n x d
   std::span<const double> weights;  // n, or empty: all 1
@@ -27,14 +27,14 @@ struct KMeansProblem {
 };
 
 // Fills mean, total_weight and scatter. Throws DataError when a point is not finite.
-KMeansProblem make_problem(const KMeansInput& input, const KMeansOptions& options);
+KMeansProblem make_kmeans_problem(const KMeansInput& input, const KMeansOptions& options);
 
-// Weighted sums of the points of each cluster, in double. Brought up to date by moving only the
-// points whose label changed; each sum adds its terms in the order of the points, whatever the
-// number of threads.
+// Weighted sums of the points of each cluster, in double. An update moves only the points whose
+// label changed; each sum adds its terms in the order of the points, for any number of threads.
+// Refers to `problem`, which must outlive it.
 class ClusterSums {
  public:
-  ClusterSums(const KMeansProblem& problem);
+  explicit ClusterSums(const KMeansProblem& problem);
 
   // Accounts for `labels`; returns how many points changed their cluster since the last call (all
   // of them at the first).
@@ -72,8 +72,8 @@ void reseed_empty_clusters(const KMeansProblem& problem, std::span<const int> la
                            std::span<const int> empty_clusters, MatrixView<float> centers);
 
 // Weighted sum of squared distances of the points to the centres they are labelled with, each
-// distance in double; points labelled -1 count nothing.
-double exact_objective(const KMeansProblem& problem, FloatView centers,
-                       std::span<const int> labels);
+// distance in double; points labelled -1 are ignored.
+double kmeans_objective(const KMeansProblem& problem, FloatView centers,
+                        std::span<const int> labels);
 
-}  // namespace milieu::internal
+}  // namespace milieu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/classic/kmeans/kmeans_steps.h"
+#include "milieu/classic/kmeans/kmeans_centers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "milieu/linalg/distance.h"
 #include "milieu/neighbors/check_points.h"
 
-namespace milieu::internal {
+namespace milieu {
 namespace {
 
 constexpr int64_t kBlockRows = 1024;
@@ -58,7 +58,7 @@ TotalSums sum_points(const KMeansProblem& problem, const std::vector<double>& ce
 
 }  // namespace
 
-KMeansProblem make_problem(const KMeansInput& input, const KMeansOptions& options) {
+KMeansProblem make_kmeans_problem(const KMeansInput& input, const KMeansOptions& options) {
   KMeansProblem problem;
   problem.points = input.points;
   problem.weights = input.weights;
@@ -66,8 +66,8 @@ KMeansProblem make_problem(const KMeansInput& input, const KMeansOptions& option
   problem.num_threads = options.num_threads;
   const std::vector<double> center = rough_center(problem.points);
   const TotalSums total = sum_points(problem, center);
-  // Sums of finite floats are finite in double: NaN and infinity show here without a pass of their
-  // own.
+  // Sums of finite floats are finite in double: NaN and infinity show here without a separate
+  // pass.
   if (!std::isfinite(total.squared)) {
     check_points(problem.points, "points", problem.num_threads);
     throw InvalidArgument("weights are too large for double precision: divide them by their sum");
@@ -191,8 +191,8 @@ void reseed_empty_clusters(const KMeansProblem& problem, std::span<const int> la
   }
 }
 
-double exact_objective(const KMeansProblem& problem, FloatView centers,
-                       std::span<const int> labels) {
+double kmeans_objective(const KMeansProblem& problem, FloatView centers,
+                        std::span<const int> labels) {
   return parallel_reduce(
       problem.points.rows(), kBlockRows, problem.num_threads, 0.0,
       [&](const Block& block, double& sum) {
@@ -204,4 +204,4 @@ double exact_objective(const KMeansProblem& problem, FloatView centers,
       [](double& all, double part) { all += part; });
 }
 
-}  // namespace milieu::internal
+}  // namespace milieu

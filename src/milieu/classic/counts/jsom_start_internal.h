@@ -8,7 +8,7 @@
 #include "milieu/base/random.h"
 #include "milieu/classic/counts/jsom.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 // What the rounds of JSOM change.
 struct JsomState {
@@ -28,4 +28,4 @@ std::vector<int> group_words(FloatView counts, const JsomOptions& options, uint6
 JsomState start_jsom(FloatView counts, const JsomOptions& options, Random& random,
                      Monitor& monitor);
 
-}  // namespace milieu
+}  // namespace milieu::internal
