@@ -11,7 +11,7 @@
 #include "milieu/base/parallel.h"
 #include "milieu/dlgmm/dlgmm_run_internal.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -106,4 +106,4 @@ std::string fingerprint_of(const DlgmmInput& input, const DlgmmOptions& options)
   return fmt::format("{:016x}", hash.value());
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal
