@@ -29,6 +29,7 @@
 namespace {
 
 using namespace milieu;
+using namespace milieu::internal;
 
 double timed(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();

@@ -20,6 +20,7 @@
 namespace {
 
 using namespace milieu;
+using namespace milieu::internal;
 
 DlgmmModel make_model(FloatView patches, int num_words, int num_clusters) {
   DlgmmModel model;

@@ -18,6 +18,8 @@
 namespace {
 
 using namespace milieu;
+using internal::IccExample;
+using internal::make_icc_figure7;
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 

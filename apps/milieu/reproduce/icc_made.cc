@@ -16,6 +16,10 @@ namespace milieu::cli {
 
 namespace {
 
+using internal::IccExample;
+using internal::make_icc_experiment1;
+using internal::make_icc_figure7;
+
 std::string rounded(double value, int digits = 1) { return fmt::format("{:.{}f}", value, digits); }
 
 // Median of what `measure` returns: of five tries, of one where a try is long.

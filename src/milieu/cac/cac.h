@@ -12,6 +12,7 @@
 
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/cac/context_groups.h"
@@ -152,8 +153,8 @@ struct CacModel {
   int num_views() const { return static_cast<int>(view_dims.size()); }
 };
 
-template <class Visitor>
-void visit_arrays(CacModel& m, Visitor&& v) {
+template <MaybeConst<CacModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("prototypes", m.prototypes);
   v("view_dims", m.view_dims);
   v("view_words", m.view_words);

@@ -9,7 +9,7 @@
 #include "milieu/base/random.h"
 #include "milieu/crf/graph.h"
 
-namespace milieu::testing {
+namespace milieu::internal {
 
 inline CrfUnaries random_unaries(const std::vector<int>& num_labels, Random& random) {
   CrfUnaries unaries;
@@ -60,4 +60,4 @@ inline double least_energy(const CrfGraph& graph, const std::vector<double>& w) 
   return best;
 }
 
-}  // namespace milieu::testing
+}  // namespace milieu::internal

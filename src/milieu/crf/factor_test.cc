@@ -10,11 +10,11 @@
 namespace milieu {
 namespace {
 
+using internal::least_cost;
+using internal::random_unaries;
+using internal::total_cost;
 using ::testing::HasSubstr;
-using testing::least_cost;
-using testing::random_unaries;
 using ::testing::ThrowsMessage;
-using testing::total_cost;
 
 // The factor's own minimiser against enumeration, for its value and for its labels.
 void expect_exact(const CrfFactor& factor, const std::vector<double>& w, Random& random) {
@@ -29,7 +29,7 @@ void expect_exact(const CrfFactor& factor, const std::vector<double>& w, Random&
 
 // d value / dw by differences of value, which is linear in w.
 void expect_gradient(const CrfFactor& factor, const std::vector<double>& w) {
-  testing::for_each_labelling(factor.num_labels(), [&](const std::vector<int>& labels) {
+  internal::for_each_labelling(factor.num_labels(), [&](const std::vector<int>& labels) {
     std::vector<double> gradient(w.size(), 0.0);
     factor.add_gradient(labels, 2, gradient);
     for (size_t t = 0; t < w.size(); ++t) {
@@ -64,7 +64,7 @@ TEST(Factor, MinimisersEqualEnumeration) {
 TEST(Factor, LatentPnIsTheTruncatedPotential) {
   const LatentPnFactor latent(3, {0, 1, 2}, 2, constant_cost(0.4), constant_cost(0.5));
   const std::vector<double> w;
-  testing::for_each_labelling({2, 2, 2}, [&](const std::vector<int>& x) {
+  internal::for_each_labelling({2, 2, 2}, [&](const std::vector<int>& x) {
     double least = 1e9;
     for (int choice = 0; choice < 3; ++choice)
       least = std::min(least, latent.value(std::vector<int>{choice, x[0], x[1], x[2]}, w));

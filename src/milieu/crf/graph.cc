@@ -23,7 +23,7 @@ std::vector<int> labels_at(const std::vector<int>& variables, std::span<const in
 int CrfGraph::add_variable(std::vector<LinearCost> unaries) {
   require(!unaries.empty(), "a variable needs at least one label");
   unaries_.push_back(std::move(unaries));
-  slaves_of_.emplace_back();
+  num_slaves_.push_back(0);
   factors_of_.emplace_back();
   return num_variables() - 1;
 }
@@ -40,7 +40,7 @@ void CrfGraph::add_slave(std::shared_ptr<const CrfSlave> slave) {
           "variable {} has {} labels in a slave and {} in the graph: they must match", v,
           slave->num_labels()[i], num_labels(v));
     });
-    slaves_of_[v].push_back(static_cast<int>(slaves_.size()));
+    ++num_slaves_[v];
   }
   for (const auto& factor : slave->factors())
     for (const int v : factor->variables()) factors_of_[v].push_back(factor.get());

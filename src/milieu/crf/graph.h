@@ -38,8 +38,7 @@ class CrfGraph {
   const LinearCost& unary(int variable, int label) const { return unaries_[variable][label]; }
   const std::vector<std::shared_ptr<const CrfSlave>>& slaves() const { return slaves_; }
   // How many slaves hold it; a variable in none is minimised on its own.
-  int num_slaves(int variable) const { return static_cast<int>(slaves_of_[variable].size()); }
-  const std::vector<int>& slaves_of(int variable) const { return slaves_of_[variable]; }
+  int num_slaves(int variable) const { return num_slaves_[variable]; }
   double constant() const { return constant_; }
   // One more than the highest weight that a unary names; factors are not asked.
   int num_unary_weights() const;
@@ -57,7 +56,7 @@ class CrfGraph {
 
   std::vector<std::vector<LinearCost>> unaries_;
   std::vector<std::shared_ptr<const CrfSlave>> slaves_;
-  std::vector<std::vector<int>> slaves_of_;                // by variable
+  std::vector<int> num_slaves_;                            // by variable
   std::vector<std::vector<const CrfFactor*>> factors_of_;  // by variable
   double constant_ = 0;
 };

@@ -12,11 +12,11 @@
 namespace milieu {
 namespace {
 
+using internal::least_cost;
+using internal::random_unaries;
+using internal::total_cost;
 using ::testing::HasSubstr;
-using testing::least_cost;
-using testing::random_unaries;
 using ::testing::ThrowsMessage;
-using testing::total_cost;
 using Factors = std::vector<std::shared_ptr<const CrfFactor>>;
 
 void expect_exact(const CrfSlave& slave, const std::vector<double>& w, Random& random) {
@@ -119,7 +119,7 @@ TEST(Graph, BoundNeverExceedsTheLeastEnergy) {
   int num_met = 0;
   for (int round = 0; round < 20; ++round) {
     const CrfGraph graph = made_grid(2 + round % 2, random);
-    const double least = testing::least_energy(graph, w);
+    const double least = internal::least_energy(graph, w);
     const CrfSolution found = minimise_crf(graph, w);
     EXPECT_LE(found.bound, least + 1e-9);
     EXPECT_GE(found.energy, least - 1e-9);

@@ -56,7 +56,7 @@ TEST(CrfTrain, LossIsAnUpperBoundOfTheTrueOne) {
       for (int t = 0; t < 4; ++t) w.push_back(random.uniform(0, 2));
       example.complete(w);
       const CrfParts parts = example.descend(w, 1 / std::sqrt(round), gradient);
-      EXPECT_LE(parts.bound, testing::least_energy(chain.graph, w) + 1e-9);
+      EXPECT_LE(parts.bound, internal::least_energy(chain.graph, w) + 1e-9);
       EXPECT_NEAR(parts.energy, chain.graph.energy(example.labels(), w), 1e-9);
       EXPECT_LE(parts.bound, parts.energy + 1e-9);
     }

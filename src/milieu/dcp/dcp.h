@@ -12,6 +12,7 @@
 
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -163,8 +164,8 @@ struct DcpModel {
   std::vector<double> offsets;  // K
 };
 
-template <class Visitor>
-void visit_arrays(DcpModel& m, Visitor&& v) {
+template <MaybeConst<DcpModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("coef0", m.coef0);
   v("degree", m.degree);
   v("gamma", m.gamma);

@@ -10,7 +10,7 @@
 #include "milieu/dcp/solve/dcp_loss_internal.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu::dcp_cases {
+namespace milieu::internal::dcp_cases {
 
 struct Case {
   Matrix<float> points, context;
@@ -62,4 +62,4 @@ inline DcpOptions golden_options(DcpLoss loss, double cost, int num_clusters = 2
   return options;
 }
 
-}  // namespace milieu::dcp_cases
+}  // namespace milieu::internal::dcp_cases

@@ -12,6 +12,7 @@
 namespace milieu {
 namespace {
 
+namespace dcp_cases = internal::dcp_cases;
 using internal::ConstraintList;
 using internal::Constraints;
 using ::testing::AllOf;

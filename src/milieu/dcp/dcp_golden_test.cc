@@ -12,6 +12,7 @@
 namespace milieu {
 namespace {
 
+namespace dcp_cases = internal::dcp_cases;
 using dcp_cases::Case;
 using dcp_cases::golden_options;
 

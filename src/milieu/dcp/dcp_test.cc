@@ -8,12 +8,14 @@
 
 #include "milieu/base/random.h"
 #include "milieu/dcp/dcp_cases_internal.h"
+#include "milieu/metrics/metrics.h"
 #include "milieu/testing/matchers.h"
 #include "milieu/testing/synthetic.h"
 
 namespace milieu {
 namespace {
 
+namespace dcp_cases = internal::dcp_cases;
 using dcp_cases::Case;
 using dcp_cases::golden_options;
 using ::testing::AllOf;
@@ -47,6 +49,29 @@ double error_of(const std::vector<int>& labels, const std::vector<int>& truth) {
   for (size_t i = 0; i < labels.size(); ++i) wrong += labels[i] != truth[i] ? 1 : 0;
   wrong /= static_cast<double>(labels.size());
   return std::min(wrong, 1 - wrong);
+}
+
+// With two restarts there is one other: the run with a single restart, when it is not the best.
+TEST(Dcp, AgreementIsTheRandIndexOfTheOtherRestarts) {
+  int num_compared = 0;
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    const Toy toy = make_toy(40, seed);
+    DcpOptions options;
+    options.num_clusters = 3;
+    options.starts = DcpStarts::Random;
+    options.num_crossings = 0;
+    options.seed = seed;
+    options.num_restarts = 1;
+    const DcpResult first = fit_dcp(toy.data.input(), options);
+    EXPECT_EQ(first.agreement, 1);  // no other restart to disagree with
+    options.num_restarts = 2;
+    const DcpResult both = fit_dcp(toy.data.input(), options);
+    if (both.summary.restart != 1) continue;
+    const double expected = compute_metrics(first.labels, both.labels).ari;
+    EXPECT_DOUBLE_EQ(both.agreement, expected) << seed;
+    if (expected < 1) ++num_compared;
+  }
+  EXPECT_GE(num_compared, 1);
 }
 
 TEST(Dcp, EveryOptimizerAndStartSplitsTheToyAtItsCorner) {

@@ -9,7 +9,7 @@
 #include "milieu/dlgmm/cluster_internal.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -263,4 +263,4 @@ void update_clusters(const ClusterStats& stats, double floor, DlgmmModel& model)
       update_covariance(stats, old_means, is_tied(model.covariance) ? -1 : j, g, floor, model);
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

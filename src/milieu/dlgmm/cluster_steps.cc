@@ -8,7 +8,7 @@
 #include "milieu/dlgmm/cluster_internal.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -302,4 +302,4 @@ std::optional<ClusterStats> update_images(const ImageTable& table, const DlgmmMo
   return stats;
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -8,7 +8,7 @@
 #include "milieu/dlgmm/dlgmm_steps.h"
 #include "milieu/linalg/log_sum_exp.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -162,4 +162,4 @@ double tight_log_z(std::span<const double> theta, double gamma, int64_t num_pair
   return 0.25 * static_cast<double>(num_pairs) * std::log1p(std::expm1(4 * gamma) * squares);
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

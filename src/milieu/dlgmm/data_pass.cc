@@ -16,7 +16,7 @@
 #include "milieu/linalg/gemm.h"
 #include "milieu/linalg/log_sum_exp.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -292,4 +292,4 @@ std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmMode
   return PassResult{std::move(counts), std::move(stats)};
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

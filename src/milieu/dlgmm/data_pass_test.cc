@@ -8,7 +8,7 @@
 #include "milieu/base/random.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 constexpr int kWords = 37, kDim = 45, kBands = 2;
@@ -89,4 +89,4 @@ TEST(DlgmmPass, IsTheSumOverPatchesHoweverImagesAreCut) {
 }
 
 }  // namespace
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -36,6 +36,8 @@ namespace milieu {
 
 namespace {
 
+using namespace internal;
+
 constexpr double kAfterStop = 0.1;   // seconds that a stopped fit may spend on labels
 constexpr double kMostFall = 1e-6;   // of the bound by rounding, as a share of its terms
 constexpr double kFirstGamma = 0.1;  // where learning of gamma begins
@@ -177,7 +179,8 @@ int64_t label_by_fit(const DlgmmRun& run, const DlgmmState& state, DlgmmPredicti
 
 }  // namespace
 
-std::optional<PassReport> make_pass(const DlgmmRun& run, DlgmmState& state, Monitor& monitor) {
+std::optional<PassReport> internal::make_pass(const DlgmmRun& run, DlgmmState& state,
+                                              Monitor& monitor) {
   const DlgmmOptions& options = run.options;
   const std::optional<PassResult> pass = run_data_pass(
       run.table, state.model, state.alpha, run.pass_options(state.model.gamma), monitor);
@@ -210,7 +213,7 @@ std::optional<PassReport> make_pass(const DlgmmRun& run, DlgmmState& state, Moni
   return report;
 }
 
-PassOptions DlgmmRun::pass_options(double gamma) const {
+PassOptions internal::DlgmmRun::pass_options(double gamma) const {
   return {options.word_loss, gamma, options.coherence_sweeps, options.num_threads, learns_gamma()};
 }
 

@@ -13,6 +13,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/fields.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -162,18 +163,14 @@ struct DlgmmModel {
   int64_t num_words() const { return words.rows(); }
 };
 
-template <class Visitor>
-void visit_arrays(DlgmmModel& m, Visitor&& v) {
-  std::string covariance = to_string(m.covariance);
-  std::string posterior = to_string(m.posterior);
+template <MaybeConst<DlgmmModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("beta", m.beta);
-  v("covariance", covariance);
+  visit_enum(v, "covariance", m.covariance, dlgmm_covariance_from);
   v("gamma", m.gamma);
   v("kappa", m.kappa);
   v("num_bands", m.num_bands);
-  v("posterior", posterior);
-  m.covariance = dlgmm_covariance_from(covariance);
-  m.posterior = dlgmm_posterior_from(posterior);
+  visit_enum(v, "posterior", m.posterior, dlgmm_posterior_from);
   v("weights", m.weights);
   v("means", m.means);
   v("covariances", m.covariances);
@@ -214,8 +211,8 @@ struct DlgmmState {
   double skipped_words_loss = 0;
 };
 
-template <class Visitor>
-void visit_arrays(DlgmmState& s, Visitor&& v) {
+template <MaybeConst<DlgmmState> Model, class Visitor>
+void visit_arrays(Model& s, Visitor&& v) {
   visit_arrays(s.model, v);
   v("fingerprint", s.fingerprint);
   v("iteration", s.iteration);

@@ -9,7 +9,7 @@
 #include "milieu/base/random.h"
 #include "milieu/dlgmm/small_problem_internal.h"
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 struct Mode {
@@ -226,4 +226,4 @@ TEST(Dlgmm, UpdatesAreStationary) {
 }
 
 }  // namespace
-}  // namespace milieu
+}  // namespace milieu::internal

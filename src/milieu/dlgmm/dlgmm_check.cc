@@ -9,7 +9,7 @@
 #include "milieu/dlgmm/dlgmm_run_internal.h"
 #include "milieu/neighbors/check_points.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -147,4 +147,4 @@ void describe_dlgmm(const DlgmmRun& run, const DlgmmState& state, Termination te
   add_warnings(run, state, summary);
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -5,7 +5,7 @@
 
 #include "milieu/dlgmm/dlgmm_run_internal.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -181,4 +181,4 @@ ClusterChoice choose_num_clusters(const DlgmmInput& input, const DlgmmOptions& o
   return choice;
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

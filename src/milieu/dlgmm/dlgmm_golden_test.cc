@@ -7,7 +7,7 @@
 
 #include "milieu/dlgmm/small_problem_internal.h"
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 constexpr double kDigits = 1.01e-6;  // six decimals, rounded or cut
@@ -250,4 +250,4 @@ TEST(DlgmmGolden, G7StructuredPosterior) {
 }
 
 }  // namespace
-}  // namespace milieu
+}  // namespace milieu::internal

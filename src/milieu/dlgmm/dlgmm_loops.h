@@ -7,9 +7,9 @@
 
 #include "milieu/linalg/isa.h"
 
-namespace milieu {
+namespace milieu::internal {
 inline constexpr int64_t kSelectSlack = 16;
-}
+}  // namespace milieu::internal
 
 // dlgmm_select: words whose scores[v] + bias[v] is at least the largest one minus `cut`, ascending,
 // into `words`, which has room for count + kSelectSlack; returns how many.

@@ -57,7 +57,7 @@ DlgmmCovariance dlgmm_covariance_from(std::string_view word) {
       "dlgmm model: covariance is '{}', must be diagonal, tied-diagonal, full or tied", word));
 }
 
-void check_model(const DlgmmModel& m) {
+void internal::check_model(const DlgmmModel& m) {
   const int64_t num_words = m.num_words();
   const int64_t num_clusters = m.num_clusters();
   require_model(num_words > 0 && m.words.cols() > 0, "it has no words");

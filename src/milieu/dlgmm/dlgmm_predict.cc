@@ -15,6 +15,8 @@ namespace milieu {
 
 namespace {
 
+using namespace internal;
+
 constexpr int kMaxRounds = 30;
 constexpr double kStillZeta = 1e-6;
 constexpr double kStillAlpha = 1e-4;

@@ -11,7 +11,7 @@
 #include "milieu/dlgmm/small_problem_internal.h"
 #include "milieu/linalg/log_sum_exp.h"
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 TEST(Dlgmm, SharesOfClustersSumToOneHoweverManyPatches) {
@@ -321,4 +321,4 @@ TEST(Dlgmm, MovedMomentsAreThoseAboutTheNewPlace) {
 }
 
 }  // namespace
-}  // namespace milieu
+}  // namespace milieu::internal

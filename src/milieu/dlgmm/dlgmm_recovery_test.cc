@@ -10,7 +10,7 @@
 #include "milieu/base/random.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 constexpr int kImages = 200, kPatches = 64, kClusters = 4, kWords = 12, kDim = 4;
@@ -161,4 +161,4 @@ TEST(DlgmmRecovery, JointIsAheadOfSeparateAndNearTheTrueCodebook) {
 }
 
 }  // namespace
-}  // namespace milieu
+}  // namespace milieu::internal

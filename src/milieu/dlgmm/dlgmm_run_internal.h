@@ -8,7 +8,7 @@
 
 #include "milieu/dlgmm/dlgmm_steps.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 // The problem, checked.
 struct DlgmmRun {
@@ -86,4 +86,4 @@ void start_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& monitor,
 void describe_dlgmm(const DlgmmRun& run, const DlgmmState& state, Termination termination,
                     DlgmmResult& result);
 
-}  // namespace milieu
+}  // namespace milieu::internal

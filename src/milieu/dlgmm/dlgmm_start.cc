@@ -7,11 +7,11 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
-#include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/classic/counts/topics.h"
+#include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -197,4 +197,4 @@ void start_clusters(DoubleView counts, std::span<const int> labels, const DlgmmO
   update_clusters(stats, options.min_cluster_variance, model);
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -12,7 +12,7 @@
 #include "milieu/dlgmm/test_images.h"
 #include "milieu/testing/matchers.h"
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 using ::testing::AllOf;
@@ -250,4 +250,4 @@ TEST(DlgmmState, StoppedFitLabelsEveryImageWithPatches) {
 }
 
 }  // namespace
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -16,7 +16,7 @@
 #include "milieu/dlgmm/dlgmm.h"
 #include "milieu/dlgmm/theta_step.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 // T1 .. T8 of the bound (docs/algorithms/dlgmm.md).
 inline constexpr int kNumBoundTerms = 8;
@@ -289,4 +289,4 @@ void start_clusters(DoubleView counts, std::span<const int> labels, const DlgmmO
 // Throws DataError unless the arrays of a model fit each other.
 void check_model(const DlgmmModel& model);
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -10,7 +10,7 @@
 #include "milieu/base/random.h"
 #include "milieu/dlgmm/dlgmm_run_internal.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -183,4 +183,4 @@ void run_batches(const DlgmmRun& run, DlgmmState& state, Monitor& monitor) {
   }
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -14,7 +14,7 @@
 #include "milieu/dlgmm/test_images.h"
 #include "milieu/testing/matchers.h"
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 using ::testing::AllOf;
@@ -492,4 +492,4 @@ TEST(DlgmmFit, MiniBatchesGetFartherThanAsMuchWork) {
 }
 
 }  // namespace
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -11,7 +11,7 @@
 #include "milieu/base/parallel.h"
 #include "milieu/dlgmm/dlgmm_run_internal.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -81,11 +81,11 @@ void Hash::add(MatrixView<T> rows, int num_threads) {
 // Adds the arrays and words of a model.
 struct ModelHasher {
   Hash& hash;
-  void operator()(const char*, Matrix<double>& value) { hash.add(value.view(), 1); }
-  void operator()(const char*, std::vector<double>& value) { hash.add(std::span(value)); }
-  void operator()(const char*, std::string& value) { hash.add(std::string_view(value)); }
-  void operator()(const char*, double& value) { hash.add(&value, sizeof(value)); }
-  void operator()(const char*, int& value) { hash.add(&value, sizeof(value)); }
+  void operator()(const char*, const Matrix<double>& value) { hash.add(value.view(), 1); }
+  void operator()(const char*, const std::vector<double>& value) { hash.add(std::span(value)); }
+  void operator()(const char*, const std::string& value) { hash.add(std::string_view(value)); }
+  void operator()(const char*, const double& value) { hash.add(&value, sizeof(value)); }
+  void operator()(const char*, const int& value) { hash.add(&value, sizeof(value)); }
 };
 
 }  // namespace
@@ -102,11 +102,8 @@ std::string fingerprint_of(const DlgmmInput& input, const DlgmmOptions& options)
   hash.add(input.images.bands);
   hash.add(input.initial_labels);
   hash.add(input.initial_words, 1);
-  if (input.initial_model) {
-    DlgmmModel model = *input.initial_model;
-    visit_arrays(model, ModelHasher{hash});
-  }
+  if (input.initial_model) visit_arrays(*input.initial_model, ModelHasher{hash});
   return fmt::format("{:016x}", hash.value());
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -5,7 +5,7 @@
 #include "milieu/base/error.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -95,4 +95,4 @@ ImageTable make_image_table(const DlgmmImages& images, int num_bands, double gam
   return table;
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

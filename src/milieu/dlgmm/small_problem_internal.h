@@ -10,7 +10,7 @@
 
 #include "milieu/dlgmm/dlgmm_steps.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 struct SmallProblem {
   int D = 3, J = 2, V = 3, R = 2, rows = 2, cols = 3;
@@ -179,4 +179,4 @@ inline void SmallProblem::step_theta() {
   step_e();
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

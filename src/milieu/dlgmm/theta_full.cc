@@ -10,7 +10,7 @@
 #include "milieu/dlgmm/dlgmm_loops.h"
 #include "milieu/dlgmm/theta_step.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -117,4 +117,4 @@ ThetaValue solve_theta_full(std::span<const double> counts, double total, Double
   return {at.objective, at.log_sum, steps};
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -6,7 +6,7 @@
 
 #include "milieu/dlgmm/dlgmm_loops.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -135,4 +135,4 @@ double normalizer_bound(double e, const Theta& theta) {
   return std::log(e) + std::exp(best_log_e(theta) - std::log(e)) - 1;
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

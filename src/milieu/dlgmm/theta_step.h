@@ -15,7 +15,7 @@
 
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 struct Theta {
   std::vector<double> alpha;  // V
@@ -83,4 +83,4 @@ double best_log_e(const Theta& theta);
 // Sum of logarithms, of products of eight.
 double sum_log(std::span<const double> values);
 
-}  // namespace milieu
+}  // namespace milieu::internal

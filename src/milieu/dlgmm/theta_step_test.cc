@@ -12,7 +12,7 @@
 #include "milieu/dlgmm/dlgmm_steps.h"
 #include "milieu/linalg/log_sum_exp.h"
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 struct Band {
@@ -150,4 +150,4 @@ TEST(ThetaStep, ClustersLeftEarlyHaveNoShare) {
 }
 
 }  // namespace
-}  // namespace milieu
+}  // namespace milieu::internal

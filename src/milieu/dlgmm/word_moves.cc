@@ -13,7 +13,7 @@
 
 #include "milieu/dlgmm/dlgmm_run_internal.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -226,4 +226,4 @@ void move_words(const DlgmmRun& run, DlgmmState& state, Monitor& monitor) {
   }
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -7,7 +7,7 @@
 #include "milieu/dlgmm/dlgmm_loops.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 namespace {
 
@@ -262,4 +262,4 @@ void update_words(const WordStats& stats, double floor, DlgmmModel& model) {
     update_variances(stats, old_words, v, floor, model);
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -14,6 +14,7 @@
 
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/icc/density/density_map.h"
@@ -131,8 +132,8 @@ struct IccModel {
   std::vector<int> class_from_subclass() const;
 };
 
-template <class Visitor>
-void visit_arrays(IccModel& m, Visitor&& v) {
+template <MaybeConst<IccModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("axes", m.axes);
   v("origin", m.origin);
   v("low", m.low);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/classic/gmm/gmm.h"
@@ -103,8 +104,8 @@ struct IccClassifierModel {
   int takes_best = 0;  // 1: rule best
 };
 
-template <class Visitor>
-void visit_arrays(IccClassifierModel& m, Visitor&& v) {
+template <MaybeConst<IccClassifierModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("axes", m.axes);
   v("origin", m.origin);
   v("means", m.classifier.means);

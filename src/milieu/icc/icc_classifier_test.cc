@@ -18,6 +18,8 @@
 namespace milieu {
 namespace {
 
+using internal::IccExample;
+using internal::make_icc_experiment1;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

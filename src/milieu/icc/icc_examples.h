@@ -11,7 +11,7 @@
 
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 struct IccExample {
   Matrix<float> points;
@@ -72,4 +72,4 @@ IccExample make_icc_experiment1(Generator& random, int64_t n) {
   return data;
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

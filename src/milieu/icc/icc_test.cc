@@ -19,6 +19,9 @@
 namespace milieu {
 namespace {
 
+using internal::IccExample;
+using internal::make_icc_experiment1;
+using internal::make_icc_figure7;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

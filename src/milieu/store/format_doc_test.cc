@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "milieu/base/model_visitor.h"
 #include "milieu/store/model_file.h"
 #include "milieu/testing/temp_dir.h"
 
@@ -22,8 +23,8 @@ struct DocModel {
   double bandwidth = 0.1;
 };
 
-template <class Visitor>
-void visit_arrays(DocModel& m, Visitor&& v) {
+template <MaybeConst<DocModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("bits", m.bits);
   v("centers", m.centers);
   v("weights", m.weights);

@@ -101,37 +101,37 @@ void load_number(const ModelFile& file, const std::string& source, const char* n
 
 }  // namespace
 
-void ArrayWriter::operator()(const char* name, Matrix<float>& value) {
+void ArrayWriter::operator()(const char* name, const Matrix<float>& value) {
   store_matrix(file_, name, value);
 }
-void ArrayWriter::operator()(const char* name, Matrix<double>& value) {
+void ArrayWriter::operator()(const char* name, const Matrix<double>& value) {
   store_matrix(file_, name, value);
 }
-void ArrayWriter::operator()(const char* name, std::vector<float>& value) {
+void ArrayWriter::operator()(const char* name, const std::vector<float>& value) {
   store_vector(file_, name, value);
 }
-void ArrayWriter::operator()(const char* name, std::vector<double>& value) {
+void ArrayWriter::operator()(const char* name, const std::vector<double>& value) {
   store_vector(file_, name, value);
 }
-void ArrayWriter::operator()(const char* name, std::vector<int>& value) {
+void ArrayWriter::operator()(const char* name, const std::vector<int>& value) {
   store_vector(file_, name, value);
 }
-void ArrayWriter::operator()(const char* name, std::vector<int64_t>& value) {
+void ArrayWriter::operator()(const char* name, const std::vector<int64_t>& value) {
   store_vector(file_, name, value);
 }
-void ArrayWriter::operator()(const char* name, std::vector<uint8_t>& value) {
+void ArrayWriter::operator()(const char* name, const std::vector<uint8_t>& value) {
   store_vector(file_, name, value);
 }
-void ArrayWriter::operator()(const char* name, int& value) {
+void ArrayWriter::operator()(const char* name, const int& value) {
   file_.scalars.emplace_back(name, fmt::format("{}", value));
 }
-void ArrayWriter::operator()(const char* name, int64_t& value) {
+void ArrayWriter::operator()(const char* name, const int64_t& value) {
   file_.scalars.emplace_back(name, fmt::format("{}", value));
 }
-void ArrayWriter::operator()(const char* name, double& value) {
+void ArrayWriter::operator()(const char* name, const double& value) {
   file_.scalars.emplace_back(name, fmt::format("{}", value));  // shortest text of the same bits
 }
-void ArrayWriter::operator()(const char* name, std::string& value) {
+void ArrayWriter::operator()(const char* name, const std::string& value) {
   file_.scalars.emplace_back(name, value);
 }
 

@@ -16,7 +16,7 @@
 
 namespace milieu {
 
-// One array as it stands in the file: little-endian, row-major.
+// One array as stored in the file: little-endian, row-major.
 struct StoredArray {
   std::string dtype;  // safetensors' name: F32 F64 I32 I64 U8
   std::vector<int64_t> shape;
@@ -48,17 +48,17 @@ namespace internal {
 class ArrayWriter {
  public:
   explicit ArrayWriter(ModelFile& file) : file_(file) {}
-  void operator()(const char* name, Matrix<float>& value);
-  void operator()(const char* name, Matrix<double>& value);
-  void operator()(const char* name, std::vector<float>& value);
-  void operator()(const char* name, std::vector<double>& value);
-  void operator()(const char* name, std::vector<int>& value);
-  void operator()(const char* name, std::vector<int64_t>& value);
-  void operator()(const char* name, std::vector<uint8_t>& value);
-  void operator()(const char* name, int& value);
-  void operator()(const char* name, int64_t& value);
-  void operator()(const char* name, double& value);
-  void operator()(const char* name, std::string& value);
+  void operator()(const char* name, const Matrix<float>& value);
+  void operator()(const char* name, const Matrix<double>& value);
+  void operator()(const char* name, const std::vector<float>& value);
+  void operator()(const char* name, const std::vector<double>& value);
+  void operator()(const char* name, const std::vector<int>& value);
+  void operator()(const char* name, const std::vector<int64_t>& value);
+  void operator()(const char* name, const std::vector<uint8_t>& value);
+  void operator()(const char* name, const int& value);
+  void operator()(const char* name, const int64_t& value);
+  void operator()(const char* name, const double& value);
+  void operator()(const char* name, const std::string& value);
 
  private:
   ModelFile& file_;
@@ -93,14 +93,14 @@ void check_model_kind(const ModelFile& file, std::string_view kind, int newest_v
 
 }  // namespace internal
 
-// Any struct with kKind, kFormatVersion and visit_arrays is a model.
+// Any struct with kKind, kFormatVersion and visit_arrays (milieu/base/model_visitor.h) is a model.
 template <class Model>
 ModelFile to_model_file(const Model& model, std::string options_json = {}) {
   ModelFile file;
   file.kind = Model::kKind;
   file.format_version = Model::kFormatVersion;
   file.options_json = std::move(options_json);
-  visit_arrays(const_cast<Model&>(model), internal::ArrayWriter(file));  // only reads
+  visit_arrays(model, internal::ArrayWriter(file));
   return file;
 }
 

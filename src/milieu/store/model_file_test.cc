@@ -5,13 +5,18 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "milieu/base/error.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/summary.h"
+#include "milieu/classic/counts/bags.h"
+#include "milieu/classic/gmm/gmm.h"
+#include "milieu/dlgmm/dlgmm.h"
 #include "milieu/store/json_internal.h"
 #include "milieu/testing/temp_dir.h"
 
@@ -38,8 +43,8 @@ struct TestModel {
   std::string shape;
 };
 
-template <class Visitor>
-void visit_arrays(TestModel& m, Visitor&& v) {
+template <MaybeConst<TestModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("bits", m.bits);
   v("centers", m.centers);
   v("covariance", m.covariance);
@@ -242,6 +247,52 @@ TEST(ModelFile, WrongKindIsRefused) {
   file.kind = "gmm";
   EXPECT_EQ(refusal([&] { from_model_file<TestModel>(file, "m.safetensors"); }),
             "m.safetensors holds a model of kind gmm, must be test");
+}
+
+// A model in memory that may only be read: whoever writes to a member dies at once.
+template <class Model>
+class ReadOnlyModel {
+ public:
+  explicit ReadOnlyModel(const Model& model) : page_(new_page()), model_(new (page_) Model(model)) {
+    EXPECT_EQ(mprotect(page_, sizeof(Model), PROT_READ), 0);
+  }
+  ~ReadOnlyModel() {
+    EXPECT_EQ(mprotect(page_, sizeof(Model), PROT_READ | PROT_WRITE), 0);
+    model_->~Model();
+    munmap(page_, sizeof(Model));
+  }
+  ReadOnlyModel(const ReadOnlyModel&) = delete;
+  ReadOnlyModel& operator=(const ReadOnlyModel&) = delete;
+  const Model& model() const { return *model_; }
+
+ private:
+  static void* new_page() {
+    void* page =
+        mmap(nullptr, sizeof(Model), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return page == MAP_FAILED ? throw std::bad_alloc() : page;
+  }
+
+  void* page_;
+  Model* model_;
+};
+
+// Enums are stored as text; writing used to assign them back to the model.
+TEST(ModelFile, WritingLeavesTheModelAlone_issue19) {
+  const auto scalar_of = [](const auto& model, const char* name) {
+    const ReadOnlyModel held(model);
+    for (const auto& [key, text] : to_model_file(held.model()).scalars)
+      if (key == name) return text;
+    return std::string();
+  };
+  BagsModel bags;
+  bags.weighting = BagWeighting::TfIdf;
+  EXPECT_EQ(scalar_of(bags, "weighting"), "tf-idf");
+  GmmModel gmm;
+  gmm.covariance = GmmCovariance::Tied;
+  EXPECT_EQ(scalar_of(gmm, "covariance"), "tied");
+  DlgmmModel dlgmm;
+  dlgmm.covariance = DlgmmCovariance::Full;
+  EXPECT_EQ(scalar_of(dlgmm, "covariance"), "full");
 }
 
 TEST(ModelFile, NewerVersionIsRefusedOlderIsRead) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "milieu/base/error.h"
+#include "milieu/base/model_visitor.h"
 
 namespace milieu {
 namespace {
@@ -31,8 +32,8 @@ struct ToyModel {
   static constexpr int kFormatVersion = 1;
   std::vector<int> seen;
 };
-template <class Visitor>
-void visit_arrays(ToyModel& m, Visitor&& v) {
+template <MaybeConst<ToyModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("seen", m.seen);
 }
 struct ToyResult {

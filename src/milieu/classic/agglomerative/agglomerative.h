@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -67,8 +68,8 @@ struct AgglomerativeModel {
   std::vector<int> labels;  // n, as in the result
 };
 
-template <class Visitor>
-void visit_arrays(AgglomerativeModel& m, Visitor&& v) {
+template <MaybeConst<AgglomerativeModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("tree", m.tree);
   v("labels", m.labels);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -62,11 +63,9 @@ struct BagsModel {
   Matrix<float> centers;    // k x (num_bands V), of weighted counts
 };
 
-template <class Visitor>
-void visit_arrays(BagsModel& m, Visitor&& v) {
-  std::string weighting = to_string(m.weighting);
-  v("weighting", weighting);
-  m.weighting = bag_weighting_from(weighting);
+template <MaybeConst<BagsModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
+  visit_enum(v, "weighting", m.weighting, bag_weighting_from);
   v("num_bands", m.num_bands);
   v("idf", m.idf);
   v("centers", m.centers);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -52,8 +53,8 @@ struct JsomModel {
   Matrix<double> words;         // K x V: Dirichlet parameters of the words in a topic, above 0
 };
 
-template <class Visitor>
-void visit_arrays(JsomModel& m, Visitor&& v) {
+template <MaybeConst<JsomModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("weights", m.weights);
   v("priors", m.priors);
   v("words", m.words);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -50,8 +51,8 @@ struct MultinomialsModel {
   Matrix<double> words;         // k x V: frequencies of words, rows sum to 1, all above 0
 };
 
-template <class Visitor>
-void visit_arrays(MultinomialsModel& m, Visitor&& v) {
+template <MaybeConst<MultinomialsModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("weights", m.weights);
   v("words", m.words);
 }

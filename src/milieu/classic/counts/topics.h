@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -60,8 +61,8 @@ struct TopicsModel {
   Matrix<double> words;  // K x V: parameters of each topic's Dirichlet over words (lambda)
 };
 
-template <class Visitor>
-void visit_arrays(TopicsModel& m, Visitor&& v) {
+template <MaybeConst<TopicsModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("topic_prior", m.topic_prior);
   v("words", m.words);
 }

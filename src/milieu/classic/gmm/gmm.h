@@ -11,6 +11,7 @@
 
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -77,11 +78,9 @@ struct GmmModel {
 };
 
 // What is saved of a model: every array and scalar, by name (store/ reads and writes from this).
-template <class Visitor>
-void visit_arrays(GmmModel& m, Visitor&& v) {
-  std::string covariance = to_string(m.covariance);
-  v("covariance", covariance);
-  m.covariance = gmm_covariance_from(covariance);
+template <MaybeConst<GmmModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
+  visit_enum(v, "covariance", m.covariance, gmm_covariance_from);
   v("weights", m.weights);
   v("means", m.means);
   v("covariances", m.covariances);

@@ -9,6 +9,7 @@
 
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -64,8 +65,8 @@ struct KMeansModel {
 };
 
 // What is saved of a model: every array and scalar, by name (store/ reads and writes from this).
-template <class Visitor>
-void visit_arrays(KMeansModel& m, Visitor&& v) {
+template <MaybeConst<KMeansModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("centers", m.centers);
 }
 

@@ -10,6 +10,7 @@
 
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -67,8 +68,8 @@ struct KModesModel {
 };
 
 // What is saved of a model: every array and scalar, by name (store/ reads and writes from this).
-template <class Visitor>
-void visit_arrays(KModesModel& m, Visitor&& v) {
+template <MaybeConst<KModesModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("modes", m.modes);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -80,8 +81,8 @@ struct MeanShiftModel {
   int cluster_all = 1;   // 0: samples farther than the bandwidth from every mode get -1
 };
 
-template <class Visitor>
-void visit_arrays(MeanShiftModel& m, Visitor&& v) {
+template <MaybeConst<MeanShiftModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("modes", m.modes);
   v("bandwidth", m.bandwidth);
   v("cluster_all", m.cluster_all);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -72,8 +73,8 @@ struct NcutModel {
   std::vector<int> labels;  // n, as in the result
 };
 
-template <class Visitor>
-void visit_arrays(NcutModel& m, Visitor&& v) {
+template <MaybeConst<NcutModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("embedding", m.embedding);
   v("labels", m.labels);
 }

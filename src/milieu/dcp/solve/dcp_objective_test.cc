@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "milieu/base/random.h"
-#include "milieu/dcp/dcp_cases_internal.h"
 #include "milieu/testing/gradient_check.h"
 #include "milieu/testing/matchers.h"
 

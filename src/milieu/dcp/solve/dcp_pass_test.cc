@@ -5,15 +5,16 @@
 
 #include "milieu/base/random.h"
 #include "milieu/dcp/dcp_cases_internal.h"
+#include "milieu/dcp/dcp_search_internal.h"
 #include "milieu/dcp/solve/dcp_loops.h"
 #include "milieu/dcp/solve/dcp_pass_loops.h"
 #include "milieu/dcp/solve/dcp_product_loops.h"
-#include "milieu/dcp/dcp_search_internal.h"
 #include "milieu/testing/matchers.h"
 
 namespace milieu {
 namespace {
 
+namespace dcp_cases = internal::dcp_cases;
 template <class T>
 std::vector<T> draw(int64_t count, Random& random) {
   std::vector<T> values(count);

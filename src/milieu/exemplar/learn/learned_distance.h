@@ -9,9 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
-#include "milieu/exemplar/search/exemplar.h"
 #include "milieu/exemplar/learn/pair_features.h"
+#include "milieu/exemplar/search/exemplar.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu {
@@ -33,8 +34,8 @@ struct LearnedDistance {
   std::string class_names;         // one a line
 };
 
-template <class Visitor>
-void visit_arrays(LearnedDistance& m, Visitor&& v) {
+template <MaybeConst<LearnedDistance> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("weights", m.weights);
   v("penalty", m.penalty);
   v("form", m.form);

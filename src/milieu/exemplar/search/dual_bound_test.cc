@@ -5,7 +5,7 @@
 #include "milieu/exemplar/search/dual_loops.h"
 #include "milieu/exemplar/search/exemplar_cases_internal.h"
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 using internal::DualPoint;
@@ -109,4 +109,4 @@ TEST(DualBound, ClosedCandidatesAreInNoBetterSolution) {
 }
 
 }  // namespace
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -13,6 +13,7 @@
 
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
+#include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/exemplar/search/service_lists.h"
@@ -88,8 +89,8 @@ struct ExemplarModel {
   std::string distance;       // by name
 };
 
-template <class Visitor>
-void visit_arrays(ExemplarModel& m, Visitor&& v) {
+template <MaybeConst<ExemplarModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("rows", m.rows);
   v("exemplars", m.exemplars);
   v("distance", m.distance);

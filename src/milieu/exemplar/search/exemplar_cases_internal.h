@@ -9,7 +9,7 @@
 #include "milieu/base/random.h"
 #include "milieu/exemplar/search/exemplar.h"
 
-namespace milieu {
+namespace milieu::internal {
 
 enum class Kind { Uniform, Gaussian, Asymmetric, Duplicates, Negative };
 inline constexpr Kind kKinds[] = {Kind::Uniform, Kind::Gaussian, Kind::Asymmetric, Kind::Duplicates,
@@ -77,4 +77,4 @@ inline ExemplarOptions with_penalty_text(double penalty) {
   return options;
 }
 
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -4,7 +4,7 @@
 
 #include "milieu/exemplar/search/exemplar_cases_internal.h"
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -62,4 +62,4 @@ TEST(ExemplarCount, LessMemoryGivesTheNearestNumberAndAWarning) {
 }
 
 }  // namespace
-}  // namespace milieu
+}  // namespace milieu::internal

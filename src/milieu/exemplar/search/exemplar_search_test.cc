@@ -4,7 +4,7 @@
 #include "milieu/exemplar/search/exemplar_cases_internal.h"
 #include "milieu/exemplar/search/exemplar_search_internal.h"
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 TEST(ExemplarSearch, MovesChangeTheEnergyAsPredicted) {
@@ -82,4 +82,4 @@ TEST(ExemplarSearch, EndsWhereNoSampleLooksBetter) {
 }
 
 }  // namespace
-}  // namespace milieu
+}  // namespace milieu::internal

@@ -12,7 +12,7 @@
 #include "milieu/exemplar/search/dual_bound_internal.h"
 #include "milieu/exemplar/search/exemplar_cases_internal.h"
 
-namespace milieu {
+namespace milieu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -235,4 +235,4 @@ TEST(Exemplar, CancelledRunIsValidAndSaysSo) {
 }
 
 }  // namespace
-}  // namespace milieu
+}  // namespace milieu::internal

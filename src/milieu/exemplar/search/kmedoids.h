@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/model_visitor.h"
 #include "milieu/exemplar/search/exemplar.h"
 
 namespace milieu {
@@ -51,8 +52,8 @@ struct KMedoidsModel {
   std::string distance;       // by name
 };
 
-template <class Visitor>
-void visit_arrays(KMedoidsModel& m, Visitor&& v) {
+template <MaybeConst<KMedoidsModel> Model, class Visitor>
+void visit_arrays(Model& m, Visitor&& v) {
   v("rows", m.rows);
   v("medoids", m.medoids);
   v("distance", m.distance);

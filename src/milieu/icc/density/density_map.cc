@@ -23,8 +23,9 @@ UsedRows smooth_lines(std::span<const double> counts, std::vector<double>& out, 
   const auto spread = MILIEU_SELECT_ISA(spread_values);
   const auto num_lines = static_cast<int64_t>(counts.size()) / length;
   const auto reach = static_cast<int64_t>(taps.size() / 2) + 1;
-  std::vector<double> table(2 * (reach + kSpreadRun) + 1, 0.0);  // its middle is distance 0
-  std::copy(taps.begin(), taps.end(), table.begin() + kSpreadRun + 1);
+  std::vector<double> table(2 * (reach + internal::kSpreadRun) + 1,
+                            0.0);  // its middle is distance 0
+  std::copy(taps.begin(), taps.end(), table.begin() + internal::kSpreadRun + 1);
   UsedRows used(num_lines, 0);
   parallel_for(num_lines, std::max<int64_t>(1, kCellsPerBlock / length), num_threads,
                [&](const Block& block) {
@@ -39,8 +40,9 @@ UsedRows smooth_lines(std::span<const double> counts, std::vector<double>& out, 
                      num_used += count != 0;
                    }
                    used[line] = num_used > 0;
-                   spread(values.data(), places.data(), num_used, table.data() + reach + kSpreadRun,
-                          reach, out.data() + line * length, length);
+                   spread(values.data(), places.data(), num_used,
+                          table.data() + reach + internal::kSpreadRun, reach,
+                          out.data() + line * length, length);
                  }
                });
   return used;

@@ -17,7 +17,7 @@ inline void load(const double* from, Doubles& values) {
   __builtin_memcpy(&values, from, sizeof(values));
 }
 
-constexpr int64_t kRun = kSpreadRun;  // sums that stay in registers
+constexpr int64_t kRun = internal::kSpreadRun;  // sums that stay in registers
 
 inline void project_plane(const float* points, int64_t rows, const double* axes,
                           const double* offset, double* t) {

@@ -7,9 +7,9 @@
 
 #include "milieu/linalg/isa.h"
 
-namespace milieu {
+namespace milieu::internal {
 inline constexpr int64_t kSpreadRun = 32;
-}
+}  // namespace milieu::internal
 
 // out[j] = sum over k of taps[k] * in[j + k * step] for j in [0, length), k in [0, num_taps).
 MILIEU_DECLARE_ISA(void weigh_rows(const double* in, int64_t step, const double* taps,
