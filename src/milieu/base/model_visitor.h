@@ -34,4 +34,17 @@ void visit_enum(Visitor&& v, const char* name, Enum& value, FromText from_text) 
   }
 }
 
+// Visits an array that older files, and models without it, do not have: an empty one is not
+// written, a missing one is left empty.
+template <class Visitor, class Array>
+void visit_optional(Visitor&& v, const char* name, Array& value) {
+  if constexpr (std::is_const_v<Array>) {
+    if (!value.empty()) v(name, value);
+  } else if constexpr (requires { v.has(name); }) {
+    if (v.has(name)) v(name, value);
+  } else {
+    v(name, value);
+  }
+}
+
 }  // namespace milieu

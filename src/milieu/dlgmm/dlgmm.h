@@ -145,7 +145,7 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
 // What predicts for new images. V words, J clusters, G bands, R numbers a descriptor.
 struct DlgmmModel {
   static constexpr std::string_view kKind = "dlgmm";
-  static constexpr int kFormatVersion = 1;
+  static constexpr int kFormatVersion = 2;
   DlgmmPosterior posterior = DlgmmPosterior::Structured;
   DlgmmCovariance covariance = DlgmmCovariance::Diagonal;
   int num_bands = 1;  // G
@@ -158,6 +158,9 @@ struct DlgmmModel {
   Matrix<double> words;  // V x R: omega
   // delta^2: V x 1 (spherical) or V x R (diagonal); one row when it is tied.
   Matrix<double> word_variances;
+  // Mean (first row) and components of the descriptors that became patches; set by whoever made the
+  // patches, so that the model describes new images by itself. Empty: patches are descriptors.
+  Matrix<float> projection;
 
   int num_clusters() const { return static_cast<int>(weights.size()); }
   int64_t num_words() const { return words.rows(); }
@@ -176,6 +179,7 @@ void visit_arrays(Model& m, Visitor&& v) {
   v("covariances", m.covariances);
   v("words", m.words);
   v("word_variances", m.word_variances);
+  visit_optional(v, "projection", m.projection);  // since version 2
 }
 
 // The patches of images. Image d has the rows [offsets[d], offsets[d + 1]) of `patches`; no rows

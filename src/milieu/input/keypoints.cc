@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cac_pictures.h"
+#include "milieu/input/keypoints.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,26 +9,13 @@
 #include "milieu/data/image_folder.h"
 #include "milieu/feature/decode/decode.h"
 #include "milieu/feature/cache/feature_store.h"
-#include "milieu/render/overlay.h"
 
-namespace milieu::cli {
+namespace milieu {
 
 namespace {
 
-RasterImage to_raster(const Image& image) {
-  RasterImage raster(image.width, image.height, 3);
-  raster.pixels = image.rgb;
-  return raster;
-}
-
-std::vector<int> pick(const std::vector<int>& labels, const std::vector<int>& rows) {
-  std::vector<int> picked;
-  for (const int row : rows) picked.push_back(labels[row]);
-  return picked;
-}
-
-// One row a keypoint, picture after picture.
-KeypointSet join_pictures(const std::vector<FloatView>& descriptors,
+// One row per keypoint, image after image.
+KeypointSet join_images(const std::vector<FloatView>& descriptors,
                           const std::vector<FloatView>& frames,
                           const std::vector<std::string>& paths, const Labels& labels,
                           const std::string& source) {
@@ -39,19 +26,19 @@ KeypointSet join_pictures(const std::vector<FloatView>& descriptors,
     n += local.rows();
     if (local.rows() > 0) d = local.cols();
   }
-  if (n == 0) throw DataError(fmt::format("{} has no picture with a keypoint", source));
+  if (n == 0) throw DataError(fmt::format("{} has no image with a keypoint", source));
   Matrix<float> points(n, d);
   set.positions = Matrix<float>(n, 2);
   set.data.labels.names = labels.names;
   int64_t row = 0;
-  for (size_t picture = 0; picture < paths.size(); ++picture)
-    for (int64_t i = 0; i < descriptors[picture].rows(); ++i, ++row) {
-      std::copy_n(descriptors[picture].row(i), d, points.row(row));
-      std::copy_n(frames[picture].row(i), 2, set.positions.row(row));
-      set.images.push_back(static_cast<int>(picture));
-      set.data.sample_names.push_back(fmt::format("{}:{:.1f},{:.1f}", paths[picture],
+  for (size_t image = 0; image < paths.size(); ++image)
+    for (int64_t i = 0; i < descriptors[image].rows(); ++i, ++row) {
+      std::copy_n(descriptors[image].row(i), d, points.row(row));
+      std::copy_n(frames[image].row(i), 2, set.positions.row(row));
+      set.images.push_back(static_cast<int>(image));
+      set.data.sample_names.push_back(fmt::format("{}:{:.1f},{:.1f}", paths[image],
                                                   set.positions(row, 0), set.positions(row, 1)));
-      if (!labels.empty()) set.data.labels.indices.push_back(labels.indices[picture]);
+      if (!labels.empty()) set.data.labels.indices.push_back(labels.indices[image]);
     }
   set.data.points = Points(std::move(points));
   set.data.sample_shape = {d};
@@ -60,8 +47,8 @@ KeypointSet join_pictures(const std::vector<FloatView>& descriptors,
   return set;
 }
 
-// The pictures that a selection keeps, ascending.
-std::vector<int64_t> kept_pictures(int64_t count, const Labels& labels, const std::string& source,
+// The images that a selection keeps, ascending.
+std::vector<int64_t> kept_images(int64_t count, const Labels& labels, const std::string& source,
                                    const LoadOptions& options) {
   LoadOptions selection;
   selection.select = options.select;
@@ -73,8 +60,8 @@ std::vector<int64_t> kept_pictures(int64_t count, const Labels& labels, const st
   return rows;
 }
 
-// Paths and classes of some pictures.
-ImageFolder pick_pictures(const std::vector<std::string>& paths, const Labels& labels,
+// Paths and classes of some images.
+ImageFolder pick_images(const std::vector<std::string>& paths, const Labels& labels,
                           const std::vector<int64_t>& rows) {
   ImageFolder picked;
   picked.labels.names = labels.names;
@@ -96,45 +83,44 @@ SparseSiftOptions texton_keypoints() {
   return options;
 }
 
-KeypointSet load_keypoints(const std::string& folder, int num_threads, const LoadOptions& options) {
+KeypointSet load_keypoints(const std::string& folder, const LoadOptions& options) {
   const ImageFolder all = list_image_folder(folder);
   std::vector<LocalDescriptors> found(all.paths.size());
   std::vector<std::string> reasons(all.paths.size());
-  // Rows are counted among the pictures that can be read, as everywhere: then all must be looked
-  // at.
+  // Rows are counted among the images that can be read, as everywhere: all must be tried.
   LoadOptions by_class = options;
   by_class.rows.clear();
   const auto count = static_cast<int64_t>(all.paths.size());
-  const std::vector<int64_t> tried = kept_pictures(count, all.labels, folder, by_class);
-  parallel_for(std::ssize(tried), 1, num_threads, [&](const Block& block) {
-    const auto picture = static_cast<size_t>(tried[static_cast<size_t>(block.begin)]);
+  const std::vector<int64_t> tried = kept_images(count, all.labels, folder, by_class);
+  parallel_for(std::ssize(tried), 1, options.num_threads, [&](const Block& block) {
+    const auto image = static_cast<size_t>(tried[static_cast<size_t>(block.begin)]);
     try {
-      found[picture] =
-          sparse_sift(load_image(folder + "/" + all.paths[picture]), texton_keypoints());
+      found[image] =
+          sparse_sift(load_image(folder + "/" + all.paths[image]), texton_keypoints());
     } catch (const DataError& error) {
-      reasons[picture] = error.what();
+      reasons[image] = error.what();
     }
   });
   std::vector<int64_t> readable;
-  for (const int64_t picture : tried)
-    if (reasons[static_cast<size_t>(picture)].empty()) readable.push_back(picture);
-  if (readable.empty()) throw DataError(fmt::format("{} has no picture that can be read", folder));
-  const ImageFolder pictures = pick_pictures(all.paths, all.labels, readable);
+  for (const int64_t image : tried)
+    if (reasons[static_cast<size_t>(image)].empty()) readable.push_back(image);
+  if (readable.empty()) throw DataError(fmt::format("{} has no image that can be read", folder));
+  const ImageFolder usable = pick_images(all.paths, all.labels, readable);
   LoadOptions by_row = options;
   by_row.select.clear();
   const std::vector<int64_t> kept =
-      kept_pictures(std::ssize(readable), pictures.labels, folder, by_row);
+      kept_images(std::ssize(readable), usable.labels, folder, by_row);
   std::vector<FloatView> descriptors, frames;
   for (const int64_t place : kept) {
-    const auto picture = static_cast<size_t>(readable[static_cast<size_t>(place)]);
-    descriptors.push_back(found[picture].descriptors);
-    frames.push_back(found[picture].frames);
+    const auto image = static_cast<size_t>(readable[static_cast<size_t>(place)]);
+    descriptors.push_back(found[image].descriptors);
+    frames.push_back(found[image].frames);
   }
-  const ImageFolder chosen = pick_pictures(pictures.paths, pictures.labels, kept);
-  KeypointSet set = join_pictures(descriptors, frames, chosen.paths, chosen.labels, folder);
-  for (size_t picture = 0; picture < reasons.size(); ++picture)
-    if (!reasons[picture].empty())
-      set.skipped.push_back(fmt::format("skipped {}: {}", all.paths[picture], reasons[picture]));
+  const ImageFolder chosen = pick_images(usable.paths, usable.labels, kept);
+  KeypointSet set = join_images(descriptors, frames, chosen.paths, chosen.labels, folder);
+  for (size_t image = 0; image < reasons.size(); ++image)
+    if (!reasons[image].empty())
+      set.skipped.push_back(fmt::format("skipped {}: {}", all.paths[image], reasons[image]));
   set.root = folder;
   return set;
 }
@@ -153,25 +139,16 @@ std::optional<KeypointSet> keypoints_of_features(const std::string& path,
   const PatchSet patches = folder.patches(ids[0]);
   std::vector<FloatView> descriptors, frames;
   const std::vector<int64_t> rows =
-      kept_pictures(patches.num_images(), folder.labels, path, options);
+      kept_images(patches.num_images(), folder.labels, path, options);
   for (const int64_t i : rows) {
     descriptors.push_back(patches.descriptors_of(i));
     frames.push_back(patches.frames_of(i));
   }
-  const ImageFolder pictures = pick_pictures(folder.images, folder.labels, rows);
-  KeypointSet set = join_pictures(descriptors, frames, pictures.paths, pictures.labels, path);
+  const ImageFolder images = pick_images(folder.images, folder.labels, rows);
+  KeypointSet set = join_images(descriptors, frames, images.paths, images.labels, path);
   set.root = folder.found_source();
   set.max_side = folder.max_side;
   return set;
 }
 
-std::string draw_stages(const Image& picture, FloatView positions, const std::vector<int>& rows,
-                        const CacResult& result) {
-  const RasterImage raster = to_raster(picture);
-  std::vector<RasterImage> stages = {draw_overlay(raster, positions, pick(result.words, rows))};
-  for (const CacSnapshot& snapshot : result.snapshots)
-    stages.push_back(draw_overlay(raster, positions, pick(snapshot.phrases, rows)));
-  return encode_png(stack_pictures(stages));
-}
-
-}  // namespace milieu::cli
+}  // namespace milieu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "patch_images.h"
+#include "milieu/input/patch_images.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/data/selection.h"
-#include "patch_pictures.h"
+#include "milieu/input/patch_folder.h"
 
-namespace milieu::cli {
+namespace milieu {
 
 namespace fs = std::filesystem;
 
@@ -100,28 +100,30 @@ void join_labels(PatchImages& images, const LoadOptions& load) {
               kept_rows(images.labels, kept_classes(load.select, images.labels, images.source)));
 }
 
-PatchImages from_file(const std::string& path, const PatchFiles& files, const LoadOptions& load) {
-  MappedFile::open(path);  // a file that is not there is the first thing to tell
-  if (files.offsets.empty())
+PatchImages from_file(const PatchRequest& request) {
+  const std::string& path = request.path;
+  const InputFiles& files = request.files;
+  MappedFile::open(path);  // a missing file is reported first
+  if (!files.has("offsets"))
     throw InvalidArgument(fmt::format(
-        "{} is no folder of pictures, so it must hold patches: --offsets FILE must say where each "
-        "image begins (images + 1 whole numbers)",
+        "{} is not an image folder, so it must hold patches: give --offsets FILE with the row where "
+        "each image begins (images + 1 whole numbers)",
         path));
   PatchImages images;
   LoadOptions plain;
-  plain.num_threads = load.num_threads;
+  plain.num_threads = request.load.num_threads;
   images.patches = load_dataset(path, plain).points;
-  images.offsets = read_offsets(files.offsets, images.patches.rows());
-  if (!files.grid.empty()) images.grid = read_grid(files.grid, images.num_images());
-  if (!files.positions.empty()) {
-    images.positions = load_dataset(files.positions).points;
+  images.offsets = read_offsets(files["offsets"], images.patches.rows());
+  if (files.has("grid")) images.grid = read_grid(files["grid"], images.num_images());
+  if (files.has("positions")) {
+    images.positions = load_dataset(files["positions"]).points;
     if (images.positions.rows() != images.patches.rows() || images.positions.cols() < 2)
       throw DataError(fmt::format("{} is {} x {}, must be {} x 2 or more: x and y of each patch",
-                                  files.positions, images.positions.rows(), images.positions.cols(),
+                                  files["positions"], images.positions.rows(), images.positions.cols(),
                                   images.patches.rows()));
   }
   images.source = path;
-  images.watched = {path, files.offsets};
+  images.watched = {path, files["offsets"]};
   return images;
 }
 
@@ -151,20 +153,16 @@ void PatchImages::set_bands(int num_bands) {
   }
 }
 
-PatchImages load_patch_images(const std::string& path, const PatchFiles& files,
-                              const PatchOptions& options, const LoadOptions& load, uint64_t seed,
-                              Monitor& monitor, const Matrix<float>& projection) {
+PatchImages load_patch_images(const PatchRequest& request, Monitor& monitor) {
   std::error_code ignored;
-  const bool is_folder = fs::is_directory(path, ignored);
+  const bool is_folder = fs::is_directory(request.path, ignored);
   for (const auto& [name, value] :
-       {std::pair("feature", options.feature), std::pair("max_side", options.max_side)})
+       {std::pair("feature", request.feature), std::pair("max_side", request.max_side)})
     if (!is_folder && !value.empty())
       throw InvalidArgument(
-          fmt::format("{} is {}, but {} is no folder of pictures", name, value, path));
-  PatchImages images =
-      is_folder ? patches_of_pictures(path, options, load.num_threads, seed, monitor, projection)
-                : from_file(path, files, load);
-  join_labels(images, load);
+          fmt::format("{} is {}, but {} is not an image folder", name, value, request.path));
+  PatchImages images = is_folder ? patches_of_folder(request, monitor) : from_file(request);
+  join_labels(images, request.load);
   return images;
 }
 
@@ -194,4 +192,4 @@ std::string watch_state(const PatchImages& images) {
   return state;
 }
 
-}  // namespace milieu::cli
+}  // namespace milieu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images as sets of patches, for `milieu dlgmm`: from a file of descriptors with offsets, a folder
-// of features, or a folder of pictures (dense SIFT through the cache).
+// Images as sets of patches: from a file of descriptors with offsets, a feature folder, or an image
+// folder (dense SIFT through the cache unless another local feature is named).
 #pragma once
 
 #include <cstdint>
@@ -8,49 +8,43 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/inputs.h"
+#include "milieu/base/monitor.h"
 #include "milieu/data/dataset.h"
 #include "milieu/dlgmm/dlgmm.h"
+#include "milieu/input/input_spec.h"
 
-namespace milieu::cli {
+namespace milieu {
 
-// Files beside INPUT that say where the patches belong.
-struct PatchFiles {
-  std::string offsets;
-  std::string grid;
-  std::string positions;
-};
-
-// How pictures become patches.
+// How images become patches.
 struct PatchOptions {
-  int step = 8;             // pixels between patches, where no feature is named
   int num_components = 64;  // PCA of the descriptors; 0: none
-  // What --feature and --max-side say; "": dense SIFT (in a folder of features: the one that is
-  // there), the default side.
-  std::string feature = {}, max_side = {};
+  int step = 0;             // deprecated: pixels between patches of the default feature; 0: 8
 };
 
 template <class Visitor>
 void visit_fields(PatchOptions& o, Visitor&& v) {
-  v("step", o.step, between(1, 4096), "pictures: pixels between neighbouring 16 x 16 patches");
   v("num_components", o.num_components, at_least(0).alias("pca"),
-    "pictures: principal components kept of each descriptor; 0 keeps all 128 numbers");
+    "image folders: principal components kept of each descriptor; 0 keeps all its numbers");
+  v("step", o.step, between(0, 4096).advanced(),
+    "deprecated, write --feature dense-sift:step=8: pixels between neighbouring patches");
 }
 
 struct PatchImages {
   Points patches;                // mapped where the file allows it
-  Matrix<float> projection;      // of pictures' descriptors: mean, then components; or empty
+  Matrix<float> projection;      // of images' descriptors: mean, then components; or empty
   std::vector<int64_t> offsets;  // images + 1
   Matrix<int32_t> grid;          // images x 2, or empty
   Points positions;              // patches x 2 or more: x, y, ...; or empty
-  std::string feature;           // of pictures: the local feature in full
-  int max_side = 0;              // of pictures: how they were scaled down
+  std::string feature;           // of image folders: the local feature in full
+  int max_side = 0;              // of image folders: how images were scaled down
   std::vector<std::string> warnings;
   std::vector<uint8_t> bands;      // by set_bands
   std::vector<std::string> names;  // of images; empty: numbers
   Labels labels;                   // of images; empty: unknown
   std::vector<int64_t> rows;       // kept images; empty: all
   int64_t total_images = 0;        // before the selection
-  std::string root;                // folder of the pictures; "": none
+  std::string root;                // the image folder; "": none
   std::string source;
   std::vector<std::string> watched;  // files that must not change while they are in use
 
@@ -60,16 +54,36 @@ struct PatchImages {
   void set_bands(int num_bands);
 };
 
-// Throws IoError, DataError or InvalidArgument with the file named. `projection`: that of training,
-// for new pictures; empty: learned from these.
-PatchImages load_patch_images(const std::string& path, const PatchFiles& files,
-                              const PatchOptions& options, const LoadOptions& load, uint64_t seed,
-                              Monitor& monitor, const Matrix<float>& projection = {});
+// The files that say where the patches of a file belong, as a method declares them.
+template <class Visitor>
+void visit_inputs(PatchImages& in, Visitor&& v) {
+  v("offsets", in.offsets, InputRule{InputKind::Integers, "images + 1"},
+    ".npy of whole numbers: where the patches of each image begin, and their number at the end");
+  v("grid", in.grid, InputRule{InputKind::Table, "images x 2"},
+    "rows and columns of the patch grid of each image; patches stand row by row");
+  v("positions", in.positions, InputRule{InputKind::Rows, "patches x 2"},
+    "x and y of each patch: bands without a grid");
+}
 
-// One row an image: how many patches it has. What the shared runner counts and names.
+// What to read, and how images are described.
+struct PatchRequest {
+  std::string path;
+  InputFiles files;
+  PatchOptions options;
+  // "": dense SIFT (in a feature folder: the one that is there), the default side.
+  std::string feature, max_side;
+  LoadOptions load;
+  uint64_t seed = 1;
+  Matrix<float> projection;  // that of training, for new images; empty: learned from these
+};
+
+// Throws IoError, DataError or InvalidArgument with the file named.
+PatchImages load_patch_images(const PatchRequest& request, Monitor& monitor);
+
+// One row per image: how many patches it has.
 Dataset image_dataset(const PatchImages& images);
 
-// "size time" of every watched file: another text means that one of them has changed.
+// Size and time of every watched file: another text means that one of them has changed.
 std::string watch_state(const PatchImages& images);
 
-}  // namespace milieu::cli
+}  // namespace milieu

@@ -1,23 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-// Features of new pictures for a model: the same parameters and the same words as in training.
+#include "milieu/input/training.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
+#include "milieu/data/atomic_file.h"
 #include "milieu/data/mapped_file.h"
+#include "milieu/data/text_file.h"
 #include "milieu/feature/cache/feature_store.h"
-#include "picture_input.h"
+#include "milieu/input/cache_folder.h"
+#include "milieu/store/run_folder.h"
 
-namespace milieu::cli {
+namespace milieu {
 
 namespace {
 
 namespace fs = std::filesystem;
 
+// Names inside a model file.
+constexpr const char* kFeature = "input.feature";
+constexpr const char* kMaxSide = "input.max_side";
+constexpr std::string_view kFilePrefix = "input.file.";
+
 bool has_codebook(const std::string& folder, const std::string& id) {
-  return fs::exists(folder + "/" + id + ".codebook.npy");
+  return !folder.empty() && fs::exists(folder + "/" + id + ".codebook.npy");
+}
+
+// What the run folder of a model of an earlier version says.
+void read_run_folder(Training& training) {
+  const std::optional<std::string> options = try_read_text_file(training.folder + "/options.json");
+  if (!options) return;
+  const auto json = nlohmann::json::parse(*options, nullptr, false);
+  if (!json.is_object() || !json.contains("input") || !json["input"].is_object()) return;
+  const auto text = [&](const char* name) -> std::string {
+    const auto& input = json["input"];
+    return input.contains(name) && input[name].is_string() ? input[name].get<std::string>() : "";
+  };
+  training.feature = text("feature");
+  training.max_side = text("max_side");
+  training.offsets = text("offsets");
+}
+
+// Puts files that a model carries into the cache.
+std::string unpack_vocabulary(const ModelFile& model) {
+  std::vector<std::pair<std::string, std::string_view>> files;
+  for (const auto& [name, array] : model.arrays)
+    if (name.starts_with(kFilePrefix))
+      files.emplace_back(name.substr(kFilePrefix.size()),
+                         std::string_view(reinterpret_cast<const char*>(array.bytes.data()),
+                                          array.bytes.size()));
+  if (files.empty()) return "";
+  uint64_t hash = kHashStart;
+  for (const auto& [name, content] : files) hash = hash_text(content, hash_text(name, hash));
+  const std::string folder = fmt::format("{}/words-{}", cache_folder(), hex(hash));
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw IoError(fmt::format("{}: {}", folder, error.message()));
+  for (const auto& [name, content] : files) {
+    if (name.find('/') != std::string::npos)
+      throw DataError(fmt::format("a model holds a file named '{}', must be a plain name", name));
+    if (const std::string place = folder + "/" + name; !fs::exists(place, error))
+      write_file_atomically(place, content);
+  }
+  return folder;
 }
 
 // Word histograms mean something only with the codebook of training.
@@ -25,28 +74,28 @@ void check_codebooks(const std::vector<FeatureSpec>& specs, const Training& trai
                      const std::string& codebook) {
   for (const FeatureSpec& spec : specs)
     if (spec.is_local() && spec.words.codebook.empty() && codebook.empty() &&
-        !has_codebook(training.folder, spec.id))
+        !has_codebook(training.vocabulary_folder, spec.id))
       throw InvalidArgument(fmt::format(
-          "the model was trained with words of {}, but {}/{}.codebook.npy is not there: name the "
+          "the model was trained with words of {}, but {}/{}.codebook.npy is missing: name the "
           "run folder, or the codebook of training by --codebook",
           spec.id, training.folder, spec.id));
 }
 
-// A folder of features must have the words of training.
-void check_same_words(const PictureInput& input, const Training& training) {
-  for (const auto& [name, path] : input.vocabulary) {
-    const std::string ours = training.folder + "/" + name;
-    if (fs::exists(ours) && MappedFile::open(ours)->text() == MappedFile::open(path)->text())
+// A feature folder must have the words of training.
+void check_same_words(const InputRows& input, const Training& training) {
+  for (const VocabularyFile& file : input.images.vocabulary) {
+    const std::string ours = training.vocabulary_folder + "/" + file.name;
+    if (fs::exists(ours) && MappedFile::open(ours)->text() == MappedFile::open(file.path)->text())
       continue;
     throw InvalidArgument(fmt::format(
-        "{} is not the {} of training: predict from the folder of pictures, or make the features "
+        "{} is not the {} of training: predict from the image folder, or make the features "
         "with --codebook {}",
-        path, name, training.folder + "/" + name));
+        file.path, file.name, ours));
   }
 }
 
-// Another list of features has other columns, even where their number is the same. In a folder of
-// features (`by_name`) they are called by their names alone; its words are looked at later.
+// Another list of features has other columns, even where their number is the same. A feature folder
+// (`by_name`) knows them by name only; its words are compared later.
 void check_same_features(const std::string& given, const Training& training,
                          const std::string& model, bool by_name) {
   if (given.empty() || training.feature.empty()) return;
@@ -58,58 +107,80 @@ void check_same_features(const std::string& given, const Training& training,
   };
   if (full(given) != full(training.feature))
     throw InvalidArgument(
-        fmt::format("feature is {}, but the model was learned on {} ({}): leave "
+        fmt::format("feature is {}, but the model was trained on {} ({}): leave "
                     "--feature out",
                     given, training.feature, model));
 }
 
 }  // namespace
 
+std::string folder_of_model(const std::string& model) {
+  std::error_code error;
+  if (fs::is_directory(model, error)) return model;
+  const std::string parent = fs::path(model).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
 Training read_training(const std::string& model) {
   Training training;
-  std::error_code error;
-  training.folder = fs::is_directory(model, error) ? model : fs::path(model).parent_path().string();
-  if (training.folder.empty()) training.folder = ".";
-  const std::string path = training.folder + "/options.json";
-  if (!fs::exists(path, error)) return training;
-  const auto json = nlohmann::json::parse(MappedFile::open(path)->text(), nullptr, false);
-  if (!json.is_object() || !json.contains("input") || !json["input"].is_object()) return training;
-  const auto text = [&](const char* name) -> std::string {
-    const auto& input = json["input"];
-    return input.contains(name) && input[name].is_string() ? input[name].get<std::string>() : "";
-  };
-  training.feature = text("feature");
-  training.max_side = text("max_side");
-  training.offsets = text("offsets");
+  training.folder = folder_of_model(model);
+  read_run_folder(training);
+  const ModelFile file = read_model_file(resolve_model_path(model));
+  for (const auto& [name, text] : file.scalars) {
+    if (name == kFeature) training.feature = text;
+    if (name == kMaxSide) training.max_side = text;
+  }
+  training.vocabulary_folder = unpack_vocabulary(file);
+  if (training.vocabulary_folder.empty() && !training.feature.empty())
+    training.vocabulary_folder = training.folder;
   return training;
 }
 
-PictureInput load_input_like_training(const std::string& path, const std::string& model,
-                                      PictureOptions pictures, const LoadOptions& options,
-                                      ProgressMonitor& monitor, Session& session) {
+void add_training(const ImageOrigin& images, ModelFile& model) {
+  if (images.feature.empty()) return;
+  model.scalars.emplace_back(kFeature, images.feature);
+  model.scalars.emplace_back(kMaxSide, images.max_side);
+  for (const VocabularyFile& file : images.vocabulary) {
+    const auto mapped = MappedFile::open(file.path);
+    const auto* bytes = reinterpret_cast<const std::byte*>(mapped->text().data());
+    const auto size = static_cast<int64_t>(mapped->text().size());
+    model.arrays.emplace_back(std::string(kFilePrefix) + file.name,
+                              StoredArray{"U8", {size}, {bytes, bytes + size}});
+  }
+}
+
+InputRows open_rows_like_training(const std::string& path, const std::string& model,
+                                  ImageOptions images, const LoadOptions& load, Monitor& monitor) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return load_input(path, pictures, options, monitor, session);
+  if (!fs::is_directory(path, error)) return open_rows(path, images, load, monitor);
   const Training training = read_training(model);
-  check_same_features(pictures.feature, training, model, is_feature_folder(path));
-  if (pictures.feature.empty()) pictures.feature = training.feature;
-  pictures.max_side = training.max_side;
+  check_same_features(images.feature, training, model, is_feature_folder(path));
+  if (images.feature.empty()) images.feature = training.feature;
+  images.max_side = training.max_side;
   if (is_feature_folder(path)) {
-    PictureInput input = load_input(path, pictures, options, monitor, session);
+    InputRows input = open_rows(path, images, load, monitor);
     check_same_words(input, training);
     return input;
   }
-  if (pictures.feature.empty())
+  if (images.feature.empty())
     throw InvalidArgument(fmt::format(
-        "{} is a folder of pictures, but {} does not tell what the model was trained on: name the "
+        "{} is an image folder, but {} does not say what the model was trained on: name the "
         "run folder, or the feature by --feature",
         path, model));
-  std::vector<FeatureSpec> specs = parse_features(pictures.feature);
-  check_codebooks(specs, training, pictures.codebook);
+  std::vector<FeatureSpec> specs = parse_features(images.feature);
+  check_codebooks(specs, training, images.codebook);
   bool has_words = false;
   for (const FeatureSpec& spec : specs)
-    has_words = has_words || has_codebook(training.folder, spec.id);
-  if (has_words && pictures.codebook.empty()) pictures.vocabulary_folder = training.folder;
-  return load_input(path, pictures, options, monitor, session);
+    has_words = has_words || has_codebook(training.vocabulary_folder, spec.id);
+  if (has_words && images.codebook.empty()) images.vocabulary_folder = training.vocabulary_folder;
+  return open_rows(path, images, load, monitor);
 }
 
-}  // namespace milieu::cli
+std::string share_vocabulary(const std::vector<VocabularyFile>& files) {
+  ModelFile carrier;
+  add_training({.root = {}, .feature = "words", .max_side = {}, .columns = {}, .vocabulary = files},
+               carrier);
+  return unpack_vocabulary(carrier);
+}
+
+}  // namespace milieu

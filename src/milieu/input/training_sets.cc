@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learn_sets.h"
+#include "milieu/input/training_sets.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,24 +9,14 @@
 #include <map>
 
 #include "milieu/base/error.h"
-#include "milieu/data/atomic_file.h"
-#include "milieu/data/mapped_file.h"
+#include "milieu/input/training.h"
+#include "milieu/input/views.h"
 
-namespace milieu::cli {
+namespace milieu {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(separator, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
 
 bool is_folder(const std::string& path) {
   std::error_code error;
@@ -44,22 +34,9 @@ std::pair<std::string, std::string> split_train(const std::string& train,
   std::error_code error;
   if (!fs::exists(train, error) && !is_list_of_files(train))
     throw IoError(fmt::format("{}: no such file or folder", train));
-  throw UsageError(fmt::format(
+  throw InvalidArgument(fmt::format(
       "TRAIN is {}, must be a folder of class folders, or a file with its clusters: {}:labels.npy",
       train, train));
-}
-
-void join(Dataset& all, const Dataset& more) {
-  if (all.points.rows() != more.points.rows())
-    throw DataError(fmt::format("{} has {} rows, {} has {}: they must match", more.source,
-                                more.points.rows(), all.source, all.points.rows()));
-  Matrix<float> joined(all.points.rows(), all.points.cols() + more.points.cols());
-  for (int64_t i = 0; i < joined.rows(); ++i) {
-    std::copy_n(all.points.view().row(i), all.points.cols(), joined.row(i));
-    std::copy_n(more.points.view().row(i), more.points.cols(), joined.row(i) + all.points.cols());
-  }
-  all.points = Points(std::move(joined));
-  all.sample_shape = {all.points.cols()};
 }
 
 // The clusters of a set, numbered without gaps.
@@ -74,9 +51,9 @@ std::vector<int> without_gaps(const std::vector<int>& classes) {
 }
 
 // Gives the set its classes; rows without one are left out.
-void take_labels(const Labels& labels, TrainInput& input, TrainSet& set) {
+void take_labels(const Labels& labels, TrainingInput& input, TrainingSet& set) {
   if (labels.empty())
-    throw UsageError(fmt::format(
+    throw InvalidArgument(fmt::format(
         "TRAIN is {}, which has no classes: sub-folders are classes, or write FILE:labels.npy",
         set.name));
   std::vector<int> class_from_index;
@@ -103,75 +80,58 @@ void take_labels(const Labels& labels, TrainInput& input, TrainSet& set) {
   set.clusters = without_gaps(set.classes);
 }
 
-void check_label_count(const TrainSet& set, const std::string& labels_path, size_t count,
+void check_label_count(const TrainingSet& set, const std::string& labels_path, size_t count,
                        int64_t rows) {
   if (static_cast<int64_t>(count) != rows)
     throw DataError(fmt::format("{} has {} rows, {} has {}: they must match", labels_path, count,
                                 set.name, rows));
 }
 
-// A place in the cache with the words of the first set, so that other sets find them: named after
-// their content.
-std::string share_vocabulary(const std::vector<std::pair<std::string, std::string>>& files) {
-  uint64_t hash = 14695981039346656037u;
-  for (const auto& [name, path] : files)
-    for (const unsigned char c : name + std::string(MappedFile::open(path)->text()))
-      hash = (hash ^ c) * 1099511628211u;
-  const std::string folder = fmt::format("{}/words-{:016x}", cache_folder(), hash);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw IoError(fmt::format("{}: {}", folder, error.message()));
-  for (const auto& [name, path] : files)
-    if (const std::string place = folder + "/" + name; !fs::exists(place, error))
-      write_file_atomically(place, MappedFile::open(path)->text());
-  return folder;
-}
-
-void add_pictures(const std::string& train, const PictureOptions& pictures, int num_threads,
-                  ProgressMonitor& monitor, Session& session, TrainInput& input) {
-  PictureOptions like = pictures;
-  if (input.is_pictures) {
-    like.feature = input.feature;
-    if (!input.vocabulary.empty()) like.vocabulary_folder = share_vocabulary(input.vocabulary);
+void add_images(const std::string& train, const TrainingRequest& request, Monitor& monitor,
+                TrainingInput& input) {
+  ImageOptions images = request.images;
+  if (input.has_images) {
+    images.feature = input.images.feature;
+    if (!input.images.vocabulary.empty())
+      images.vocabulary_folder = share_vocabulary(input.images.vocabulary);
   }
   LoadOptions load;
-  load.num_threads = num_threads;
-  PictureInput loaded = load_input(train, like, load, monitor, session);
-  TrainSet set;
+  load.num_threads = request.num_threads;
+  InputRows opened = open_rows(train, images, load, monitor);
+  const Dataset data = opened.rows.take();
+  TrainingSet set;
   set.name = train;
-  set.points = loaded.data.points;
-  take_labels(loaded.data.labels, input, set);
+  set.points = data.points;
+  take_labels(data.labels, input, set);
   input.sets.push_back(std::move(set));
-  input.warnings.insert(input.warnings.end(), loaded.warnings.begin(), loaded.warnings.end());
-  if (input.is_pictures) return;
-  input.is_pictures = true;
-  input.feature = loaded.feature;
-  input.max_side = loaded.max_side.empty() ? pictures.max_side : loaded.max_side;
-  input.vocabulary = loaded.vocabulary;
-  for (const auto& [name, first, count] : loaded.columns)
-    input.views.push_back({name, first, count});
+  input.warnings.insert(input.warnings.end(), opened.warnings.begin(), opened.warnings.end());
+  if (input.has_images) return;
+  input.has_images = true;
+  input.images = std::move(opened.images);
+  if (input.images.max_side.empty()) input.images.max_side = request.images.max_side;
+  input.views = input.images.columns;
 }
 
-void add_files(const std::string& train, const std::string& label_column, bool is_precomputed,
-               int num_threads, TrainInput& input) {
-  const auto [files, labels_path] = split_train(train, label_column);
-  TrainSet set;
+void add_files(const std::string& train, const TrainingRequest& request, TrainingInput& input) {
+  const auto [files, labels_path] = split_train(train, request.label_column);
+  TrainingSet set;
   set.name = train;
   Labels labels;
-  std::vector<ViewColumns> views;
+  std::vector<ColumnRange> views;
   int64_t rows = 0;
-  if (is_precomputed) {
+  if (request.is_precomputed) {
     std::vector<std::string> names;
-    set.matrices = load_matrices(files, num_threads, &names);
+    set.matrices = load_matrices(files, request.num_threads, &names);
     for (const std::string& name : names) views.push_back({name, 0, 0});
     rows = set.matrices[0].rows();
   } else {
     LoadOptions load;
-    load.num_threads = num_threads;
-    load.label_column = labels_path.empty() ? label_column : "";
-    Dataset data = load_views(files, load, &views);
-    set.points = data.points;
-    labels = data.labels;
+    load.num_threads = request.num_threads;
+    load.label_column = labels_path.empty() ? request.label_column : "";
+    const Views loaded = load_views(files_of(files), load);
+    views = loaded.columns;
+    set.points = loaded.data.points;
+    labels = loaded.data.labels;
     rows = set.points.rows();
   }
   if (!labels_path.empty()) labels = load_labels(labels_path);
@@ -181,8 +141,8 @@ void add_files(const std::string& train, const std::string& label_column, bool i
   if (input.views.empty()) input.views = std::move(views);
 }
 
-bool has_negative(const TrainInput& input, const ViewColumns& view) {
-  for (const TrainSet& set : input.sets)
+bool has_negative(const TrainingInput& input, const ColumnRange& view) {
+  for (const TrainingSet& set : input.sets)
     for (int64_t p = 0; p < set.points.rows(); ++p)
       for (int64_t t = view.first; t < view.first + view.count; ++t)
         if (set.points.view()(p, t) < 0) return true;
@@ -191,39 +151,13 @@ bool has_negative(const TrainInput& input, const ViewColumns& view) {
 
 }  // namespace
 
-bool is_list_of_files(const std::string& path) {
-  std::error_code error;
-  return path.find(',') != std::string::npos && !fs::exists(path, error);
-}
-
-Dataset load_views(const std::string& paths, const LoadOptions& options,
-                   std::vector<ViewColumns>* views) {
-  Dataset all;
-  const std::vector<std::string> files =
-      is_list_of_files(paths) ? split(paths, ',') : std::vector<std::string>{paths};
-  for (size_t i = 0; i < files.size(); ++i) {
-    Dataset one = load_dataset(files[i], i == 0 ? options : LoadOptions());
-    const int64_t first = i == 0 ? 0 : all.points.cols();
-    if (views != nullptr)
-      views->push_back({fs::path(files[i]).stem().string(), first, one.points.cols()});
-    if (i == 0)
-      all = std::move(one);
-    else
-      join(all, one);
-  }
-  all.source = paths;
-  return all;
-}
-
 std::vector<Points> load_matrices(const std::string& paths, int num_threads,
                                   std::vector<std::string>* names) {
   std::vector<Points> matrices;
   LoadOptions load;
   load.num_threads = num_threads;
   load.allow_non_finite = true;  // refused later, by matrix, row and column
-  const std::vector<std::string> files =
-      is_list_of_files(paths) ? split(paths, ',') : std::vector<std::string>{paths};
-  for (const std::string& file : files) {
+  for (const std::string& file : files_of(paths)) {
     const Dataset data = load_dataset(file, load);
     const std::string stem = fs::path(file).stem().string();
     const std::vector<int64_t>& shape = data.sample_shape;
@@ -248,27 +182,25 @@ std::vector<Points> load_matrices(const std::string& paths, int num_threads,
   return matrices;
 }
 
-TrainInput load_train_sets(const std::vector<std::string>& trains, const PictureOptions& pictures,
-                           const std::string& label_column, bool is_precomputed, int num_threads,
-                           ProgressMonitor& monitor, Session& session) {
-  TrainInput input;
+TrainingInput load_training_sets(const TrainingRequest& request, Monitor& monitor) {
+  TrainingInput input;
   bool has_files = false;
-  for (const std::string& train : trains) {
-    monitor.announce("reading " + train);
-    const bool is_pictures = is_folder(train) || train.ends_with(".txt");
-    has_files = has_files || !is_pictures;
-    if (is_pictures)
-      add_pictures(train, pictures, num_threads, monitor, session, input);
+  for (const std::string& train : request.sets) {
+    monitor.on_stage(RunStage::Reading, train);
+    const bool is_images = is_folder(train) || train.ends_with(".txt");
+    has_files = has_files || !is_images;
+    if (is_images)
+      add_images(train, request, monitor, input);
     else
-      add_files(train, label_column, is_precomputed, num_threads, input);
-    if (has_files && input.is_pictures)
-      throw UsageError(
-          "TRAIN mixes folders of pictures with files of numbers: they have no "
-          "candidate distances in common");
+      add_files(train, request, input);
+    if (has_files && input.has_images)
+      throw InvalidArgument(
+          "TRAIN mixes image folders with files of numbers: they have no candidate distances in "
+          "common");
   }
-  if (has_files && !pictures.feature.empty())
-    throw UsageError(
-        fmt::format("feature is {}, but TRAIN is no folder of pictures", pictures.feature));
+  if (has_files && !request.images.feature.empty())
+    throw InvalidArgument(
+        fmt::format("feature is {}, but TRAIN is not an image folder", request.images.feature));
   return input;
 }
 
@@ -276,10 +208,10 @@ std::vector<Distance> parse_distances(const std::string& list) {
   std::vector<Distance> distances;
   std::vector<std::string> known;
   for (const auto& [word, distance] : distance_choices().choices) known.push_back(word);
-  for (const std::string& name : split(list, ',')) {
+  for (const std::string& name : split_text(list, ',')) {
     const auto found = std::ranges::find(known, name);
     if (found == known.end())
-      throw UsageError(fmt::format("distance is '{}', must be some of {}, with commas between",
+      throw InvalidArgument(fmt::format("distance is '{}', must be some of {}, with commas between",
                                    name, fmt::join(known, ", ")));
     distances.push_back(distance_choices().choices[found - known.begin()].second);
   }
@@ -292,11 +224,11 @@ std::string distance_name(Distance distance) {
   return "";
 }
 
-std::vector<CandidateDistance> make_candidates(const TrainInput& input,
+std::vector<CandidateDistance> make_candidates(const TrainingInput& input,
                                                const std::vector<Distance>& distances,
                                                std::vector<std::string>& warnings) {
   std::vector<CandidateDistance> candidates;
-  for (const ViewColumns& view : input.views) {
+  for (const ColumnRange& view : input.views) {
     const bool is_negative = has_negative(input, view);
     for (const Distance distance : distances) {
       const bool wants_histograms =
@@ -313,4 +245,4 @@ std::vector<CandidateDistance> make_candidates(const TrainInput& input,
   return candidates;
 }
 
-}  // namespace milieu::cli
+}  // namespace milieu

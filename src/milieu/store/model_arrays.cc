@@ -135,6 +135,11 @@ void ArrayWriter::operator()(const char* name, const std::string& value) {
   file_.scalars.emplace_back(name, value);
 }
 
+bool ArrayReader::has(std::string_view name) const {
+  return std::any_of(file_.arrays.begin(), file_.arrays.end(),
+                     [&](const auto& named) { return named.first == name; });
+}
+
 void ArrayReader::operator()(const char* name, Matrix<float>& value) {
   load_matrix(file_, source_, name, value);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One table of all model kinds that predict: what `milieu predict` and the explorer call.
+// How one kind of model labels new rows: a part of a method's entry in the table.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "milieu/linalg/matrix.h"
@@ -10,12 +11,19 @@
 
 namespace milieu {
 
+struct Predictor {
+  std::string_view kind;  // of the model file
+  std::vector<int> (*predict)(const ModelFile& file, FloatView points, int num_threads,
+                              const std::string& source);
+};
+
 // Labels of the rows of `points` under the model in `file`; a kind without prediction, or points of
 // another width, is an InvalidArgument that says so. `source` names the file in messages.
 std::vector<int> predict_with(const ModelFile& file, FloatView points, int num_threads,
                               const std::string& source);
 
-// Kinds that predict_with knows, sorted.
+// Kinds of models that predict, sorted.
 std::vector<std::string> predicting_kinds();
+bool predicts(std::string_view kind);
 
 }  // namespace milieu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one kind of model predicts from a file: what a line of the table in predictors.cc stands for.
+// Predictors from a model type.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,15 +12,10 @@
 
 #include "milieu/base/error.h"
 #include "milieu/linalg/matrix.h"
+#include "milieu/run/predictor.h"
 #include "milieu/store/model_file.h"
 
 namespace milieu::internal {
-
-struct Predictor {
-  std::string_view kind;
-  std::vector<int> (*predict)(const ModelFile& file, FloatView points, int num_threads,
-                              const std::string& source);
-};
 
 template <class MemberPointer>
 struct ClassOfMember;
@@ -40,8 +35,8 @@ void check_centers(MatrixView<const T> centers, const std::string& source) {
         throw DataError(fmt::format("{} holds a model with {} in cluster {}", source, value, i));
 }
 
-// The predictor of the model whose matrix `kCenters` (&KMeansModel::centers) has one row a cluster
-// and one column a feature.
+// The predictor of the model whose matrix `kCenters` (&KMeansModel::centers) has one row per
+// cluster and one column per feature.
 template <auto kCenters>
 Predictor predictor() {
   using Model = typename ClassOfMember<decltype(kCenters)>::type;

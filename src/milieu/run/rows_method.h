@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A method that clusters rows, from its fit function alone:
+//
+//   rows_method<fit_kmeans>({.name = "kmeans", .title = "k-means", ...})
+//
+// The fit function has the shape of all: Result fit(const Input&, const Options&, Monitor&), where
+// Input has `points` (or `counts`, for methods of counts) and Result is {labels, model, summary}.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "milieu/input/image_rows.h"
+#include "milieu/run/method.h"
+#include "milieu/run/methods.h"
+
+namespace milieu {
+
+namespace internal {
+
+template <class Function>
+struct FitTypes;
+template <class Result, class MethodInput, class Options>
+struct FitTypes<Result (*)(const MethodInput&, const Options&, Monitor&)> {
+  using Input = MethodInput;
+  using Opts = Options;
+};
+
+}  // namespace internal
+
+template <auto kFit>
+class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>::Opts,
+                                     typename internal::FitTypes<decltype(kFit)>::Input> {
+ public:
+  // Words of images are counted for a method of counts, unless the feature says otherwise.
+  Input read(InputSpec& spec, Monitor& monitor) override {
+    if constexpr (requires { this->input_.counts; })
+      if (!spec.feature.empty() && !is_feature_input(spec.path))
+        spec.feature = counting_features(spec.feature);
+    return read_rows(spec, this->num_threads(), "", monitor);
+  }
+
+  RunOutcome fit(const Input& input, Monitor& monitor) override {
+    if constexpr (requires { this->input_.counts; })
+      this->input_.counts = input.data.points.view();
+    else
+      this->input_.points = input.data.points.view();
+    return to_outcome(kFit(this->input_, this->options_, monitor));
+  }
+};
+
+template <auto kFit>
+MethodEntry rows_method(MethodEntry entry) {
+  entry.make = [] { return std::make_unique<RowsMethod<kFit>>(); };
+  return entry;
+}
+
+}  // namespace milieu
