@@ -39,7 +39,7 @@ class CompletionTest(CliTest):
         self.assertEqual(self.complete("milieu", "score", "--n"), [])
 
     def test_values_of_choices(self):
-        self.assertEqual(self.complete("milieu", "kmeans", "--init", ""), ["k-means++", "random"])
+        self.assertEqual(self.complete("milieu", "kmeans", "--init", ""), ["kmeans++", "random"])
         self.assertEqual(self.complete("milieu", "gmm", "--covariance", "f"), ["full"])
         self.assertEqual(self.complete("milieu", "gmm", "--covariance", "=", "f"), ["full"])
         self.assertEqual(self.complete("milieu", "gmm", "--covariance", "="),

@@ -131,7 +131,7 @@ class DcpTest(MethodCases, CliTest):
     def test_paper_preset(self):
         self.fit("--preset", "paper", "--out", "run")
         options = json.loads((self.folder / "run/options.json").read_text())["options"]
-        self.assertEqual((options["loss"], options["cost"], options["center"], options["starts"]),
+        self.assertEqual((options["loss"], options["cost"], options["center"], options["init"]),
                          ("hinge", 100, False, "random"))
 
     def test_prediction_repeats_the_labels(self):

@@ -133,7 +133,7 @@ class IccTest(MethodCases, CliTest):
             self.assertIn(words, self.fail_with(code, "icc", "P.npy", *arguments))
         self.save("cube.npy", np.random.RandomState(0).rand(50, 3))
         message = self.fail_with(2, "icc", "cube.npy", "--dims", "3", "--grid", "2000")
-        self.assertRegex(message, r"take about \d+ MB, memory_limit is 4096")
+        self.assertRegex(message, r"max_memory_gb is 4, a grid of 8000000000 cells .* takes about \d+ GB")
 
     def test_one_class_and_a_class_of_one_point(self):
         self.save_crossing()

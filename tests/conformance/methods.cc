@@ -134,7 +134,7 @@ ConformanceMethod dcp(std::string name, DcpOptimizer optimizer, DcpKernel kernel
   DcpOptions defaults;
   defaults.scale = true;  // the cost is measured in units of the data
   defaults.num_restarts = 8;
-  defaults.optimizer = optimizer;
+  defaults.search.optimizer = optimizer;
   defaults.kernel = kernel;
   ConformanceMethod m = conformance_method(
       std::move(name), defaults, [](FloatView points, const DcpOptions& options, Monitor& monitor) {

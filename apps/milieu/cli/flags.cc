@@ -162,8 +162,11 @@ void Flags::boolean(const char* names, bool& value, const char* help, const char
 void Flags::method_fields(const std::vector<Field>& fields) {
   for (const bool is_advanced : {false, true})
     for (const Field& each : fields)
-      if (each.rule.is_advanced == is_advanced)
-        field(each, "", is_advanced ? "Method, advanced" : "Method");
+      if (each.rule.is_advanced == is_advanced) {
+        const char* group = is_advanced ? "Method, advanced" : "Method";
+        field(each, "", group);
+        for (const Field& former : each.former_fields()) field(former, "", group);
+      }
 }
 
 void Flags::preset(std::vector<std::string> names, std::string& value) {

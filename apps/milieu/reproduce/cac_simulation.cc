@@ -185,8 +185,8 @@ void reproduce_cac_simulation(ReproduceRun& run) {
 CacOptions published_cac_options(const ReproduceRun& run) {
   CacOptions options;
   options.scaling = CacScaling::Raw;
-  options.start = CacStart::Words;
-  options.phrase_start = CacPhraseStart::KModes;
+  options.init = CacInit::Words;
+  options.phrase_init = CacPhraseInit::KModes;
   options.continuation = false;
   options.reseed = false;
   options.view_neighbors = 0;

@@ -12,10 +12,10 @@
 #include "milieu/base/random.h"
 #include "milieu/classic/counts/bags.h"
 #include "milieu/classic/counts/jsom.h"
-#include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/classic/counts/multinomials.h"
-#include "milieu/classic/ncut/ncut.h"
 #include "milieu/classic/counts/topics.h"
+#include "milieu/classic/kmeans/kmeans.h"
+#include "milieu/classic/ncut/ncut.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/store/model_file.h"
 
@@ -143,7 +143,7 @@ std::vector<int> cluster_jsom(ScenePatches& patches, int num_words, uint64_t see
 DlgmmOptions paper_options() {
   DlgmmOptions options;
   options.posterior = DlgmmPosterior::MeanField;
-  options.start = DlgmmStart::Lda;
+  options.init = DlgmmInit::Lda;
   options.tie_words = false;
   options.num_restarts = 1;
   return options;

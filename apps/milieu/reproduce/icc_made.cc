@@ -51,7 +51,7 @@ void reproduce_icc_table1(ReproduceRun& run) {
     options.contenders = paper_contenders(options.classifier);
     options.contenders.insert(options.contenders.begin() + 2, options.contenders[2]);
     options.contenders[2].name = "EM + LDA, random start";
-    options.contenders[2].options.em_init = GmmInit::Random;
+    options.contenders[2].options.init = GmmInit::Random;
     options.contenders[3].name = "EM + LDA, k-means start";
     all.push_back(compare_icc({data.points, data.classes, {}}, options, run.monitor()));
   }

@@ -122,6 +122,33 @@ std::string Field::flag() const {
   return "--" + dashed;
 }
 
+std::vector<Field> Field::former_fields() const {
+  std::vector<Field> fields;
+  for (const auto& [former, factor] : rule.former_names) {
+    Field field = *this;
+    field.name = former;
+    field.help = fmt::format("former name of {}, times {}", flag(), factor);
+    field.rule.aliases.clear();
+    field.rule.former_names.clear();
+    field.rule.min /= factor;
+    field.rule.max /= factor;
+    field.get = [get = get, factor = factor]() -> FieldValue {
+      return std::get<double>(get()) / factor;
+    };
+    field.set = [set = set, factor = factor](const FieldValue& given) {
+      if (const int64_t* number = std::get_if<int64_t>(&given)) {
+        set(static_cast<double>(*number) * factor);
+      } else if (const double* real = std::get_if<double>(&given)) {
+        set(*real * factor);
+      } else {
+        set(given);  // refuses it
+      }
+    };
+    fields.push_back(std::move(field));
+  }
+  return fields;
+}
+
 std::string Field::range_text() const {
   if (kind == FieldKind::Choice) return choices.empty() ? "" : join_choices(choices);
   const bool has_min = std::isfinite(rule.min);

@@ -39,6 +39,7 @@ struct FieldRule {
   std::string word;                  // a word that may stand for `word_value` ("auto"); empty: none
   double word_value = 0;             // allowed whatever the range
 
+  std::vector<std::pair<std::string, double>> former_names;  // see former()
   bool is_repeated = false;  // texts only: the flag may be given again, values stand in lines
 
   FieldRule repeated() && {
@@ -59,6 +60,11 @@ struct FieldRule {
     is_advanced = true;
     return std::move(*this);
   }
+  // Real fields: a former name in another unit. v under that name means v * factor.
+  FieldRule former(std::string name, double factor) && {
+    former_names.emplace_back(std::move(name), factor);
+    return std::move(*this);
+  }
 };
 
 inline FieldRule anything() { return {}; }
@@ -70,7 +76,12 @@ FieldRule between(double min, double max);
 template <class Enum>
 struct ChoiceRule : FieldRule {
   std::vector<std::pair<std::string, Enum>> choices;
+  std::vector<std::pair<std::string, Enum>> former_choices;  // read, but never shown or written
 
+  ChoiceRule former(std::string name, Enum value) && {
+    former_choices.emplace_back(std::move(name), value);
+    return std::move(*this);
+  }
   ChoiceRule alias(std::string name) && {
     aliases.push_back(std::move(name));
     return std::move(*this);
@@ -104,7 +115,9 @@ struct Field {
   // too.
   std::function<void(const FieldValue&)> set;
 
-  std::string flag() const;        // "--num-clusters"
+  std::string flag() const;  // "--num-clusters"
+  // The same field under its former names, in their units.
+  std::vector<Field> former_fields() const;
   std::string range_text() const;  // "at least 1", "between 0 and 1", "lloyd or bounds", "" if free
   // Throws InvalidArgument "num_clusters is 0, must be at least 1" when the value breaks the rule.
   // NaN breaks every rule; infinity obeys a rule that is open on its side.
@@ -139,13 +152,14 @@ class FieldCollector {
         if (choice == value) return word;
       return std::string();  // no such choice: validate() refuses it
     };
-    field.set = [&value, choices = rule.choices, key = field.name,
+    field.set = [&value, choices = rule.choices, former = rule.former_choices, key = field.name,
                  rule_text = field.range_text()](const FieldValue& given) {
-      for (const auto& [word, choice] : choices)
-        if (given == FieldValue(word)) {
-          value = choice;
-          return;
-        }
+      for (const auto* names : {&choices, &former})
+        for (const auto& [word, choice] : *names)
+          if (given == FieldValue(word)) {
+            value = choice;
+            return;
+          }
       throw_wrong_value(key, given, rule_text);
     };
   }

@@ -116,6 +116,45 @@ TEST_F(Fields, GetAndSetReachTheOptionsObject) {
   EXPECT_EQ(field("shape").get(), FieldValue(std::string("round")));
 }
 
+struct RenamedOptions {
+  double max_memory_gb = 4;
+  Shape init = Shape::Long;
+};
+
+template <class Visitor>
+void visit_fields(RenamedOptions& o, Visitor&& v) {
+  v("max_memory_gb", o.max_memory_gb, above(0).former("memory_limit", 1e-3), "memory");
+  v("init", o.init,
+    one_of<Shape>({{"round", Shape::Round}, {"long", Shape::Long}}).former("k-round", Shape::Round),
+    "how a run is initialised");
+}
+
+TEST(RenamedFields, FormerNamesAreReadInTheirUnit) {
+  RenamedOptions options;
+  const std::vector<Field> fields = fields_of(options);
+  const std::vector<Field> former = fields[0].former_fields();
+  ASSERT_EQ(former.size(), 1u);
+  EXPECT_EQ(former[0].flag(), "--memory-limit");
+  EXPECT_EQ(former[0].get(), FieldValue(4000.0));
+  former[0].set_from_text("500");
+  EXPECT_EQ(options.max_memory_gb, 0.5);
+  former[0].set(FieldValue(int64_t{2000}));
+  EXPECT_EQ(options.max_memory_gb, 2);
+  EXPECT_THROW(former[0].set(FieldValue(std::string("much"))), InvalidArgument);
+  former[0].set(FieldValue(0.0));
+  EXPECT_THROW(former[0].validate(), InvalidArgument);
+  EXPECT_TRUE(fields[1].former_fields().empty());
+}
+
+TEST(RenamedFields, FormerChoicesAreReadButNotShown) {
+  RenamedOptions options;
+  const std::vector<Field> fields = fields_of(options);
+  fields[1].set_from_text("k-round");
+  EXPECT_EQ(options.init, Shape::Round);
+  EXPECT_EQ(fields[1].get(), FieldValue(std::string("round")));
+  EXPECT_EQ(fields[1].range_text(), "round or long");
+}
+
 TEST_F(Fields, TextIsParsedWhole) {
   field("count").set_from_text("+5");
   EXPECT_EQ(options_.count, 5);

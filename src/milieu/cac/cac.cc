@@ -197,7 +197,7 @@ CacResult fit_plain_words(const CacProblem& problem, const CacOptions& options, 
   PlainWords plain = cluster_without_context(problem, options, quiet);
   CacState start = std::move(plain.state);
   if (!plain.is_complete ||
-      !cluster_groups(problem, options.phrase_start, Random(options.seed), quiet, start))
+      !cluster_groups(problem, options.phrase_init, Random(options.seed), quiet, start))
     return make_stopped_result(problem, options, monitor);
   CacListener listener{monitor, observer, watch, 0, 1};
   CacReport report;

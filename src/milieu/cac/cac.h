@@ -21,17 +21,18 @@
 namespace milieu {
 
 // UnitVariance divides the squared distances of each view by the view's total variance, so that
-// views of any unit and width count alike; Raw takes them as they are.
+// views of any unit and width count equally; Raw leaves them unchanged.
 enum class CacScaling { UnitVariance, Raw };
-// What a group says about a word: how often it occurs (every step is an exact minimum), or whether
-// it occurs at all (samples are then moved one at a time).
+// How a group counts a word: how often it occurs (every step is an exact minimum), or whether it
+// occurs at all (samples are then moved one at a time).
 enum class CacTransactions { Counts, Binary };
-// Words: words by k-means, then phrases. Phrases: phrases first, then words inside them. Random:
-// any labels. Auto: the first two in turn, from the eleventh start on all three.
-enum class CacStart { Auto, Words, Phrases, Random };
-// How a start clusters groups: k-means on counts of words, or k-modes on their presence (as the
-// paper).
-enum class CacPhraseStart { KMeans, KModes };
+// How a restart is initialised. Words: words by k-means, then phrases. Phrases: phrases first, then
+// words inside them. Random: random labels. Auto: the first two in turn, from the eleventh restart
+// on all three.
+enum class CacInit { Auto, Words, Phrases, Random };
+// How the first phrases are found: k-means on counts of words, or k-modes on their presence (as in
+// the paper).
+enum class CacPhraseInit { KMeans, KModes };
 
 struct CacOptions {
   int num_words = 25;      // M: words of each view; -1: by stability
@@ -40,18 +41,18 @@ struct CacOptions {
   double lambda = -1;      // weight of the context in J; 0: k-means; -1: from tau
   int num_neighbors = 10;  // K: spatial neighbours of a group
   double epsilon = 0;      // above 0: neighbours within this distance instead of K
-  // With several views and neither groups nor positions: a further group for each sample, of it and
-  // its so many nearest in all views together. 0: none; -1: 10, and none above 50,000 samples.
+  // With several views and neither groups nor positions: one more group per sample, made of the
+  // sample and this many nearest in all views together. 0: none; -1: 10, none above 50,000 samples.
   int view_neighbors = -1;
   CacScaling scaling = CacScaling::UnitVariance;
   CacTransactions transactions = CacTransactions::Counts;
-  CacStart start = CacStart::Auto;
-  CacPhraseStart phrase_start = CacPhraseStart::KMeans;
-  int num_restarts = 10;        // starts, compared under one lambda; the lowest J is kept
+  CacInit init = CacInit::Auto;
+  CacPhraseInit phrase_init = CacPhraseInit::KMeans;
+  int num_restarts = 10;        // compared under one lambda; the lowest J is kept
   bool continuation = true;     // raise lambda in steps to its value
-  bool reseed = true;           // empty words and phrases are placed anew
+  bool reseed = true;           // move empty words and phrases to new places
   bool include_self = true;     // a sample is a member of its spatial group
-  int max_iterations = 200;     // nested EM rounds of one start
+  int max_iterations = 200;     // nested EM rounds per restart
   double rel_tolerance = 1e-9;  // stop when J falls by less than this share
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
@@ -60,50 +61,54 @@ struct CacOptions {
 template <class Visitor>
 void visit_fields(CacOptions& o, Visitor&& v) {
   v("num_words", o.num_words, at_least(1).or_word("auto", -1).alias("words"),
-    "words of each view; auto finds the most stable number");
+    "visual words per view; auto chooses the most stable number");
   v("num_phrases", o.num_phrases, at_least(1).or_word("auto", -1).alias("phrases"),
-    "phrases, the clusters of groups; auto finds the most stable number");
+    "phrases (clusters of groups); auto chooses the most stable number");
   v("tau", o.tau, above(0).or_word("auto", -1),
-    "weight of the context, as a share of what balances words and context at the start; auto finds "
-    "the most stable");
+    "weight of the context, relative to the one that balances words and context initially; auto "
+    "chooses the most stable");
   v("lambda", o.lambda, at_least(0).or_word("auto", -1),
-    "weight of the context itself; 0 is k-means, auto takes it from tau");
+    "absolute weight of the context; 0 is k-means, auto derives it from --tau");
   v("num_neighbors", o.num_neighbors, at_least(1).alias("neighbors"),
-    "a group is a sample and this many spatial neighbours");
+    "spatial neighbours that form a group with each sample");
   v("epsilon", o.epsilon, at_least(0),
-    "above 0: a group is a sample and all neighbours within this distance");
+    "if above 0, a group is a sample and all neighbours within this distance");
   v("view_neighbors", o.view_neighbors, at_least(0).or_word("auto", -1),
-    "with several views and no other context: groups of each sample and its so many nearest in all "
-    "views together; auto: 10, none above 50,000 samples");
+    "with several views and no other context: group each sample with this many nearest in all "
+    "views "
+    "together; auto is 10, or none above 50,000 samples");
   v("scaling", o.scaling,
     one_of<CacScaling>({{"unit-variance", CacScaling::UnitVariance}, {"raw", CacScaling::Raw}}),
-    "of each view's squared distances");
+    "scaling of each view's squared distances");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
-    "starts, compared under one lambda; the best is kept");
-  v("start", o.start,
-    one_of<CacStart>({{"auto", CacStart::Auto},
-                      {"words", CacStart::Words},
-                      {"phrases", CacStart::Phrases},
-                      {"random", CacStart::Random}}),
-    "what a start finds first; auto takes words and phrases in turn");
-  v("phrase_start", o.phrase_start,
-    one_of<CacPhraseStart>(
-        {{"k-means", CacPhraseStart::KMeans}, {"k-modes", CacPhraseStart::KModes}}),
-    "how a start clusters groups");
-  v("continuation", o.continuation, anything(), "raise lambda in steps to its value");
+    "independent restarts, compared under one lambda; the best is kept");
+  v("init", o.init,
+    one_of<CacInit>({{"auto", CacInit::Auto},
+                     {"words", CacInit::Words},
+                     {"phrases", CacInit::Phrases},
+                     {"random", CacInit::Random}})
+        .alias("start"),
+    "what each restart finds first; auto alternates between words and phrases");
+  v("phrase_init", o.phrase_init,
+    one_of<CacPhraseInit>({{"kmeans", CacPhraseInit::KMeans}, {"kmodes", CacPhraseInit::KModes}})
+        .former("k-means", CacPhraseInit::KMeans)
+        .former("k-modes", CacPhraseInit::KModes)
+        .alias("phrase-start"),
+    "how the first phrases are found");
+  v("continuation", o.continuation, anything(), "raise lambda to its value in steps");
   v("transactions", o.transactions,
     one_of<CacTransactions>(
         {{"counts", CacTransactions::Counts}, {"binary", CacTransactions::Binary}})
         .advanced(),
-    "what a group says of a word: how often it occurs, or whether");
-  v("reseed", o.reseed, anything().advanced(), "place empty words and phrases anew");
+    "whether a group counts how often a word occurs, or only that it does");
+  v("reseed", o.reseed, anything().advanced(), "move empty words and phrases to new places");
   v("include_self", o.include_self, anything().advanced(),
-    "a sample is a member of its spatial group");
+    "make each sample a member of its spatial group");
   v("max_iterations", o.max_iterations, at_least(1).advanced(),
-    "limit of nested EM rounds for one start");
+    "maximum iterations (nested EM rounds) per restart");
   v("rel_tolerance", o.rel_tolerance, at_least(0).advanced(),
-    "stop when the objective falls by less than this share");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+    "stop when the objective falls by less than this fraction");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 
@@ -146,7 +151,7 @@ struct CacModel {
   Matrix<float> compositions;   // phrases x words, 0 or 1; no rows: fitted without context
   double lambda = 0;
   std::string transactions = "counts";
-  int num_neighbors = 0;  // of spatial groups; below 0: so many in all views together
+  int num_neighbors = 0;  // of spatial groups; below 0: its absolute value, in all views together
   double epsilon = 0;
   int include_self = 1;
 
@@ -173,7 +178,7 @@ const char* to_string(CacStepKind kind);  // "start", "phrases", "words", "proto
 
 struct CacStep {
   CacStepKind kind = CacStepKind::Start;
-  int iteration = 0;             // nested EM round, from 1; 0 for a start
+  int iteration = 0;             // nested EM round, from 1; 0: initial state
   double lambda = 0;             // of the continuation
   double words_objective = 0;    // J1
   double context_objective = 0;  // J2, lambda included
@@ -188,30 +193,30 @@ struct CacSnapshot {
 };
 
 struct CacResult {
-  // Phrases where there is context: one a group, or, with several views, one a sample. Otherwise
+  // Phrases where there is context: one per group, or per sample with several views. Otherwise
   // words.
   std::vector<int> labels;
-  std::vector<int> words;      // one a primitive, counted within its view; -1: never labelled
-  std::vector<int> phrases;    // one a group; empty without context
-  std::vector<float> margins;  // a primitive: how much dearer its second best word is
-  std::vector<CacStep> steps;  // of the start that was kept
-  // Start, first nested EM round and end of the kept start.
+  std::vector<int> words;      // one per primitive, counted within its view; -1: never labelled
+  std::vector<int> phrases;    // one per group; empty without context
+  std::vector<float> margins;  // per primitive: how much more its second best word costs
+  std::vector<CacStep> steps;  // of the restart that was kept
+  // Initial state, first nested EM round and end of the restart that was kept.
   std::vector<CacSnapshot> snapshots;
   CacModel model;
   RunSummary summary;  // objective: J = J1 + J2 [Yuan08, Eq. 3]
 };
 
-// Called after every half step of the start in progress with its words and phrases: for curves of
-// the error [Yuan08, Fig. 3f].
+// Called after every half step of the current restart with its words and phrases: for error curves
+// [Yuan08, Fig. 3f].
 struct CacObserver {
   virtual ~CacObserver() = default;
   virtual void on_step(int restart, const CacStep& step, std::span<const int> words,
                        std::span<const int> phrases) = 0;
 };
 
-// Throws InvalidArgument for options out of range, views, positions, groups and starts that do not
-// fit each other, and more words or phrases than samples or groups; DataError for entries that are
-// not finite.
+// Throws InvalidArgument for options out of range, for views, positions, groups and initial labels
+// that do not match, and for more words or phrases than samples or groups; DataError for entries
+// that are not finite.
 CacResult fit_cac(const CacInput& input, const CacOptions& options,
                   Monitor& monitor = silent_monitor(), CacObserver* observer = nullptr);
 
@@ -224,15 +229,15 @@ ContextGroups make_context(const CacInput& input, const CacOptions& options,
 std::vector<int> predict(const CacModel& model, FloatView points, int num_threads = 0);
 
 // Words and phrases of new samples in new groups, found together under the model's words, phrases
-// and lambda. `input` is as for fit_cac, without a start.
+// and lambda. `input` is as for fit_cac, without initial labels.
 struct CacPrediction {
-  std::vector<int> words;    // one a primitive, within its view
-  std::vector<int> phrases;  // one a group
+  std::vector<int> words;    // one per primitive, within its view
+  std::vector<int> phrases;  // one per group
   std::vector<int> labels;   // as in CacResult
 };
 CacPrediction predict_groups(const CacModel& model, const CacInput& input, int num_threads = 0);
 
-// "phrase 3 = words 4, 17, 20": a line a phrase; with several views words are "view:word".
+// "phrase 3 = words 4, 17, 20": one line per phrase; with several views words are "view:word".
 std::vector<std::string> describe_phrases(const CacModel& model);
 
 }  // namespace milieu

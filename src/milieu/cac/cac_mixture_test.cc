@@ -60,11 +60,11 @@ TEST(CacMixture, OnlyFewWordsAreRefined) {
 TEST(CacMixture, ARefinedStartMeetsTheWholeLambdaAtOnce) {
   const SpatialWords data = make_spatial_words(32);
   CacOptions options = simulation_options();
-  options.start = CacStart::Phrases;
+  options.init = CacInit::Phrases;
   options.num_restarts = 1;
   const CacResult refined = fit_cac(input_of(data), options);
   for (const CacStep& step : refined.steps) EXPECT_EQ(step.lambda, refined.model.lambda);
-  options.start = CacStart::Words;
+  options.init = CacInit::Words;
   const CacResult raised = fit_cac(input_of(data), options);
   EXPECT_LT(raised.steps.front().lambda, raised.model.lambda);
 }
@@ -89,7 +89,7 @@ TEST(CacMixture, OddGroupsAreNoTrouble) {
   CacOptions options;
   options.num_words = 2;
   options.num_phrases = 2;
-  options.start = CacStart::Phrases;
+  options.init = CacInit::Phrases;
   const CacResult result = fit_cac(input, options);
   EXPECT_THAT(result.words, testing::Each(testing::AllOf(testing::Ge(0), testing::Lt(2))));
   EXPECT_EQ(result.phrases.size(), 60u);

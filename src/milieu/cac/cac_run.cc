@@ -22,14 +22,14 @@ bool has_fallen(double before, double after, double rel_tolerance) {
   return before - after > rel_tolerance * std::abs(before);
 }
 
-CacStart kind_of_start(const CacProblem& problem, CacStart wanted, int restart) {
+CacInit kind_of_start(const CacProblem& problem, CacInit wanted, int restart) {
   constexpr int kFirstRandom = 10;  // by then further starts of the other kinds bring little new
-  CacStart kind = wanted;
-  if (wanted == CacStart::Auto) {
+  CacInit kind = wanted;
+  if (wanted == CacInit::Auto) {
     const int turn = restart < kFirstRandom ? restart % 2 : restart % 3;
-    kind = turn == 0 ? CacStart::Words : turn == 1 ? CacStart::Phrases : CacStart::Random;
+    kind = turn == 0 ? CacInit::Words : turn == 1 ? CacInit::Phrases : CacInit::Random;
   }
-  if (kind == CacStart::Phrases && !can_start_from_phrases(problem)) return CacStart::Words;
+  if (kind == CacInit::Phrases && !can_start_from_phrases(problem)) return CacInit::Words;
   return kind;
 }
 
@@ -223,11 +223,11 @@ std::vector<CacState> make_starts(const CacProblem& problem, const CacInput& inp
   for (int restart = 0; restart < options.num_restarts; ++restart) {
     const Random random = Random(options.seed).child(static_cast<uint64_t>(restart));
     std::optional<CacState> start;
-    switch (kind_of_start(problem, options.start, restart)) {
-      case CacStart::Phrases:
+    switch (kind_of_start(problem, options.init, restart)) {
+      case CacInit::Phrases:
         start = start_from_phrases(problem, num_phrase_first++, random, quiet);
         break;
-      case CacStart::Random:
+      case CacInit::Random:
         start = start_at_random(problem, random);
         break;
       default:

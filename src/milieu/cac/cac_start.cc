@@ -75,14 +75,14 @@ Matrix<float> count_words(const CacProblem& problem, std::span<const int> words,
   return counts;
 }
 
-bool cluster_groups(const CacProblem& problem, CacPhraseStart kind, const Random& random,
+bool cluster_groups(const CacProblem& problem, CacPhraseInit kind, const Random& random,
                     Monitor& monitor, CacState& state) {
   const std::vector<int64_t> chosen =
       groups_to_cluster(problem.groups.num_groups(), random.child(0));
   const bool is_sample = static_cast<int64_t>(chosen.size()) < problem.groups.num_groups();
   const Matrix<float> counts = count_words(problem, state.words, problem.num_words, chosen);
   state.compositions.assign(static_cast<size_t>(problem.num_phrases) * problem.num_words, 0);
-  if (kind == CacPhraseStart::KMeans) {
+  if (kind == CacPhraseInit::KMeans) {
     KMeansOptions options;
     options.num_clusters = problem.num_phrases;
     options.num_restarts = num_phrase_restarts(counts.rows());
@@ -110,7 +110,7 @@ bool cluster_groups(const CacProblem& problem, CacPhraseStart kind, const Random
       state.compositions[i] = result.model.modes.data()[i] > 0;
   }
   if (!is_complete(state.phrases) || monitor.should_stop()) return false;
-  if (kind == CacPhraseStart::KModes) return true;
+  if (kind == CacPhraseInit::KModes) return true;
   NestedEm em(problem, 0, std::move(state));
   em.update_compositions();
   state = em.take_state();
@@ -135,7 +135,7 @@ std::optional<CacState> start_from_words(const CacProblem& problem, const CacOpt
     state.prototypes.push_back(std::move(result.model.centers));
   }
   if (!problem.has_context()) return state;
-  if (!cluster_groups(problem, options.phrase_start, random.child(problem.views.size()), monitor,
+  if (!cluster_groups(problem, options.phrase_init, random.child(problem.views.size()), monitor,
                       state))
     return std::nullopt;
   return state;
@@ -170,7 +170,7 @@ std::optional<CacState> start_from_labels(const CacProblem& problem, const CacOp
     if (!phrases.empty()) state.phrases.push_back(phrases[g - phrases.size()]);
   state = settle_start(problem, std::move(state));
   if (problem.has_context() && phrases.empty() &&
-      !cluster_groups(problem, options.phrase_start, Random(options.seed), monitor, state))
+      !cluster_groups(problem, options.phrase_init, Random(options.seed), monitor, state))
     return std::nullopt;
   return state;
 }

@@ -53,7 +53,7 @@ std::optional<CacState> start_from_labels(const CacProblem& problem, const CacOp
 
 // Phrases of the groups by the words in `state`: fills phrases and compositions. False when
 // stopped.
-bool cluster_groups(const CacProblem& problem, CacPhraseStart kind, const Random& random,
+bool cluster_groups(const CacProblem& problem, CacPhraseInit kind, const Random& random,
                     Monitor& monitor, CacState& state);
 
 // Completes a start that has words and phrases: prototypes as means, compositions by vote.

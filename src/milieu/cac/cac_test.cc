@@ -182,12 +182,11 @@ TEST(Cac, StepsFallUnderEveryLambdaOfTheContinuation) {
 
 TEST(Cac, EveryStartGivesACompleteResult) {
   const SpatialWords data = make_spatial_words(4);
-  for (const CacStart start :
-       {CacStart::Words, CacStart::Phrases, CacStart::Random, CacStart::Auto})
-    for (const CacPhraseStart phrases : {CacPhraseStart::KMeans, CacPhraseStart::KModes}) {
+  for (const CacInit init : {CacInit::Words, CacInit::Phrases, CacInit::Random, CacInit::Auto})
+    for (const CacPhraseInit phrases : {CacPhraseInit::KMeans, CacPhraseInit::KModes}) {
       CacOptions options = simulation_options();
-      options.start = start;
-      options.phrase_start = phrases;
+      options.init = init;
+      options.phrase_init = phrases;
       options.num_restarts = 4;
       const CacResult result = fit_cac(input_of(data), options);
       EXPECT_EQ(result.summary.termination, Termination::Converged);
@@ -225,11 +224,11 @@ TEST(Cac, SamplesInNoGroupFollowTheirFeatures) {
   CacInput input;
   input.views = {data.points};
   input.groups = &groups;
-  for (const CacStart start : {CacStart::Words, CacStart::Phrases}) {
+  for (const CacInit init : {CacInit::Words, CacInit::Phrases}) {
     CacOptions options;
     options.num_words = 2;
     options.num_phrases = 2;
-    options.start = start;
+    options.init = init;
     options.lambda = 0.1;
     const CacResult result = fit_cac(input, options);
     const std::vector<int> nearest = predict(result.model, data.points);

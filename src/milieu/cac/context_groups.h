@@ -19,8 +19,8 @@ struct ContextGroups {
   int64_t num_samples = 0;          // members are in [0, num_samples)
   std::vector<int64_t> offsets{0};  // number of groups + 1
   std::vector<int> members;
-  std::vector<float> weights;         // one a member, positive; empty: all 1
-  std::vector<double> group_weights;  // one a group, at least 0; empty: all 1
+  std::vector<float> weights;         // one per member, positive; empty: all 1
+  std::vector<double> group_weights;  // one per group, at least 0; empty: all 1
 
   int64_t num_groups() const { return static_cast<int64_t>(offsets.size()) - 1; }
   int64_t size_of(int64_t group) const { return offsets[group + 1] - offsets[group]; }
@@ -33,28 +33,28 @@ struct ContextGroups {
   }
 };
 
-// Throws InvalidArgument when there are more samples than an int counts.
+// Throws InvalidArgument when there are more samples than fit into an int.
 ContextGroups context_from_groups(const Groups& groups);
 
-// Throws InvalidArgument with the place when offsets, members or weights break their rules.
+// Throws InvalidArgument, naming the entry, when offsets, members or weights break their rules.
 void validate_groups(const ContextGroups& groups);
 
 struct NeighborhoodOptions {
   int num_neighbors = 10;    // K nearest, fewer where an image has fewer samples
-  double epsilon = 0;        // above 0: all neighbours within this distance instead
+  double epsilon = 0;        // if above 0: all neighbours within this distance instead
   bool include_self = true;  // the sample itself is the first member of its group
   int num_threads = 0;
 };
 
-// One group for each sample: the sample and its spatial neighbours within its image. `images` has
-// the image of each sample (any whole numbers), or is empty: all are in one image. A stopped
-// monitor leaves the groups that were not searched with the sample alone.
+// One group per sample: the sample and its spatial neighbours within its image. `images` has the
+// image of each sample (any integers), or is empty: all are in one image. When the monitor stops,
+// groups that were not searched yet hold the sample alone.
 ContextGroups spatial_groups(FloatView positions, std::span<const int> images,
                              const NeighborhoodOptions& options,
                              Monitor& monitor = silent_monitor());
 
-// One group for each sample: the sample and its `num_neighbors` nearest where all views stand side
-// by side, the squared distances of view v times scales[v].
+// One group per sample: the sample and its `num_neighbors` nearest neighbours in all views
+// concatenated, with the squared distances of view v times scales[v].
 ContextGroups neighbors_in_views(std::span<const FloatView> views, std::span<const double> scales,
                                  int num_neighbors, int num_threads,
                                  Monitor& monitor = silent_monitor());
@@ -65,7 +65,7 @@ ContextGroups neighbors_in_views(std::span<const FloatView> views, std::span<con
 ContextGroups view_groups(int64_t num_samples, int num_views, const ContextGroups& extra);
 
 // The same matrix by columns: offsets over samples, members are groups in ascending order, with the
-// weights of the members; groups keep their own weights to themselves.
+// weights of the members; group weights are not copied.
 ContextGroups transpose(const ContextGroups& groups);
 
 }  // namespace milieu

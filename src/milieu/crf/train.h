@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Max-margin training of latent high-order CRFs by dual decomposition [Komodakis11, section 5]:
-// weights w such that, for every training example, some completion of what was observed has an
+// weights w such that, for every training example, some completion of the observed labels has an
 // energy that is lower than that of every other labelling by a margin. The trainer knows only the
-// interface CrfExample: `graph_example.h` is the one for any hypergraph whose slaves can be
-// minimised, exemplar/learn/learn.h has another one with closed forms.
+// interface CrfExample: `graph_example.h` implements it for any hypergraph whose slaves can be
+// minimised, exemplar/learn/learn.h in closed form.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ enum class CrfSchedule { Constant, InverseRoot, Inverse };
 enum class CrfConstraint { NonNegative, Box, Simplex, Free };
 
 struct CrfTrainOptions {
-  // Rounds; each sees every example once, or one if stochastic. 0: 200, or more, up to 20,000, for
-  // small examples, where rounds cost little.
+  // Rounds; each visits every example once, or one if stochastic. 0: 200, or up to 20,000 for small
+  // examples, whose rounds cost little.
   int max_iterations = 200;
   int inner_rounds = 1;     // T: subgradient rounds between two latent steps
-  bool stochastic = false;  // a round takes one example, drawn at random
+  bool stochastic = false;  // a round visits one random example
   double step = 0.2;        // of the weights
   bool adagrad = true;      // divide each weight's step by the root of its summed squares
   CrfSchedule step_schedule = CrfSchedule::InverseRoot;  // of the weights, without adagrad
@@ -38,7 +38,7 @@ struct CrfTrainOptions {
   CrfConstraint constraint = CrfConstraint::NonNegative;
   double box_low = 0, box_high = 1;  // of the box
   uint64_t seed = 1;                 // of the stochastic order
-  int num_threads = 0;               // examples are worked on side by side; no effect on results
+  int num_threads = 0;               // examples are processed in parallel; no effect on results
 };
 
 template <class Visitor>
@@ -50,16 +50,17 @@ void visit_fields(CrfTrainOptions& o, Visitor&& v) {
         .advanced();
   };
   v("max_iterations", o.max_iterations, at_least(0).alias("rounds"),
-    "rounds of training; 0: 200, more for small examples");
+    "maximum iterations (rounds of training); 0 means 200, more for small examples");
   v("inner_rounds", o.inner_rounds, at_least(1),
-    "rounds between two choices of what is latent (the exemplars)");
-  v("stochastic", o.stochastic, anything(), "a round sees one training set, drawn at random");
-  v("regularization", o.regularization, at_least(0), "price of the weights; larger gives fewer");
+    "rounds between two updates of the latent variables (the exemplars)");
+  v("stochastic", o.stochastic, anything(), "visit one random training set per round");
+  v("regularization", o.regularization, at_least(0),
+    "strength of the regulariser; larger gives fewer weights");
   v("regularizer", o.regularizer,
     one_of<CrfRegularizer>({{"l1", CrfRegularizer::L1},
                             {"l2", CrfRegularizer::L2},
                             {"elastic", CrfRegularizer::Elastic}}),
-    "how the weights are priced");
+    "norm of the weights to penalise");
   v("l1_share", o.l1_share, between(0, 1).advanced(), "share of l1 in the elastic regulariser");
   v("constraint", o.constraint,
     one_of<CrfConstraint>({{"non-negative", CrfConstraint::NonNegative},
@@ -67,16 +68,17 @@ void visit_fields(CrfTrainOptions& o, Visitor&& v) {
                            {"simplex", CrfConstraint::Simplex},
                            {"free", CrfConstraint::Free}})
         .advanced(),
-    "where the weights must stay");
-  v("box_low", o.box_low, anything().advanced(), "least weight in the box");
+    "set that the weights are confined to");
+  v("box_low", o.box_low, anything().advanced(), "smallest weight in the box");
   v("box_high", o.box_high, anything().advanced(), "largest weight in the box");
-  v("step", o.step, above(0).advanced(), "length of the weights' steps");
+  v("step", o.step, above(0).advanced(), "step size of the weights");
   v("adagrad", o.adagrad, anything().advanced(),
-    "steps of a weight shrink with its own gradients instead of by a schedule");
-  v("step_schedule", o.step_schedule, schedules(), "of the weights' steps without adagrad");
-  v("dual_step", o.dual_step, above(0).advanced(), "length of the duals' steps");
-  v("dual_schedule", o.dual_schedule, schedules(), "of the duals' steps");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+    "shrink the steps of a weight with its gradients instead of by a schedule");
+  v("step_schedule", o.step_schedule, schedules(),
+    "how the steps of the weights shrink without adagrad");
+  v("dual_step", o.dual_step, above(0).advanced(), "step size of the duals");
+  v("dual_schedule", o.dual_schedule, schedules(), "how the steps of the duals shrink");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 
@@ -94,24 +96,24 @@ class CrfExample {
   virtual int64_t size() const = 0;
   // The latent step: chooses x^k for the weights w. Its energy at w must not rise.
   virtual void complete(std::span<const double> w) = 0;
-  // Minimises all slaves at w and the present duals, adds this example's subgradient in w
+  // Minimises all slaves at w and the current duals, adds this example's subgradient in w
   // (d energy / dw - d bound / dw) to `gradient`, moves the duals by `dual_step`.
   virtual CrfParts descend(std::span<const double> w, double dual_step,
                            std::span<double> gradient) = 0;
 };
 
-// Puts w into the nearest point of its set, in place.
+// Moves w to the nearest point of its set, in place.
 using CrfProjection = std::function<void(std::span<double> w)>;
 
 struct CrfTrainInput {
   std::vector<CrfExample*> examples;
   std::vector<double> start;       // w0; its length is the number of weights
-  std::vector<double> step_scale;  // one a weight: factors of its steps; empty: 1
-  std::vector<char> is_priced;     // one a weight: 0 leaves it out of the regulariser; empty: all
+  std::vector<double> step_scale;  // one per weight: factors of its steps; empty: 1
+  std::vector<char> is_priced;     // one per weight: 0 excludes it from the regulariser; empty: all
   CrfProjection project;           // in place of options.constraint when set
 };
 
-// What one round saw, before its step.
+// The objective of one round, before its step.
 struct CrfRound {
   double energy = 0;     // mean over sizes
   double bound = 0;      // likewise
@@ -126,7 +128,7 @@ struct CrfTrainResult {
   Termination termination = Termination::IterationLimit;
 };
 
-// Throws InvalidArgument where there is no example or no weight, where lengths differ, and where
+// Throws InvalidArgument when there are no examples or no weights, when lengths differ, and when
 // box_low is above box_high. A value that is not finite ends the training (NumericalIssue).
 CrfTrainResult train_latent_crf(const CrfTrainInput& input, const CrfTrainOptions& options,
                                 Monitor& monitor = silent_monitor());

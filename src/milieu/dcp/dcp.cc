@@ -56,7 +56,7 @@ int64_t smallest_part(const std::vector<int>& labels, int num_parts) {
 std::vector<int> choose_candidates(const DcpProblem& problem, const DcpOptions& options,
                                    const std::vector<Found>& found) {
   const bool is_small = problem.num_rows() * problem.d <= kSmallProblem ||
-                        options.optimizer == DcpOptimizer::Alternation;
+                        options.search.optimizer == DcpOptimizer::Alternation;
   const bool is_blurred = problem.loss.loss == DcpLoss::Hinge;
   std::vector<int> order(found.size());
   std::iota(order.begin(), order.end(), 0);
@@ -105,7 +105,7 @@ Best finish_candidates(const DcpProblem& problem, const ExactRows& rows, const D
     };
     alternate(problem, rows, constraints, kMaxRounds, monitor, report, solution);
     if (problem.n <= kFewSamples && constraints.empty() &&
-        options.optimizer != DcpOptimizer::Alternation)
+        options.search.optimizer != DcpOptimizer::Alternation)
       improve_by_moves(problem, rows, kMaxRounds, monitor, solution);
     const bool is_whole = smallest_part(solution.labels, problem.num_parts) >= options.min_part;
     if (best.solution.labels.empty() || is_whole > best.is_whole ||
@@ -196,7 +196,7 @@ std::vector<Found> run_search(const DcpProblem& problem, const DcpInput& input,
   const std::vector<internal::Start> starts = draw_starts(problem, input, options, monitor);
   if (!constraints.empty())
     return constrained_search(problem, options, starts, constraints, monitor);
-  if (options.optimizer != DcpOptimizer::Alternation)
+  if (options.search.optimizer != DcpOptimizer::Alternation)
     return search(problem, options, starts, monitor);
   std::vector<Found> found(starts.size());
   for (size_t i = 0; i < starts.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discriminative context partitioning [Lampert08]: splits a set into parts so that each part alone
-// is told apart from a context set by a large margin. The public face; the loop is in dcp.cc.
+// Discriminative context partitioning [Lampert08]: splits a set into parts so that each part by
+// itself is separated from a context set by a large margin. The public face; the loop is in dcp.cc.
 #pragma once
 
 #include <cstdint>
@@ -30,29 +30,50 @@ enum class DcpKernel {
   Precomputed
 };
 enum class DcpOptimizer { Lbfgs, SoftMax, Alternation, Annealing, Entropy };
-enum class DcpStarts { Mixed, KMeans, Planes, Seeds, Random };
+enum class DcpInit { Mixed, KMeans, Planes, Seeds, Random };
+
+// How the parts are searched for. The defaults are the best we know; the rest is for research.
+struct DcpSearchOptions {
+  DcpOptimizer optimizer = DcpOptimizer::Lbfgs;
+  bool cost_path = true;   // approach the cost from below, where the problem is nearly convex
+  int num_crossings = 10;  // pairs of restarts whose planes are combined, per round; 0: none
+};
+
+template <class Visitor>
+void visit_fields(DcpSearchOptions& o, Visitor&& v) {
+  v("optimizer", o.optimizer,
+    one_of<DcpOptimizer>({{"lbfgs", DcpOptimizer::Lbfgs},
+                          {"soft-max", DcpOptimizer::SoftMax},
+                          {"alternation", DcpOptimizer::Alternation},
+                          {"annealing", DcpOptimizer::Annealing},
+                          {"entropy", DcpOptimizer::Entropy}})
+        .advanced(),
+    "how the parts are searched for");
+  v("cost_path", o.cost_path, anything().advanced(),
+    "approach --cost in steps of ten from where the problem is nearly convex");
+  v("num_crossings", o.num_crossings, at_least(0).alias("crossings").advanced(),
+    "after the restarts, combine the planes of this many pairs of them; 0 combines none");
+}
 
 struct DcpOptions {
   int num_clusters = 2;  // K, parts
   DcpLoss loss = DcpLoss::SquaredHinge;
-  double cost = 100;         // C: price of a margin violation; large is the hard margin
+  double cost = 100;         // C: price of a margin violation; a large one gives the hard margin
   double huber_width = 0.5;  // h: half width of the rounded corner of the Huber loss
   bool center = true;        // move the origin to the mean of samples and context
   bool scale = false;        // divide by the mean length, so that cost does not depend on units
   double bias = 1;           // B: the constant added as a feature; 0: planes through the origin
   DcpKernel kernel = DcpKernel::Linear;
-  double gamma =
-      0;  // of polynomial, exp-chi-squared, rbf; 0: 1/d, or 1/mean distance for the last two
+  // Of polynomial, exp-chi-squared and rbf; 0: 1/d, or 1/mean distance for the last two.
+  double gamma = 0;
   double coef0 = 1;  // of polynomial
   int degree = 2;    // of polynomial
-  DcpOptimizer optimizer = DcpOptimizer::Lbfgs;
-  DcpStarts starts = DcpStarts::Mixed;
-  bool cost_path = true;  // approach the cost from below, where the problem is nearly convex
+  DcpInit init = DcpInit::Mixed;
+  DcpSearchOptions search;
   int num_restarts = 20;
-  int num_crossings = 10;    // pairs of restarts whose planes are tried together, a round; 0: none
-  int max_iterations = 150;  // of each stage of one restart
-  double rel_tolerance = 1e-5;  // a stage ends when the objective falls by less than this share
-  int min_part = 1;             // a restart with a smaller part is used only when all have one
+  int max_iterations = 150;     // of each stage of one restart
+  double rel_tolerance = 1e-5;  // a stage ends when the objective falls by less than this fraction
+  int min_part = 1;             // a restart with a smaller part is kept only when all have one
   std::string sizes;            // limits of the part sizes: "4,6", "10-", "20%-80%"; empty: none
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
@@ -65,13 +86,15 @@ void visit_fields(DcpOptions& o, Visitor&& v) {
     one_of<DcpLoss>({{"hinge", DcpLoss::Hinge},
                      {"squared-hinge", DcpLoss::SquaredHinge},
                      {"huber", DcpLoss::Huber}}),
-    "how a sample inside the margin is charged");
-  v("cost", o.cost, above(0), "price of margin violations (C); large is the hard margin");
-  v("huber_width", o.huber_width, above(0).advanced(), "half width of the Huber loss's corner");
+    "loss of a sample inside the margin");
+  v("cost", o.cost, above(0), "price of margin violations (C); large values give the hard margin");
+  v("huber_width", o.huber_width, above(0).advanced(),
+    "half width of the rounded corner of the Huber loss");
   v("center", o.center, anything(), "move the origin to the mean of samples and context");
   v("scale", o.scale, anything(),
     "divide by the mean length, so that --cost means the same in any unit");
-  v("bias", o.bias, at_least(0).advanced(), "constant feature that carries the planes' offset");
+  v("bias", o.bias, at_least(0).advanced(),
+    "constant feature that gives the planes an offset; 0 keeps them at the origin");
   v("kernel", o.kernel,
     one_of<DcpKernel>({{"linear", DcpKernel::Linear},
                        {"polynomial", DcpKernel::Polynomial},
@@ -85,35 +108,26 @@ void visit_fields(DcpOptions& o, Visitor&& v) {
     "factor in polynomial, exp-chi-squared and rbf; 0 is 1/d, or 1/mean distance for the last two");
   v("coef0", o.coef0, at_least(0).advanced(), "constant in the polynomial kernel");
   v("degree", o.degree, between(1, 10).advanced(), "degree of the polynomial kernel");
-  v("optimizer", o.optimizer,
-    one_of<DcpOptimizer>({{"lbfgs", DcpOptimizer::Lbfgs},
-                          {"soft-max", DcpOptimizer::SoftMax},
-                          {"alternation", DcpOptimizer::Alternation},
-                          {"annealing", DcpOptimizer::Annealing},
-                          {"entropy", DcpOptimizer::Entropy}}),
-    "how the parts are searched for");
-  v("starts", o.starts,
-    one_of<DcpStarts>({{"mixed", DcpStarts::Mixed},
-                       {"kmeans", DcpStarts::KMeans},
-                       {"planes", DcpStarts::Planes},
-                       {"seeds", DcpStarts::Seeds},
-                       {"random", DcpStarts::Random}}),
-    "where the restarts begin");
-  v("cost_path", o.cost_path, anything(),
-    "approach --cost in steps of ten from where the problem is nearly convex");
+  v("init", o.init,
+    one_of<DcpInit>({{"mixed", DcpInit::Mixed},
+                     {"kmeans", DcpInit::KMeans},
+                     {"planes", DcpInit::Planes},
+                     {"seeds", DcpInit::Seeds},
+                     {"random", DcpInit::Random}})
+        .alias("starts"),
+    "how the restarts are initialised");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
-    "independent starts; the best is kept");
-  v("num_crossings", o.num_crossings, at_least(0).alias("crossings").advanced(),
-    "after the restarts, planes of so many pairs of them are tried together; 0 is none");
-  v("max_iterations", o.max_iterations, at_least(1).advanced(),
-    "limit of steps in each stage of one start");
-  v("rel_tolerance", o.rel_tolerance, at_least(0).advanced(),
-    "a stage ends when the objective falls by less than this share");
+    "independent restarts; the best is kept");
   v("min_part", o.min_part, at_least(0),
-    "a start that ends with a smaller part is kept only when all do");
+    "keep a restart with a part smaller than this only when all have one");
   v("sizes", o.sizes, anything(),
-    "limits of the parts' sizes: 4,6 or 10- or 20%-80%; one for all parts or one each");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+    "limits of the part sizes: 4,6 or 10- or 20%-80%; one for all parts or one per part");
+  visit_fields(o.search, v);
+  v("max_iterations", o.max_iterations, at_least(1).advanced(),
+    "maximum iterations per stage of a restart");
+  v("rel_tolerance", o.rel_tolerance, at_least(0).advanced(),
+    "end a stage when the objective falls by less than this fraction");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 
@@ -180,7 +194,7 @@ struct DcpResult {
   DcpModel model;
   RunSummary summary;          // objective: J
   Matrix<float> decisions;     // n x K values f_k of each sample
-  std::vector<float> margins;  // n: largest f_k minus the second largest; how sure the label is
+  std::vector<float> margins;  // n: largest f_k minus the second largest; the label's confidence
   double empty_objective = 0;  // Je: cost of a part without samples
   double joint_objective = 0;  // J1: cost of all samples as one part
   double gain = 0;             // 1 - J / (J1 + (K - 1) Je); <= 0: the context supports no split
@@ -198,7 +212,7 @@ std::vector<int> predict(const DcpModel& model, FloatView points, int num_thread
 // f_k of each row: n x K.
 Matrix<double> decision_values(const DcpModel& model, FloatView points, int num_threads = 0);
 
-// What a given split costs: the K classifiers are trained for it, the labels stay as they are
+// What a given split costs: the K classifiers are trained for it, the labels stay unchanged
 // [Lampert08, Eq. 5]. Labels lie in [0, K).
 struct DcpSplitCost {
   double objective = 0;        // J of the split

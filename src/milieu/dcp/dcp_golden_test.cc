@@ -121,7 +121,7 @@ TEST(DcpGolden, ConstraintsOnTheEll) {
 // By design: exact alternation at a large cost stops soon, and never rises.
 TEST(DcpGolden, AlternationFromAStripedStart) {
   DcpOptions options = golden_options(DcpLoss::SquaredHinge, 1);
-  options.optimizer = DcpOptimizer::Alternation;
+  options.search.optimizer = DcpOptimizer::Alternation;
   const Case c = dcp_cases::ell();
   DcpInput input = c.input();
   const std::vector<int> stripes{0, 1, 0, 1, 0, 1, 0, 1, 0, 1};

@@ -20,7 +20,7 @@
 namespace milieu::internal {
 
 std::vector<double> cost_path(const DcpProblem& problem, const DcpOptions& options) {
-  if (!options.cost_path) return {problem.cost};
+  if (!options.search.cost_path) return {problem.cost};
   std::vector<double> path;
   for (double cost = 1 / std::max(problem.mean_square, 1e-30); cost < problem.cost; cost *= 10)
     path.push_back(cost);
@@ -49,11 +49,11 @@ struct Stage {
 
 std::vector<Stage> annealing_stages(const DcpOptions& options, double cost) {
   std::vector<Stage> stages;
-  if (options.optimizer == DcpOptimizer::Annealing)
+  if (options.search.optimizer == DcpOptimizer::Annealing)
     for (double share = 1; share > 1e-3; share *= 0.5)
       stages.push_back(
           {PartRule::FreeEnergy, share * cost, cost, kFirstWidth, kAnnealingIterations});
-  if (options.optimizer == DcpOptimizer::Entropy)
+  if (options.search.optimizer == DcpOptimizer::Entropy)
     for (const double share : {0.95, 0.8, 0.6, 0.4, 0.2, 0.1, 0.03})
       for (int round = 0; round < 3; ++round)
         stages.push_back({PartRule::Shared, share * std::log(options.num_clusters), cost,
@@ -66,7 +66,7 @@ std::vector<Stage> make_stages(const DcpProblem& problem, const DcpOptions& opti
   std::vector<double> path = cost_path(problem, options);
   if (num_costs < path.size())
     path.erase(path.begin(), path.end() - static_cast<int64_t>(num_costs));
-  const bool is_soft = options.optimizer == DcpOptimizer::SoftMax;
+  const bool is_soft = options.search.optimizer == DcpOptimizer::SoftMax;
   const int limit = options.max_iterations;
   std::vector<Stage> stages;
   if (has_labels) stages.push_back({PartRule::Given, 0, path[0], kFirstWidth, limit});
@@ -253,10 +253,10 @@ std::vector<Found> run_together(const DcpProblem& problem, const Restarts& resta
 // Goes on from crossed planes; a restart whose crossing ends lower takes its place.
 void improve_by_crossing(const DcpProblem& problem, const DcpOptions& options, Monitor& monitor,
                          std::vector<Found>& found) {
-  if (options.num_crossings == 0) return;
+  if (options.search.num_crossings == 0) return;
   for (int round = 0; round < kCrossingRounds && !monitor.should_stop(); ++round) {
     const std::vector<CrossedStart> crossed =
-        cross_restarts(problem, found, options.num_crossings, monitor);
+        cross_restarts(problem, found, options.search.num_crossings, monitor);
     Restarts restarts;
     for (size_t i = 0; i < crossed.size(); ++i)
       restarts.push_back(std::make_unique<Restart>(

@@ -66,9 +66,9 @@ std::vector<int> split_by_kmeans(const DcpProblem& problem, uint64_t seed, const
   return labels;
 }
 
-DcpStarts kind_of(DcpStarts asked, int restart) {
-  if (asked != DcpStarts::Mixed) return asked;
-  return restart == 0 ? DcpStarts::KMeans : restart % 2 == 1 ? DcpStarts::Planes : DcpStarts::Seeds;
+DcpInit kind_of(DcpInit asked, int restart) {
+  if (asked != DcpInit::Mixed) return asked;
+  return restart == 0 ? DcpInit::KMeans : restart % 2 == 1 ? DcpInit::Planes : DcpInit::Seeds;
 }
 
 }  // namespace
@@ -81,14 +81,14 @@ std::vector<Start> draw_starts(const DcpProblem& problem, const DcpInput& input,
   for (int restart = 0; restart < options.num_restarts; ++restart) {
     Random random = Random(options.seed).child(static_cast<uint64_t>(restart));
     Start start;
-    switch (kind_of(options.starts, restart)) {
-      case DcpStarts::KMeans:
+    switch (kind_of(options.init, restart)) {
+      case DcpInit::KMeans:
         start.labels = split_by_kmeans(problem, random.next_bits(), monitor);
         break;
-      case DcpStarts::Planes:
+      case DcpInit::Planes:
         start.labels = split_by_planes(problem, random);
         break;
-      case DcpStarts::Random:
+      case DcpInit::Random:
         start.planes =
             draw_planes(problem, 1 / std::sqrt(std::max(problem.mean_square, 1e-30)), random);
         break;

@@ -58,8 +58,8 @@ TEST(Dcp, AgreementIsTheRandIndexOfTheOtherRestarts) {
     const Toy toy = make_toy(40, seed);
     DcpOptions options;
     options.num_clusters = 3;
-    options.starts = DcpStarts::Random;
-    options.num_crossings = 0;
+    options.init = DcpInit::Random;
+    options.search.num_crossings = 0;
     options.seed = seed;
     options.num_restarts = 1;
     const DcpResult first = fit_dcp(toy.data.input(), options);
@@ -74,19 +74,19 @@ TEST(Dcp, AgreementIsTheRandIndexOfTheOtherRestarts) {
   EXPECT_GE(num_compared, 1);
 }
 
-TEST(Dcp, EveryOptimizerAndStartSplitsTheToyAtItsCorner) {
+TEST(Dcp, EveryOptimizerAndInitSplitsTheToyAtItsCorner) {
   const Toy toy = make_toy(150, 3);
   for (const DcpOptimizer optimizer :
        {DcpOptimizer::Lbfgs, DcpOptimizer::SoftMax, DcpOptimizer::Annealing, DcpOptimizer::Entropy})
-    for (const DcpStarts starts : {DcpStarts::Mixed, DcpStarts::KMeans, DcpStarts::Planes,
-                                   DcpStarts::Seeds, DcpStarts::Random}) {
+    for (const DcpInit init :
+         {DcpInit::Mixed, DcpInit::KMeans, DcpInit::Planes, DcpInit::Seeds, DcpInit::Random}) {
       DcpOptions options;
-      options.optimizer = optimizer;
-      options.starts = starts;
+      options.search.optimizer = optimizer;
+      options.init = init;
       options.num_restarts = 6;
       const DcpResult result = fit_dcp(toy.data.input(), options);
       EXPECT_LT(error_of(result.labels, toy.truth), 0.15)
-          << static_cast<int>(optimizer) << " " << static_cast<int>(starts);
+          << static_cast<int>(optimizer) << " " << static_cast<int>(init);
       EXPECT_GT(result.gain, 0.5);
       EXPECT_LE(result.gap, 1e-6 * result.summary.objective);
       EXPECT_EQ(result.summary.termination, Termination::Converged);
@@ -100,7 +100,7 @@ TEST(Dcp, AlternationNeverRisesFromAnyStart) {
       DcpOptions options;
       options.loss = loss;
       options.cost = 1;
-      options.optimizer = DcpOptimizer::Alternation;
+      options.search.optimizer = DcpOptimizer::Alternation;
       options.num_restarts = 4;
       options.seed = seed;
       const DcpResult result = fit_dcp(toy.data.input(), options);

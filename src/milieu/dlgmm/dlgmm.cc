@@ -13,7 +13,7 @@
 //           Eq. 4, Eqs. 7 and 8. Each is an exact ascent, so the bound never falls; with gamma > 0
 //           every pass begins at the softmax again, and the bound may fall where the field has
 //           several optima: then the best pass is kept and the run ends.
-//   starts  share the codebook; each gets start_rounds rounds of the cluster layer on the first
+//   starts  share the codebook; each gets init_rounds rounds of the cluster layer on the first
 //           counts, the highest bound goes on. Words may then move (word_moves.cc).
 //   empty   a word of weight below 1e-3 keeps its parameters; a cluster of weight below 1e-10 takes
 //           the pooled prior; an image without patches has label -1.

@@ -27,16 +27,16 @@ enum class DlgmmPosterior { Structured, MeanField };
 enum class DlgmmCovariance { Diagonal, TiedDiagonal, Full, Tied };
 // Lambda_v: delta^2 I (the paper) or a diagonal.
 enum class WordCovariance { Spherical, Diagonal };
-// Where the first clusters come from.
-enum class DlgmmStart { LogCounts, Lda, Random };
-// Which layer is clamped to its start (the paper's separate learning).
+// How the clusters are initialised.
+enum class DlgmmInit { LogCounts, Lda, Random };
+// Which layer keeps its initial state (the paper's separate learning).
 enum class DlgmmFix { None, Codebook, Clusters };
 
-// The words of options and model files.
+// The names in options and model files.
 const char* to_string(DlgmmPosterior posterior);
 const char* to_string(DlgmmCovariance covariance);
-DlgmmPosterior dlgmm_posterior_from(std::string_view word);    // throws DataError for another word
-DlgmmCovariance dlgmm_covariance_from(std::string_view word);  // likewise
+DlgmmPosterior dlgmm_posterior_from(std::string_view name);    // throws DataError for another name
+DlgmmCovariance dlgmm_covariance_from(std::string_view name);  // likewise
 
 struct DlgmmOptions {
   int num_words = 100;   // V; at most the number of distinct patches, else it is lowered
@@ -47,22 +47,22 @@ struct DlgmmOptions {
   DlgmmCovariance covariance = DlgmmCovariance::Diagonal;
   WordCovariance word_covariance = WordCovariance::Spherical;
   bool tie_words = true;  // one delta^2 for all words; false lets wide words collect clutter
-  DlgmmStart start = DlgmmStart::LogCounts;
+  DlgmmInit init = DlgmmInit::LogCounts;
   DlgmmFix fix = DlgmmFix::None;
   double beta = 1;              // tempers the descriptor likelihood; smaller gives softer words
   double kappa = 1;             // discounts patches that overlap; smaller trusts counts less
-  int num_restarts = 5;         // starts of the clusters; the highest bound goes on
+  int num_restarts = 5;         // initialisations of the clusters; the highest bound is kept
   int max_iterations = 200;     // passes over the patches
-  double rel_tolerance = 1e-5;  // stop when the bound rises by less than this share
+  double rel_tolerance = 1e-5;  // stop when the bound rises by less than this fraction
   int batch_images = 0;         // images of a mini-batch; 0: none, only full passes
-  int num_epochs = 3;           // rounds of mini-batches over all images, before full passes
+  int num_epochs = 3;           // passes of mini-batches over all images, before the full passes
   int layer_rounds = 2;         // E and M steps of the cluster layer for each pass
-  int start_rounds = 12;        // of each start, before the bounds are compared
-  int word_moves = -1;        // limit of moves of words before the passes; -1: where they are cheap
-  int coherence_sweeps = 50;  // limit of checkerboard sweeps an image and pass, for gamma > 0
-  double word_loss = 1e-9;    // words whose share of a patch is surely below this are skipped
-  double min_cluster_variance = 1e-2;     // floor of Sigma
-  double min_word_variance = 0.01;        // floor of delta^2, as a share of the patches' variance
+  int init_rounds = 12;         // the same for each restart, before the bounds are compared
+  int word_moves = -1;        // maximum moves of words before the passes; -1: where they are cheap
+  int coherence_sweeps = 50;  // maximum checkerboard sweeps per image and pass, for gamma > 0
+  double word_loss = 1e-9;    // words whose share of a patch is certainly below this are skipped
+  double min_cluster_variance = 1e-2;  // floor of Sigma
+  double min_word_variance = 0.01;     // floor of delta^2, as a fraction of the patches' variance
   int64_t max_codebook_patches = 200000;  // drawn for the first codebook
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
@@ -72,77 +72,78 @@ template <class Visitor>
 void visit_fields(DlgmmOptions& o, Visitor&& v) {
   v("num_words", o.num_words, at_least(1).alias("words"), "size of the codebook, V");
   v("num_clusters", o.num_clusters, at_least(1).or_word("auto", -1).alias("clusters").alias("k"),
-    "how many clusters of images, J; auto takes the number of the highest penalised bound");
+    "number of image clusters, J; auto chooses the highest penalised bound");
   v("num_bands", o.num_bands, between(0, 64).alias("bands"),
-    "horizontal bands of an image with word frequencies of their own; 0 means 3 on image folders, "
+    "horizontal bands of an image, each with separate word frequencies; 0 means 3 on image "
+    "folders, "
     "else 1");
   v("gamma", o.gamma, between(0, 1000).or_word("learn", -1),
-    "reward for equal words of neighbouring patches (SC-DLGMM); needs a grid; learn takes the one "
-    "of the highest pseudo-likelihood");
+    "reward for equal words of neighbouring patches (SC-DLGMM); needs a grid; learn maximises the "
+    "pseudo-likelihood");
   v("posterior", o.posterior,
     one_of<DlgmmPosterior>(
         {{"structured", DlgmmPosterior::Structured}, {"mean-field", DlgmmPosterior::MeanField}}),
-    "structured gives each cluster its own view of an image; mean-field is the paper's");
+    "structured infers each image once per cluster; mean-field is the paper's");
   v("covariance", o.covariance,
     one_of<DlgmmCovariance>({{"diagonal", DlgmmCovariance::Diagonal},
                              {"tied-diagonal", DlgmmCovariance::TiedDiagonal},
                              {"full", DlgmmCovariance::Full},
                              {"tied", DlgmmCovariance::Tied}}),
-    "shape of the clusters' covariances; full needs many images a cluster, tied is one full "
-    "matrix for all");
+    "shape of the clusters' covariances; full needs many images per cluster, tied shares one full "
+    "matrix");
   v("word_covariance", o.word_covariance,
     one_of<WordCovariance>(
         {{"spherical", WordCovariance::Spherical}, {"diagonal", WordCovariance::Diagonal}}),
     "shape of the words' covariances");
-  v("tie_words", o.tie_words, anything(), "one word covariance for all words");
-  v("start", o.start,
-    one_of<DlgmmStart>({{"log-counts", DlgmmStart::LogCounts},
-                        {"lda", DlgmmStart::Lda},
-                        {"random", DlgmmStart::Random}}),
-    "first clusters: k-means of log counts, the strongest LDA topic (the paper), or random");
+  v("tie_words", o.tie_words, anything(), "share one covariance between all words");
+  v("init", o.init,
+    one_of<DlgmmInit>({{"log-counts", DlgmmInit::LogCounts},
+                       {"lda", DlgmmInit::Lda},
+                       {"random", DlgmmInit::Random}})
+        .alias("start"),
+    "initial clusters: k-means of log counts, the strongest LDA topic (the paper), or random");
   v("fix", o.fix,
     one_of<DlgmmFix>({{"none", DlgmmFix::None},
                       {"codebook", DlgmmFix::Codebook},
                       {"clusters", DlgmmFix::Clusters}}),
-    "keep one layer as it starts: separate instead of joint learning");
+    "keep the initial state of one layer: separate instead of joint learning");
   v("beta", o.beta, between(1e-6, 1e6),
-    "power of the descriptor likelihood; below 1 gives softer words");
+    "exponent of the descriptor likelihood; below 1 gives softer words");
   v("kappa", o.kappa, between(1e-6, 1e6),
     "weight of one patch; below 1 discounts overlapping patches");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
-    "starts of the clusters; the one with the highest bound goes on");
-  v("max_iterations", o.max_iterations, at_least(1), "limit of passes over the patches");
+    "initialisations of the clusters; the one with the highest bound is kept");
+  v("max_iterations", o.max_iterations, at_least(1), "maximum passes over the patches");
   v("rel_tolerance", o.rel_tolerance, at_least(0),
-    "stop when the bound rises by less than this share; 0 runs max_iterations");
+    "stop when the bound rises by less than this fraction; 0 runs max_iterations");
   v("batch_images", o.batch_images, at_least(0),
-    "natural-gradient steps on mini-batches of this many images come before the full passes; 0 "
-    "makes none");
+    "before the full passes, take natural-gradient steps on mini-batches of this many images; 0 "
+    "takes none");
   v("num_epochs", o.num_epochs, at_least(1).alias("epochs"),
-    "how often the mini-batches go over all images");
+    "how often the mini-batches pass over all images");
   v("layer_rounds", o.layer_rounds, between(1, 1000).advanced(),
-    "rounds of the cluster layer for each pass");
-  v("start_rounds", o.start_rounds, between(1, 1000).advanced(),
-    "rounds of the cluster layer for each start, before the bounds are compared");
+    "rounds of the cluster layer per pass");
+  v("init_rounds", o.init_rounds, between(1, 1000).alias("start-rounds").advanced(),
+    "rounds of the cluster layer per restart, before the bounds are compared");
   v("word_moves", o.word_moves, at_least(0).or_word("auto", -1).advanced(),
-    "words that move, before the passes, from where others replace them to where one word stands "
-    "for two, each after tries of eight passes; needs diagonal covariances and no gamma; auto "
-    "moves "
-    "them where a pass takes milliseconds");
+    "maximum number of redundant words to move, before the passes, to where one word covers two; "
+    "each move is tried for eight passes; needs diagonal covariances and no gamma; auto moves them "
+    "when a pass takes milliseconds");
   v("coherence_sweeps", o.coherence_sweeps, between(1, 10000).advanced(),
-    "limit of checkerboard sweeps over an image in one pass, for gamma > 0");
+    "maximum checkerboard sweeps over an image per pass, for gamma > 0");
   v("word_loss", o.word_loss, between(0, 0.1).advanced(),
-    "skip words whose shares of a patch surely sum to less than this; 0 skips none");
+    "skip words whose shares of a patch certainly sum to less than this; 0 skips none");
   v("min_cluster_variance", o.min_cluster_variance, between(1e-9, 1e6).advanced(),
-    "least variance of a cluster's log frequencies");
+    "minimum variance of a cluster's log frequencies");
   v("min_word_variance", o.min_word_variance, between(1e-9, 1).advanced(),
-    "least variance of a word, as a share of the patches' mean variance");
+    "minimum variance of a word, as a fraction of the patches' mean variance");
   v("max_codebook_patches", o.max_codebook_patches, at_least(1).advanced(),
-    "patches drawn for the first codebook");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+    "patches sampled for the initial codebook");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 
-// What predicts for new images. V words, J clusters, G bands, R numbers a descriptor.
+// What predicts for new images. V words, J clusters, G bands, R numbers per descriptor.
 struct DlgmmModel {
   static constexpr std::string_view kKind = "dlgmm";
   static constexpr int kFormatVersion = 2;
@@ -182,13 +183,13 @@ void visit_arrays(Model& m, Visitor&& v) {
   visit_optional(v, "projection", m.projection);  // since version 2
 }
 
-// The patches of images. Image d has the rows [offsets[d], offsets[d + 1]) of `patches`; no rows
-// are allowed (the image gets no label). Without offsets every row is an image of one patch.
+// The patches of images. Image d has the rows [offsets[d], offsets[d + 1]) of `patches`; it may
+// have none (then it gets no label). Without offsets every row is an image of one patch.
 struct DlgmmImages {
   FloatView patches = {};                 // n x R; finite; may be a mapped file
-  std::span<const int64_t> offsets = {};  // D + 1: 0, ..., n, never falling; or empty
+  std::span<const int64_t> offsets = {};  // D + 1: 0, ..., n, never decreasing; or empty
   MatrixView<const int32_t> grid = {};    // D x 2: rows and columns of each image's patches, which
-                                          // then stand row by row; or empty
+                                          // are then stored row by row; or empty
   std::span<const uint8_t> bands = {};    // n: band of each patch, in place of the grid's; or empty
 
   int64_t num_images() const {
@@ -196,14 +197,14 @@ struct DlgmmImages {
   }
 };
 
-// All that a run needs to go on with the same bits after it was killed.
+// Everything a killed run needs to resume with the same bits.
 struct DlgmmState {
   static constexpr std::string_view kKind = "dlgmm-state";
   static constexpr int kFormatVersion = 2;  // 1 had no terms and is refused
   DlgmmModel model;
   std::string fingerprint;       // of options and input; a state of another run is refused
   int iteration = 0;             // passes made
-  int restart = 0;               // the start that was chosen
+  int restart = 0;               // the restart that was chosen
   Matrix<double> probabilities;  // D x J: zeta
   Matrix<double> alpha;          // D x (G V): what the next pass sees
   std::vector<double> trace;     // bound after each pass
@@ -228,7 +229,7 @@ void visit_arrays(Model& s, Visitor&& v) {
     v("terms", s.terms);
   } catch (const DataError& error) {
     throw DataError(std::string(error.what()) +
-                    ": the state is of an older Milieu; remove it to begin anew");
+                    ": the state was written by an older Milieu; delete it to start over");
   }
   v("gammas", s.gammas);
   v("skipped_words_loss", s.skipped_words_loss);
@@ -246,7 +247,7 @@ struct DlgmmInput {
   std::function<void(const DlgmmState&)> on_pass = nullptr;
 };
 
-// What inference says about images.
+// The result of inference on images.
 struct DlgmmPrediction {
   std::vector<int> labels;       // D, in [0, J); -1 for an image without patches
   Matrix<double> probabilities;  // D x J
@@ -254,8 +255,8 @@ struct DlgmmPrediction {
 };
 
 struct DlgmmResult {
-  // Equal to infer_images(model, images).labels; after a stop, images for which there was no time
-  // have the labels of the fit. -1 only for images without patches.
+  // Equal to infer_images(model, images).labels; after a stop, images that were not reached keep
+  // the labels of the fit. -1 only for images without patches.
   std::vector<int> labels;
   DlgmmModel model;
   DlgmmPrediction prediction;  // of the images fitted, or of the fit itself, as the labels
@@ -267,25 +268,25 @@ struct DlgmmResult {
   RunSummary summary;
 };
 
-// Throws InvalidArgument for options out of range, sizes that do not fit and a gamma or bands
-// without a grid; DataError for patches that are not finite, offsets that fall and patches that
+// Throws InvalidArgument for options out of range, sizes that do not match and gamma or bands
+// without a grid; DataError for patches that are not finite, offsets that decrease and patches that
 // change between passes so that the bound falls. A stopped fit returns the best complete state; its
 // labels may be those of the fit (see DlgmmResult).
 DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options,
                       Monitor& monitor = silent_monitor());
 
-// Both throw like fit_dlgmm, and DataError for a model whose arrays do not fit each other. When the
-// monitor stops it, images that were not reached have label -1 and zeros.
+// Both throw like fit_dlgmm, and DataError for a model with inconsistent arrays. When the monitor
+// stops it, images that were not reached have label -1 and zeros.
 DlgmmPrediction infer_images(const DlgmmModel& model, const DlgmmImages& images,
                              int num_threads = 0, Monitor& monitor = silent_monitor());
 // Every row is an image of one patch.
 std::vector<int> predict(const DlgmmModel& model, FloatView points, int num_threads = 0);
 
-// The most probable word of every patch of the images, -1 nowhere; `alpha` from infer_images.
+// The most probable word of every patch of the images, never -1; `alpha` is from infer_images.
 std::vector<int> word_map(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
                           int num_threads = 0);
 
-// A pair of words whose frequencies go together (or exclude each other) within clusters.
+// A pair of words whose frequencies rise together (or exclude each other) within clusters.
 struct WordPair {
   int first = 0, second = 0;
   int band = 0;

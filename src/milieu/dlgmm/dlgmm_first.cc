@@ -115,7 +115,7 @@ std::optional<double> best_start(const DlgmmRun& run, const DlgmmInput& input,
     set_zeta(first.kept, labels, tried.probabilities);
     tried.restart = restart;
     const std::optional<double> bound =
-        run_rounds(run, first.pass.counts, options.start_rounds, tried, monitor);
+        run_rounds(run, first.pass.counts, options.init_rounds, tried, monitor);
     if (!bound) break;
     if (!std::isfinite(*bound) || (best && *bound <= *best)) continue;
     best = bound;
@@ -128,7 +128,7 @@ ClusterChoice choose_num_clusters(const DlgmmInput& input, const DlgmmOptions& o
                                   Monitor& monitor) {
   DlgmmOptions one = options;
   one.num_clusters = 1;
-  one.start = options.start == DlgmmStart::Lda ? DlgmmStart::LogCounts : options.start;
+  one.init = options.init == DlgmmInit::Lda ? DlgmmInit::LogCounts : options.init;
   DlgmmRun run = check_dlgmm(input, one);
   Monitor stop_only(monitor);
   DlgmmState words;

@@ -97,7 +97,7 @@ TEST(DlgmmRecovery, MeanFieldLabelsBeginWithEveryClustersOwnTheta) {
   DlgmmInput input;
   input.images.patches = data.patches, input.images.offsets = data.offsets;
   DlgmmOptions options = options_for(DlgmmFix::Codebook);
-  options.posterior = DlgmmPosterior::MeanField, options.start = DlgmmStart::Lda;
+  options.posterior = DlgmmPosterior::MeanField, options.init = DlgmmInit::Lda;
   options.max_iterations = 3;
   const DlgmmResult result = fit_dlgmm(input, options);
   const Matrix<double> counts =

@@ -136,7 +136,7 @@ Matrix<float> log_counts(DoubleView counts, int num_bands) {
 std::vector<int> start_labels(DoubleView counts, int num_bands, const DlgmmOptions& options,
                               int restart, Monitor& monitor) {
   const uint64_t seed = seed_from(options.seed, kClusterStream + restart);
-  if (options.start == DlgmmStart::Random) {
+  if (options.init == DlgmmInit::Random) {
     Random random(seed);
     std::vector<int> labels(counts.rows());
     for (size_t d = 0; d < labels.size(); ++d)
@@ -146,7 +146,7 @@ std::vector<int> start_labels(DoubleView counts, int num_bands, const DlgmmOptio
     random.shuffle(std::span<int>(labels));
     return labels;
   }
-  if (options.start == DlgmmStart::Lda) {
+  if (options.init == DlgmmInit::Lda) {
     TopicsOptions topics;
     topics.num_clusters = options.num_clusters;
     topics.seed = seed;

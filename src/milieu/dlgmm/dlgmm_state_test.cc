@@ -193,9 +193,10 @@ TEST(DlgmmState, OfVersionOneIsRefused) {
   const auto reader = [](const char* name, auto&) {
     if (std::string_view(name) == "terms") throw DataError("state: array 'terms' is missing");
   };
-  EXPECT_EQ(message_of([&] { visit_arrays(state, reader); }),
-            "state: array 'terms' is missing: the state is of an older Milieu; remove it to begin "
-            "anew");
+  EXPECT_EQ(
+      message_of([&] { visit_arrays(state, reader); }),
+      "state: array 'terms' is missing: the state was written by an older Milieu; delete it to "
+      "start over");
 }
 
 TEST(DlgmmState, PatchesThatChangeBetweenPassesAreNoticed) {
@@ -227,7 +228,7 @@ TEST(DlgmmState, StoppedFitLabelsEveryImageWithPatches) {
   input.images.grid = {};
   DlgmmOptions o = small_options();
   o.num_words = 60, o.covariance = DlgmmCovariance::Full, o.posterior = DlgmmPosterior::Structured;
-  o.num_restarts = o.start_rounds = o.layer_rounds = 1;
+  o.num_restarts = o.init_rounds = o.layer_rounds = 1;
   DlgmmState last;
   input.on_pass = [&](const DlgmmState& state) { last = state; };
   StopAfterOnePass monitor{std::stop_source()};

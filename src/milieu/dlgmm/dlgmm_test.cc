@@ -208,11 +208,11 @@ double accuracy_of(const std::vector<int>& labels, const std::vector<int>& truth
 
 TEST(DlgmmFit, SeparatedClustersAreRecovered) {
   const Drawn data = draw({.D = 60, .spread = 2, .sig = 0.3, .sep = 5, .seed = 2});
-  for (const DlgmmStart start : {DlgmmStart::LogCounts, DlgmmStart::Lda}) {
+  for (const DlgmmInit init : {DlgmmInit::LogCounts, DlgmmInit::Lda}) {
     DlgmmOptions o = small_options();
-    o.start = start, o.rel_tolerance = 1e-6, o.max_iterations = 500;
+    o.init = init, o.rel_tolerance = 1e-6, o.max_iterations = 500;
     const DlgmmResult result = fit_dlgmm(data.input(), o);
-    EXPECT_GE(accuracy_of(result.labels, data.labels, 3), start == DlgmmStart::Lda ? 0.6 : 0.95);
+    EXPECT_GE(accuracy_of(result.labels, data.labels, 3), init == DlgmmInit::Lda ? 0.6 : 0.95);
     EXPECT_EQ(result.summary.termination, Termination::Converged);
   }
 }

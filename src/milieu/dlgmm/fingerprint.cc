@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fingerprint of a run: options and input, every byte. Patches may be many gigabytes, so eight
 // independent lanes take eight bytes each at a time. Every step is one-to-one in the bytes for a
-// given lane and in the lane for given bytes, so that one changed word always shows.
+// given lane and in the lane for given bytes, so that one changed value always shows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ uint64_t hash_bytes(const void* data, size_t count) {
   return hash;
 }
 
-// Of one value after the other.
+// Hashes one value after the other.
 class Hash {
  public:
   void add(uint64_t value) { value_ = mix(value_, value); }
@@ -78,7 +78,7 @@ void Hash::add(MatrixView<T> rows, int num_threads) {
   add(std::span<const uint64_t>(blocks));
 }
 
-// Adds the arrays and words of a model.
+// Adds the arrays and scalars of a model.
 struct ModelHasher {
   Hash& hash;
   void operator()(const char*, const Matrix<double>& value) { hash.add(value.view(), 1); }
@@ -88,6 +88,12 @@ struct ModelHasher {
   void operator()(const char*, const int& value) { hash.add(&value, sizeof(value)); }
 };
 
+// The name that a field had when states were first written: those of earlier versions stay valid.
+std::string first_name(const std::string& name) {
+  if (name == "init") return "start";
+  return name == "init_rounds" ? "start_rounds" : name;
+}
+
 }  // namespace
 
 std::string fingerprint_of(const DlgmmInput& input, const DlgmmOptions& options) {
@@ -95,7 +101,7 @@ std::string fingerprint_of(const DlgmmInput& input, const DlgmmOptions& options)
   DlgmmOptions copy = options;
   for (const Field& field : fields_of(copy))
     if (field.name != "num_threads" && field.name != "max_iterations")
-      hash.add(std::string_view(field.name + "=" + to_text(field.get()) + "\n"));
+      hash.add(std::string_view(first_name(field.name) + "=" + to_text(field.get()) + "\n"));
   hash.add(input.images.patches, options.num_threads);
   hash.add(input.images.offsets);
   hash.add(input.images.grid, 1);

@@ -24,7 +24,7 @@
 namespace milieu {
 
 // The space in which densities are compared: principal axes, discriminant axes of the classes, or
-// the columns as they are.
+// the columns unchanged.
 enum class IccProjection { Pca, Lda, None };
 
 // How samples find their maximum: steepest neighbour on the grid, the paper's ascent along the
@@ -32,12 +32,12 @@ enum class IccProjection { Pca, Lda, None };
 enum class IccClimb { Basin, Gradient, Free };
 
 struct IccOptions {
-  // Standard deviation of the kernel: a share of the axis range ("0.05"), one an axis
-  // ("0.05,0.1"), or the rows of a covariance matrix in squared shares (Lambda in [Yu13, Eq. 2],
+  // Standard deviation of the kernel as a fraction of the axis range ("0.05"), one per axis
+  // ("0.05,0.1"), or the rows of a covariance matrix in squared fractions (Lambda in [Yu13, Eq. 2],
   // "0.0025,0.001,0.001,0.0025"); in cells with a c ("8c"); "auto": the smallest at which the
   // sub-classes survive resampling. Larger: fewer sub-classes.
   std::string bandwidth = "0.05";
-  std::string grid = "100";  // cells an axis, "600x200" for unlike axes; only sets the resolution
+  std::string grid = "100";  // cells per axis, or "600x200"; only sets the resolution
   IccProjection projection = IccProjection::Pca;
   int num_dims = 2;          // of the projection; up to 3 on a grid, any number with climb free
   std::string components;    // which principal or discriminant axes, counted from 1: "1,3"; empty:
@@ -45,11 +45,11 @@ struct IccOptions {
   bool standardize = false;  // divide every feature by its standard deviation first
   IccWeight weight = IccWeight::Count;  // see density_map.h
   IccClimb climb = IccClimb::Basin;
-  int min_size = 10;  // smaller sub-classes join a neighbour over the highest pass
+  int min_size = 10;  // smaller sub-classes join the neighbour across the highest pass
   double window = 8;  // width of the kernel's window in standard deviations, z / s in the paper;
-                      // below 6 the cut edge makes false maxima
+                      // below 6 the truncated kernel creates false maxima
   int bootstrap = 0;  // resamples for the uncertainty of the sub-classes; 0: none
-  double memory_limit = 4096;  // MB that maps may take; larger grids are refused
+  double max_memory_gb = 4;  // for the density maps; larger grids are refused
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
 };
@@ -57,32 +57,35 @@ struct IccOptions {
 template <class Visitor>
 void visit_fields(IccOptions& o, Visitor&& v) {
   v("bandwidth", o.bandwidth, anything(),
-    "kernel width as a share of the axis range: one number, one an axis, or the rows of a matrix "
-    "of squared shares; 8c means 8 cells; auto chooses by resampling");
-  v("grid", o.grid, anything(), "cells an axis: 100, or 600x200 for unlike axes");
+    "kernel width as a fraction of the axis range: one number, one per axis, or the rows of a "
+    "matrix "
+    "of squared fractions; 8c means 8 cells; auto chooses by resampling");
+  v("grid", o.grid, anything(), "grid cells per axis: 100, or 600x200 for different axes");
   v("projection", o.projection,
     one_of<IccProjection>(
         {{"pca", IccProjection::Pca}, {"lda", IccProjection::Lda}, {"none", IccProjection::None}}),
-    "space of the densities: principal axes, discriminant axes, or the columns as they are");
+    "space of the densities: principal axes, discriminant axes, or the columns unchanged");
   v("num_dims", o.num_dims, at_least(1).alias("dims"),
     "dimensions of that space; at most 3 on a grid");
   v("components", o.components, anything(),
-    "which principal or discriminant axes, such as 1,3; empty: the first ones");
+    "principal or discriminant axes to use, such as 1,3; empty means the first ones");
   v("standardize", o.standardize, anything(), "divide features by their standard deviation first");
   v("weight", o.weight,
     one_of<IccWeight>({{"count", IccWeight::Count}, {"density", IccWeight::Density}}),
-    "every sample weighs the same, or class and context weigh the same");
+    "give every sample the same weight, or class and context the same total weight");
   v("climb", o.climb,
     one_of<IccClimb>(
         {{"basin", IccClimb::Basin}, {"gradient", IccClimb::Gradient}, {"free", IccClimb::Free}}),
-    "steepest neighbour on the grid, the paper's gradient ascent, or off the grid");
-  v("min_size", o.min_size, at_least(1), "smaller sub-classes join a neighbour");
+    "how samples reach their maximum: steepest neighbour on the grid, the paper's gradient ascent, "
+    "or without a grid");
+  v("min_size", o.min_size, at_least(1), "merge sub-classes with fewer samples into a neighbour");
   v("window", o.window, between(2, 100).advanced(),
     "width of the kernel's window in standard deviations");
   v("bootstrap", o.bootstrap, at_least(0),
-    "resamples for the uncertainty of the sub-classes; 0 makes none");
-  v("memory_limit", o.memory_limit, above(0).advanced(), "megabytes that the maps may take");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+    "number of resamples for the uncertainty of the sub-classes; 0 skips it");
+  v("max_memory_gb", o.max_memory_gb, above(0).advanced().former("memory_limit", 1e-3),
+    "memory for the density maps in gigabytes; larger grids are refused");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 
@@ -112,7 +115,7 @@ struct IccModel {
   std::vector<double> origin;    // p
   std::vector<double> low;       // p: the frame, shared by all classes
   std::vector<double> high;      // p
-  std::vector<int> grid;         // p: cells an axis
+  std::vector<int> grid;         // p: cells per axis
   std::vector<double> sigmas;    // p: standard deviations of the kernel, in cells
   std::vector<int> subclasses;   // classes: how many sub-classes each has
   Matrix<float> maps;            // classes x cells: difference of density
@@ -157,23 +160,23 @@ struct IccResult {
   std::vector<int> labels;  // n sub-classes, in [0, all sub-classes): those of class 0 first
   IccModel model;
   // objective: mean over samples of the height of their sub-class's maximum. extra: `subclasses`
-  // (one number a class), `bandwidth` (shares of the axis ranges), `persistence` (height of each
-  // sub-class above its pass to a higher one, a share of the height of its map); with bootstrap
-  // `survival` (share of resamples in which the sub-class is still apart) and `noise` (standard
-  // deviation of its persistence).
+  // (one number per class), `bandwidth` (fractions of the axis ranges), `persistence` (height of
+  // each sub-class above its pass to a higher one, as a fraction of the height of its map); with
+  // bootstrap `survival` (fraction of resamples in which the sub-class remains separate) and
+  // `noise` (standard deviation of its persistence).
   RunSummary summary;
 };
 
-// Throws InvalidArgument for options out of range or that do not fit the input, an empty input and
-// a grid above the memory limit; DataError for points that are not finite. A stopped fit leaves
-// the classes it did not reach whole.
+// Throws InvalidArgument for options that are out of range or do not match the input, an empty
+// input and a grid above max_memory_gb; DataError for points that are not finite. A stopped fit
+// does not split the classes it has not reached.
 IccResult fit_icc(const IccInput& input, const IccOptions& options,
                   Monitor& monitor = silent_monitor());
 
-// Sub-classes of new samples. Without classes (empty, or -1) a sample belongs to the class of
-// largest difference of density where it lies. Samples outside the frame take its border. Throws
-// InvalidArgument for points of another width and classes the model does not know, DataError for
-// points that are not finite and for a model whose arrays do not fit each other.
+// Sub-classes of new samples. Without classes (empty, or -1) a sample belongs to the class with the
+// largest difference of density at its position. Samples outside the frame are moved to its border.
+// Throws InvalidArgument for points of another width and classes unknown to the model, DataError
+// for points that are not finite and for a model with inconsistent arrays.
 std::vector<int> predict(const IccModel& model, FloatView points, int num_threads = 0);
 std::vector<int> predict(const IccModel& model, FloatView points, std::span<const int> classes,
                          int num_threads = 0);
@@ -181,9 +184,9 @@ std::vector<int> predict(const IccModel& model, FloatView points, std::span<cons
 // Coordinates of samples in the space of the densities: n x p.
 Matrix<double> project(const IccModel& model, FloatView points);
 
-// Samples that do not fit into memory, or need not: `visit` is called with chunk after chunk of
+// Samples read in chunks, for data larger than memory: `visit` is called with chunk after chunk of
 // rows and their classes (empty: no classes). The source is read two to three times and must give
-// the same rows each time; nothing of the size of the samples is kept. Not for projection lda and
+// the same rows each time; nothing the size of the samples is kept. Not for projection lda and
 // climb free. Labels are then predict's, chunk by chunk.
 using IccChunkVisitor = std::function<void(FloatView points, std::span<const int> classes)>;
 struct IccSource {

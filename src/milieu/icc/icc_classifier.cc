@@ -75,7 +75,7 @@ Subclasses split_by_em(const IccClassifierInput& input, const IccClassifierOptio
     GmmOptions em;
     em.num_clusters = static_cast<int>(std::min<int64_t>(counts[c], points.rows()));
     em.covariance = GmmCovariance::Full;
-    em.init = options.em_init;
+    em.init = options.init;
     em.regularization = 1e-4;
     em.seed = options.icc.seed;
     em.num_threads = options.icc.num_threads;

@@ -33,11 +33,11 @@ enum class IccRule { Sum, Best };
 struct IccClassifierOptions {
   IccOptions icc;
   IccSplit split = IccSplit::Icc;
-  std::string em_count = "2";  // components a class with split em: a number, or "icc": as many as
-                               // ICC finds
-  GmmInit em_init = GmmInit::KMeans;
+  // Components per class with split em: a number, or "icc": as many as ICC finds.
+  std::string em_count = "2";
+  GmmInit init = GmmInit::KMeans;  // how the mixtures of split em are initialised
   // Rounds in which every sample moves to the sub-class of its class that fits it best under the
-  // classifier, as in mixture discriminant analysis [Hastie96] with one sub-class a sample.
+  // classifier, as in mixture discriminant analysis [Hastie96] with one sub-class per sample.
   int refine = 0;
   IccReduce reduce = IccReduce::Lda;
   int reduce_dims = 0;  // 0: lda min(sub-classes - 1, d), pca 2
@@ -45,8 +45,8 @@ struct IccClassifierOptions {
   Priors priors = Priors::Frequency;
   IccRule rule = IccRule::Sum;
   // Cross-validation on the training set chooses: with split icc the bandwidth, the weight, whether
-  // to split at all and how small sub-classes may be; with split em the number of components; with
-  // both whether to refine.
+  // to split at all and the smallest sub-class; with split em the number of components; with both
+  // whether to refine.
   bool automatic = false;
   int folds = 5;             // of that cross-validation
   bool search_axes = false;  // it also chooses the axes: principal or discriminant, 1 and 2, 1 and
@@ -58,38 +58,41 @@ void visit_fields(IccClassifierOptions& o, Visitor&& v) {
   visit_fields(o.icc, v);
   v("split", o.split,
     one_of<IccSplit>({{"icc", IccSplit::Icc}, {"em", IccSplit::Em}, {"none", IccSplit::None}}),
-    "where sub-classes come from: icc, a Gaussian mixture a class, or none");
+    "where sub-classes come from: icc, a Gaussian mixture per class, or none");
   v("em_count", o.em_count, anything(),
-    "components a class with split em: a number, or icc for as many as icc finds");
-  v("em_init", o.em_init,
-    one_of<GmmInit>({{"k-means", GmmInit::KMeans}, {"random", GmmInit::Random}}),
-    "where the mixtures of split em start");
+    "components per class with --split em: a number, or icc for as many as icc finds");
+  v("init", o.init,
+    one_of<GmmInit>({{"kmeans", GmmInit::KMeans}, {"random", GmmInit::Random}})
+        .former("k-means", GmmInit::KMeans)
+        .alias("em-init"),
+    "how the mixtures of --split em are initialised");
   v("refine", o.refine, at_least(0),
-    "rounds in which samples move to the sub-class of their class that fits them best");
+    "rounds in which each sample moves to the sub-class of its class that fits best");
   v("reduce", o.reduce,
     one_of<IccReduce>(
         {{"lda", IccReduce::Lda}, {"pca", IccReduce::Pca}, {"none", IccReduce::None}}),
-    "what the quadratic classifier sees: discriminant axes, principal axes, or all features");
+    "input of the quadratic classifier: discriminant axes, principal axes, or all features");
   v("reduce_dims", o.reduce_dims, at_least(0),
-    "how many of these axes; 0 means all that carry information with lda, 2 with pca");
+    "number of these axes; 0 means all that carry information with lda, 2 with pca");
   v("shrinkage", o.shrinkage, at_least(0).advanced(),
-    "samples' worth of the pooled covariance in that of every sub-class");
+    "weight of the pooled covariance in that of each sub-class, in samples");
   v("priors", o.priors,
     one_of<Priors>({{"frequency", Priors::Frequency}, {"uniform", Priors::Uniform}}).advanced(),
-    "sub-classes weigh as often as they occur, or all the same");
+    "weight sub-classes by how often they occur, or all the same");
   v("rule", o.rule, one_of<IccRule>({{"sum", IccRule::Sum}, {"best", IccRule::Best}}).advanced(),
-    "class of the largest sum over sub-classes, or of the best sub-class as in the paper");
+    "choose the class with the largest sum over sub-classes, or with the best sub-class (the "
+    "paper)");
   v("auto", o.automatic, anything(),
     "choose bandwidth, weight and whether to split by cross-validation on the training set");
   v("search_axes", o.search_axes, anything(),
-    "auto also tries discriminant axes and the third axis");
-  v("folds", o.folds, at_least(2).advanced(), "parts of that cross-validation");
+    "let --auto also try discriminant axes and the third axis");
+  v("folds", o.folds, at_least(2).advanced(), "folds of the cross-validation of --auto");
 }
 
 struct IccClassifierInput {
   FloatView points;              // n x d, finite
   std::span<const int> classes;  // n, in [0, number of classes), each with a sample
-  // n or empty: rows of a group (the words of a talker) stay together in the cross-validation of
+  // n or empty: rows of a group (the words of one speaker) stay together in the cross-validation of
   // `automatic`.
   std::span<const int> groups = {};
 };
@@ -125,13 +128,13 @@ struct IccClassifierResult {
 };
 
 // Throws what fit_icc throws; InvalidArgument also for samples without a class and an em_count that
-// is no number.
+// is not a number.
 IccClassifierResult fit_icc_classifier(const IccClassifierInput& input,
                                        const IccClassifierOptions& options,
                                        Monitor& monitor = silent_monitor());
 
-// What cross-validation on the samples chooses (see `automatic`): the options with it, `automatic`
-// off.
+// What cross-validation on the samples chooses (see `automatic`): the options with that choice and
+// `automatic` off.
 struct IccClassifierChoice {
   IccClassifierOptions options;
   std::string text;  // "bandwidth 0.05, weight count", "no split", "em_count 3"
@@ -146,7 +149,7 @@ std::vector<int> predict(const IccClassifierModel& model, FloatView points, int 
 // n x classes; rows sum to 1.
 Matrix<double> predict_probabilities(const IccClassifierModel& model, FloatView points,
                                      int num_threads = 0);
-// What the quadratic classifier sees: n x q.
+// The input of the quadratic classifier: n x q.
 Matrix<double> project(const IccClassifierModel& model, FloatView points);
 
 // Sub-classes by split of options: labels of the samples, class by class, and how many each class
@@ -154,7 +157,7 @@ Matrix<double> project(const IccClassifierModel& model, FloatView points);
 struct Subclasses {
   std::vector<int> labels;
   std::vector<int> class_from_subclass;
-  std::vector<int64_t> num_subclasses;  // a class
+  std::vector<int64_t> num_subclasses;  // per class
 };
 Subclasses find_subclasses(const IccClassifierInput& input, const IccClassifierOptions& options,
                            Monitor& monitor = silent_monitor());

@@ -70,7 +70,7 @@ TEST(IccClassifier, MixturesSplitClassesInstead) {
   IccClassifierOptions options;
   options.split = IccSplit::Em;
   for (const GmmInit init : {GmmInit::KMeans, GmmInit::Random}) {
-    options.em_init = init;
+    options.init = init;
     const Subclasses parts = find_subclasses(experiment.train(), options);
     EXPECT_THAT(parts.num_subclasses, ElementsAre(2, 2, 2));
     for (int i = 0; i < 650; ++i)
@@ -250,7 +250,7 @@ TEST(IccClassifier, ComparisonIsTheTableOfThePaper) {
   EXPECT_EQ(own.rows[0].accuracies, table.rows[3].accuracies);
   EXPECT_EQ(own.rows[0].p_value, table.rows[1].p_value);
   options.contenders.clear();
-  options.folds = 3;
+  options.cv = 3;
   options.repeat = 2;
   std::vector<int> groups(700);
   for (int i = 0; i < 700; ++i) groups[i] = i / 30;
@@ -266,9 +266,9 @@ TEST(IccClassifier, WrongOptionsAreRefused) {
   IccCompareOptions options;
   options.holdout = 1;
   EXPECT_THAT(message_of([&] { compare_icc(input, options); }), HasSubstr("holdout is 1"));
-  options.folds = 1;
+  options.cv = 1;
   EXPECT_THAT(message_of([&] { compare_icc(input, options); }), HasSubstr("cv is 1"));
-  options.folds = 2;
+  options.cv = 2;
   options.repeat = 0;
   EXPECT_THAT(message_of([&] { compare_icc(input, options); }), HasSubstr("repeat is 0"));
   std::vector<int> lonely = experiment.data.classes;

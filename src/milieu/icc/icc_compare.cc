@@ -22,7 +22,7 @@ namespace {
 using namespace internal;
 
 constexpr int kMaxDraws = 100;      // of a split in which every class has a row to train on
-constexpr int kOverlapDraws = 500;  // samples a class
+constexpr int kOverlapDraws = 500;  // samples per class
 constexpr int64_t kOverlapDims = 2;
 
 // Test rows of every fold of a trial.
@@ -30,9 +30,9 @@ std::vector<std::vector<char>> draw_tests(const IccCompareInput& input,
                                           const IccCompareOptions& options, Random& random) {
   const size_t n = input.classes.size();
   std::vector<std::vector<char>> tests;
-  if (options.folds > 0) {
-    const std::vector<int> folds = make_folds(input.classes, input.groups, options.folds, random);
-    for (int f = 0; f < options.folds; ++f) {
+  if (options.cv > 0) {
+    const std::vector<int> folds = make_folds(input.classes, input.groups, options.cv, random);
+    for (int f = 0; f < options.cv; ++f) {
       tests.emplace_back(n);
       for (size_t i = 0; i < n; ++i) tests.back()[i] = folds[i] == f;
     }
@@ -123,12 +123,12 @@ void finish_rows(IccComparison& comparison) {
 }
 
 void check_options(const IccCompareInput& input, const IccCompareOptions& options) {
-  require(options.repeat >= 1,
-          [&] { return fmt::format("repeat is {}, must be at least 1", options.repeat); });
-  require(options.folds == 0 || options.folds >= 2, [&] {
-    return fmt::format("cv is {}, must be at least 2, or 0 to hold out a share", options.folds);
+  validate_options(options);
+  require(options.cv == 0 || options.cv >= 2, [&] {
+    return fmt::format("cv is {}, must be at least 2, or 0 to hold out a fraction of the samples",
+                       options.cv);
   });
-  require(options.folds > 0 || (options.holdout > 0 && options.holdout < 1),
+  require(options.cv > 0 || (options.holdout > 0 && options.holdout < 1),
           [&] { return fmt::format("holdout is {}, must be between 0 and 1", options.holdout); });
   require(!input.points.empty(), "compare_icc: there are no points");
   require(input.groups.empty() || input.groups.size() == input.classes.size(), [&] {
@@ -138,8 +138,9 @@ void check_options(const IccCompareInput& input, const IccCompareOptions& option
   const std::vector<int64_t> counts = count_classes(input.classes, input.points.rows());
   const auto smallest = std::ranges::min_element(counts);
   require(*smallest >= 2, [&] {
-    return fmt::format("class {} has {} samples: it takes two to train and to test",
-                       smallest - counts.begin(), *smallest);
+    return fmt::format(
+        "class {} has {} sample(s): at least two are needed, one to train and one to test",
+        smallest - counts.begin(), *smallest);
   });
 }
 
@@ -179,10 +180,10 @@ IccComparison compare_icc(const IccCompareInput& input, const IccCompareOptions&
       tallies.assign(contenders.size(), {});
       for (const std::vector<char>& is_test : draw_tests(input, options, random)) {
         if (!split_rows(input.points, input.classes, input.groups, is_test, parts)) {
-          is_drawn = options.folds > 0;  // a fold that cannot be tested is left out
+          is_drawn = options.cv > 0;  // a fold that cannot be tested is left out
           continue;
         }
-        if (options.folds == 0) thin_training(parts, options.num_train, random);
+        if (options.cv == 0) thin_training(parts, options.num_train, random);
         if (!has_all_classes(parts.train_classes, input.classes)) {
           is_drawn = false;
           continue;
@@ -192,7 +193,7 @@ IccComparison compare_icc(const IccCompareInput& input, const IccCompareOptions&
     }
     if (monitor.should_stop()) break;
     require(tallies[0].count > 0,
-            "the classes are too small: no split leaves a sample of each to train on");
+            "the classes are too small: no split leaves a sample of every class to train on");
     for (size_t c = 0; c < contenders.size(); ++c) {
       IccCompareRow& row = comparison.rows[c];
       row.accuracies.push_back(tallies[c].accuracy / tallies[c].count);

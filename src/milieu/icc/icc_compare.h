@@ -25,11 +25,23 @@ std::vector<IccContender> paper_contenders(const IccClassifierOptions& icc);
 struct IccCompareOptions {
   IccClassifierOptions classifier;       // of the ICC row; its seed also draws the splits
   std::vector<IccContender> contenders;  // empty: paper_contenders(classifier)
-  int folds = 0;                         // cross-validation; 0: hold out a share instead
-  double holdout = 0.1;   // share of the samples that is tested; used when folds is 0
-  int64_t num_train = 0;  // with holdout: samples to train on; 0: all that is not tested
+  int cv = 0;                            // folds of the cross-validation; 0: hold out instead
+  double holdout = 0.1;                  // fraction of the samples to test on; used when cv is 0
+  int64_t num_train = 0;  // with holdout: samples to train on; 0: all that are not tested
   int repeat = 20;        // trials
 };
+
+template <class Visitor>
+void visit_fields(IccCompareOptions& o, Visitor&& v) {
+  visit_fields(o.classifier, v);
+  v("cv", o.cv, at_least(0),
+    "compare the classifiers by cross-validation with this many folds; 0 holds out a fraction");
+  v("holdout", o.holdout, between(0, 0.99),
+    "fraction of the rows to test on in each trial, drawn at random, as in the paper");
+  v("num_train", o.num_train, at_least(0).advanced(),
+    "with --holdout, rows to train on; 0 means all that are not tested");
+  v("repeat", o.repeat, at_least(1), "number of trials");
+}
 
 struct IccCompareInput {
   FloatView points;
@@ -39,7 +51,7 @@ struct IccCompareInput {
 
 struct IccCompareRow {
   std::string name;                // "ICC + LDA"
-  std::vector<double> accuracies;  // one a trial (the mean of its folds)
+  std::vector<double> accuracies;  // one per trial (the mean of its folds)
   double mean = 0;
   double deviation = 0;   // of the trials
   double seconds = 0;     // of one fit and its predictions, on average
@@ -50,8 +62,8 @@ struct IccCompareRow {
 };
 
 struct IccComparison {
-  std::vector<IccCompareRow> rows;  // one a contender
-  int num_trials = 0;               // fewer than asked for when stopped
+  std::vector<IccCompareRow> rows;  // one per contender
+  int num_trials = 0;               // fewer than requested when stopped
 };
 
 // Throws InvalidArgument for options out of range, and when a class is too small for the splits.

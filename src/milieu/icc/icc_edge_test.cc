@@ -65,12 +65,13 @@ TEST(IccEdge, GridAboveTheMemoryLimitIsRefusedWithTheEstimate) {
   IccOptions options;
   options.num_dims = 3;
   options.grid = "1000";
-  EXPECT_THAT(refusal(options), ::testing::ContainsRegex("1000000000 cells for 3 classes take "
-                                                         "about [0-9]+ MB, memory_limit is 4096"));
+  EXPECT_THAT(refusal(options),
+              HasSubstr("max_memory_gb is 4, a grid of 1000000000 cells for 3 classes "
+                        "takes about 152 GB"));
   options.grid = "20";
-  options.memory_limit = 0.5;
-  EXPECT_THAT(refusal(options), HasSubstr("memory_limit"));
-  options.memory_limit = 10;
+  options.max_memory_gb = 0.0005;
+  EXPECT_THAT(refusal(options), HasSubstr("max_memory_gb is 0.0005"));
+  options.max_memory_gb = 0.01;
   EXPECT_NO_THROW(fit_icc({blobs().points, blobs().labels, {}, {}}, options));
 }
 

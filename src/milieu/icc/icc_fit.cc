@@ -47,7 +47,7 @@ GridFit::GridFit(Projection projection, const IccOptions& options, int num_class
       range_(projection_.dims()),
       num_classes_(num_classes) {
   settings_.grid = parse_grid(options.grid, projection_.dims());
-  check_memory(settings_.grid, num_classes, options.memory_limit);
+  check_memory(settings_.grid, num_classes, options.max_memory_gb);
   settings_.window = options.window;
   settings_.weight = options.weight;
   settings_.climb = options.climb;

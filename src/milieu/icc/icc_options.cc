@@ -136,22 +136,23 @@ std::vector<double> sigmas_in_cells(const Bandwidth& bandwidth, const Grid& grid
   return sigmas;
 }
 
-double map_megabytes(const Grid& grid, int num_classes) {
+double map_gigabytes(const Grid& grid, int num_classes) {
   // A class: counts, smoothed counts, kept map, labels; work space: total, map, climb, regions.
   double cells = 1;
   for (const int extent : grid.size) cells *= extent;
-  return cells * (24.0 * num_classes + 80.0) / 1e6;
+  return cells * (24.0 * num_classes + 80.0) / 1e9;
 }
 
-void check_memory(const Grid& grid, int num_classes, double limit) {
-  const double megabytes = map_megabytes(grid, num_classes);
+void check_memory(const Grid& grid, int num_classes, double max_gb) {
+  const double gigabytes = map_gigabytes(grid, num_classes);
   double cells = 1;
   for (const int extent : grid.size) cells *= extent;
-  require(megabytes <= limit && cells <= 2e9, [&] {
+  require(gigabytes <= max_gb && cells <= 2e9, [&] {
     return fmt::format(
-        "grid: {} cells for {} classes take about {:.0f} MB, memory_limit is {:.0f}: take fewer "
-        "cells or dimensions, or raise the limit",
-        fmt::format("{:.0f}", cells), num_classes, megabytes, limit);
+        "max_memory_gb is {}, a grid of {:.0f} cells for {} classes takes about {:.3g} GB: use "
+        "fewer "
+        "cells or dimensions, or raise it",
+        max_gb, cells, num_classes, gigabytes);
   });
 }
 

@@ -36,8 +36,8 @@ Bandwidth parse_bandwidth(const std::string& text, int dims);
 std::vector<double> sigmas_in_cells(const Bandwidth& bandwidth, const Grid& grid);
 
 // MB that maps of this grid take, in all.
-double map_megabytes(const Grid& grid, int num_classes);
+double map_gigabytes(const Grid& grid, int num_classes);
 // Throws InvalidArgument with the estimate when it is above the limit.
-void check_memory(const Grid& grid, int num_classes, double limit);
+void check_memory(const Grid& grid, int num_classes, double max_gb);
 
 }  // namespace milieu::internal

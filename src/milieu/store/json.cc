@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <variant>
 
 #include "milieu/base/assert.h"
@@ -80,6 +81,26 @@ std::string names_of(const std::vector<Field>& fields) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+bool is_alias(const Field& field, const std::string& name) {
+  for (std::string alias : field.rule.aliases) {
+    std::ranges::replace(alias, '-', '_');
+    if (alias.size() > 1 && alias == name) return true;
+  }
+  return false;
+}
+
+// The field that JSON calls `name`: by its name, by an alias, or by a former name; or nothing.
+std::optional<Field> find_field(const std::vector<Field>& fields, const std::string& name) {
+  for (const Field& field : fields)
+    if (field.name == name) return field;
+  for (const Field& field : fields) {
+    if (is_alias(field, name)) return field;
+    for (Field& former : field.former_fields())
+      if (former.name == name) return std::move(former);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string summary_to_json(const RunSummary& s, const Metrics* metrics,
@@ -132,9 +153,8 @@ void options_from_json(std::string_view text, const std::vector<Field>& fields,
   if (!parsed.value.is_object())
     throw InvalidArgument(source + " must hold one JSON object: {\"option\": value, ...}");
   for (const auto& [name, value] : parsed.value.items()) {
-    const auto field = std::find_if(fields.begin(), fields.end(),
-                                    [&name = name](const Field& f) { return f.name == name; });
-    if (field == fields.end())
+    const std::optional<Field> field = find_field(fields, name);
+    if (!field)
       throw InvalidArgument(fmt::format("{}: {} is not an option; the options are {}", source,
                                         printable(name), names_of(fields)));
     try {

@@ -37,10 +37,11 @@ std::string metrics_to_json(const Metrics& metrics);
 // as text ("inf"), so that it reads back.
 std::string options_to_json(const std::vector<Field>& fields);
 
-// Sets the fields named in `text` and checks their ranges. Text that is not a JSON object, an
-// unknown name, a wrong type or a value out of range is an InvalidArgument that says which and
-// where
-// (`source` names the file); fields before the wrong one may be set by then.
+// Sets the fields named in `text` and checks their ranges. A key is a field's name or, so that the
+// files of earlier versions are read, one of its aliases (with underscores; not a single letter) or
+// former names. Text that is not a JSON object, an unknown name, a wrong type or a value out of
+// range is an InvalidArgument that says which and where (`source` names the file); fields before
+// the wrong one may be set by then.
 void options_from_json(std::string_view text, const std::vector<Field>& fields,
                        const std::string& source);
 

@@ -212,6 +212,37 @@ TEST(Json, OptionsThatAreNotNamedKeepTheirValue) {
   EXPECT_EQ(options.weight, 2);  // a whole number is a number
 }
 
+struct RenamedOptions {
+  int max_rounds = 3;
+  double max_memory_gb = 4;
+  Shape init = Shape::Long;
+};
+
+template <class Visitor>
+void visit_fields(RenamedOptions& o, Visitor&& v) {
+  v("max_rounds", o.max_rounds, at_least(1).alias("r").alias("round-limit"), "rounds");
+  v("max_memory_gb", o.max_memory_gb, above(0).former("memory_limit", 1e-3), "memory");
+  v("init", o.init,
+    one_of<Shape>({{"round", Shape::Round}, {"long", Shape::Long}})
+        .former("k-round", Shape::Round)
+        .alias("start"),
+    "how a run is initialised");
+}
+
+TEST(Json, FormerNamesAndValuesOfOptionsAreRead) {
+  RenamedOptions options;
+  options_from_json(R"({"round_limit": 7, "memory_limit": 500, "start": "k-round"})",
+                    fields_of(options), "options.json");
+  EXPECT_EQ(options.max_rounds, 7);
+  EXPECT_EQ(options.max_memory_gb, 0.5);
+  EXPECT_EQ(options.init, Shape::Round);
+  EXPECT_THAT(keys_of(options_to_json(fields_of(options))),
+              ElementsAre("max_rounds", "max_memory_gb", "init"));
+  for (const char* text : {R"({"r": 7})", R"({"round-limit": 7})", R"({"memory_limit": 0})"})
+    EXPECT_THROW(options_from_json(text, fields_of(options), "options.json"), InvalidArgument)
+        << text;
+}
+
 TEST(Json, WrongOptionsAreRefusedByName) {
   EXPECT_EQ(refusal("{\"cuont\": 3}"),
             "options.json: cuont is not an option; the options are count, center, weight, name, "

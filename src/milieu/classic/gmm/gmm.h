@@ -60,7 +60,9 @@ void visit_fields(GmmOptions& o, Visitor&& v) {
     "stop when the log-likelihood rises by less than this share; 0 runs max_iterations");
   v("regularization", o.regularization, between(1e-12, 1),
     "least variance of a component, as a share of each feature's variance over all samples");
-  v("init", o.init, one_of<GmmInit>({{"k-means", GmmInit::KMeans}, {"random", GmmInit::Random}}),
+  v("init", o.init,
+    one_of<GmmInit>({{"kmeans", GmmInit::KMeans}, {"random", GmmInit::Random}})
+        .former("k-means", GmmInit::KMeans),
     "where the first means come from: a k-means run or random samples");
   v("seed", o.seed, at_least(0), "start of all random numbers");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");

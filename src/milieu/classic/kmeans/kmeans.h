@@ -38,7 +38,8 @@ void visit_fields(KMeansOptions& o, Visitor&& v) {
   v("rel_tolerance", o.rel_tolerance, at_least(0),
     "stop when the objective falls by less than this share; 0 runs until no label changes");
   v("init", o.init,
-    one_of<KMeansInit>({{"k-means++", KMeansInit::PlusPlus}, {"random", KMeansInit::Random}}),
+    one_of<KMeansInit>({{"kmeans++", KMeansInit::PlusPlus}, {"random", KMeansInit::Random}})
+        .former("k-means++", KMeansInit::PlusPlus),
     "how the first centres are drawn");
   v("seed", o.seed, at_least(0), "start of all random numbers");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");

@@ -41,7 +41,8 @@ void visit_fields(KModesOptions& o, Visitor&& v) {
   v("rel_tolerance", o.rel_tolerance, at_least(0),
     "stop when the objective falls by less than this share; 0 runs until it falls no more");
   v("init", o.init,
-    one_of<KModesInit>({{"k-modes++", KModesInit::PlusPlus}, {"random", KModesInit::Random}}),
+    one_of<KModesInit>({{"kmodes++", KModesInit::PlusPlus}, {"random", KModesInit::Random}})
+        .former("k-modes++", KModesInit::PlusPlus),
     "how the first modes are drawn");
   v("seed", o.seed, at_least(0), "start of all random numbers");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");

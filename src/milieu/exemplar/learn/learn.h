@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learning to cluster [Komodakis11, sections 3 and 4]: non-negative weights of candidate distances
-// such that exemplar clustering under their sum gives the partitions shown. Candidates are squared
-// differences of coordinates, distances of groups of columns (features of pictures), or matrices
-// made elsewhere. Max-margin training by dual decomposition: crf/train.h with the closed forms of
-// learn_steps.h.
+// such that exemplar clustering under their sum gives the example partitions. Candidates are
+// squared differences of coordinates, distances of groups of columns (image features), or matrices
+// computed elsewhere. Max-margin training by dual decomposition: crf/train.h with the closed forms
+// of learn_steps.h.
 #pragma once
 
 #include <cstdint>
@@ -23,45 +23,47 @@ namespace milieu {
 enum class LearnPrecision { Single, Double };
 
 struct ExemplarLearnOptions {
-  double alpha = 1;            // margin for each exemplar too many or too few in a true cluster
-  double beta = 1;             // margin for each sample outside its true cluster
+  double alpha = 1;            // margin per excess or missing exemplar in a true cluster
+  double beta = 1;             // margin per sample outside its true cluster
   double penalty = 0;          // d_qq; 0: by rule, the larger of 2 alpha and beta times half the
                                // mean cluster size; 2 alpha where it is learned
-  bool learn_penalty = false;  // d_qq is trained too, from `penalty` on
-  bool calibrate = true;  // afterwards, the penalty under which the training sets come out best; a
-                          // fixed penalty that is given stays
+  bool learn_penalty = false;  // also train d_qq, starting at `penalty`
+  bool calibrate = true;  // afterwards, choose the penalty that clusters the training sets best; a
+                          // given fixed penalty is kept
   bool normalize = true;  // divide each feature by its mean over all pairs first
-  double screening = 4;  // a candidate that is not larger between clusters than within by this many
-                         // standard errors gets no weight; 0: all take part
+  double screening = 4;  // drop candidates that are not larger between clusters than within by this
+                         // many standard errors; 0: keep all
   LearnPrecision precision = LearnPrecision::Single;  // of distances and duals
-  double max_memory_gb = 4;  // for duals and distances of all sets; what fits not is computed again
-                             // in every round, duals are refused
+  double max_memory_gb = 4;  // for duals and distances of all sets; distances that do not fit are
+                             // recomputed in every round, duals that do not are refused
   CrfTrainOptions train = {.max_iterations = 0};
 };
 
 template <class Visitor>
 void visit_fields(ExemplarLearnOptions& o, Visitor&& v) {
-  v("alpha", o.alpha, above(0), "margin for exemplars too many or too few in a true cluster");
-  v("beta", o.beta, above(0), "margin for each sample outside its true cluster");
-  v("penalty", o.penalty, at_least(0), "cost of each exemplar; 0 takes it from the cluster sizes");
-  v("learn_penalty", o.learn_penalty, anything(), "train the cost of an exemplar too");
+  v("alpha", o.alpha, above(0), "margin per excess or missing exemplar in a true cluster");
+  v("beta", o.beta, above(0), "margin per sample outside its true cluster");
+  v("penalty", o.penalty, at_least(0),
+    "cost of each exemplar; 0 derives it from the cluster sizes");
+  v("learn_penalty", o.learn_penalty, anything(), "also train the cost of an exemplar");
   v("calibrate", o.calibrate, anything(),
-    "afterwards take the penalty under which the training sets come out best; a penalty given "
-    "stays");
+    "afterwards choose the penalty that clusters the training sets best; a given --penalty is "
+    "kept");
   v("normalize", o.normalize, anything(), "divide each feature by its mean over all pairs first");
   v("screening", o.screening, at_least(0),
-    "leave out candidates that are not larger between clusters than within by this many standard "
-    "errors (from 100 samples on); 0 keeps all");
+    "drop candidates that are not larger between clusters than within by this many standard errors "
+    "(from 100 samples on); 0 keeps all");
   visit_fields(o.train, v);
   v("precision", o.precision,
     one_of<LearnPrecision>({{"single", LearnPrecision::Single}, {"double", LearnPrecision::Double}})
         .advanced(),
-    "of distances and duals; double is for checks, and slow");
+    "precision of distances and duals; double is slow, for checks");
   v("max_memory_gb", o.max_memory_gb, above(0).advanced(),
-    "memory for distances and duals; distances beyond it are computed again in every round");
+    "memory for distances and duals in gigabytes; the rest of the distances is recomputed each "
+    "round");
 }
 
-// The values of the paper where ours differ: plain subgradient steps, no screening, no calibration.
+// The paper's values where ours differ: plain subgradient steps, no screening, no calibration.
 void apply_paper_preset(ExemplarLearnOptions& options);
 
 // One example: samples and their true clusters. Points, or matrices of candidate distances.
@@ -74,7 +76,7 @@ struct LearnSet {
 struct LearnInput {
   std::vector<LearnSet> sets;
   std::vector<CandidateDistance> candidates =
-      {};                               // of points; empty: squared difference a coordinate
+      {};                               // of points; empty: squared difference per coordinate
   std::vector<std::string> names = {};  // of coordinates or matrices; empty: "column 3", "matrix 0"
 };
 
@@ -85,15 +87,15 @@ struct ExemplarLearnResult {
   std::vector<double> shares;    // F: weight times the candidate's mean over the pairs, of the sum
 };
 
-// Throws InvalidArgument where a set cannot teach (one cluster that holds everything, every sample
-// alone), where widths differ, where the penalty is alpha or less (single samples would then always
-// win), where all candidates are constant; DataError for NaN and for negative distances. The model
-// has no samples: add_samples() puts them in.
+// Throws InvalidArgument where a set teaches nothing (one cluster, or every sample alone), where
+// widths differ, where the penalty is at most alpha (clusters of one sample would always be best)
+// and where all candidates are constant; DataError for NaN and for negative distances. The model
+// has no samples: add_samples() adds them.
 ExemplarLearnResult learn_exemplar_distance(const LearnInput& input,
                                             const ExemplarLearnOptions& options,
                                             Monitor& monitor = silent_monitor());
 
-// Bytes of duals and of distances under the present weights, for sets of these sizes.
+// Bytes of duals and of distances under the current weights, for sets of these sizes.
 double learn_memory_bytes(const std::vector<LearnSet>& sets, LearnPrecision precision);
 
 }  // namespace milieu

@@ -2,7 +2,7 @@
 // Exemplar clustering [Komodakis11, Eq. 1]: choose the samples that represent the rest, and their
 // number with them, so that
 //   sum over samples of the distance to their exemplar + a penalty for each exemplar
-// is smallest. The result says how far from the smallest value it can be at most.
+// is minimal. The result bounds how far it can be from the minimum.
 #pragma once
 
 #include <cstdint>
@@ -22,45 +22,45 @@
 
 namespace milieu {
 
-// How the first set of exemplars is found. Both are improved by search and rounding afterwards.
-enum class ExemplarStart { Greedy, Stabilities };
+// How the initial exemplars are found. Both are improved by search and rounding afterwards.
+enum class ExemplarInit { Greedy, Stabilities };
 
 struct ExemplarOptions {
   Distance distance = Distance::Euclidean;  // between points; precomputed: points are the costs
   std::string penalty = "median";  // d_qq of every sample: a number, or "median" of all distances;
                                    // larger penalty, fewer exemplars
-  int num_clusters = 0;            // wished number of exemplars; 0: the penalty decides
-  int num_neighbors = 0;           // candidates kept for each sample; 0: all that can pay, as long
-                                   // as they fit into max_memory_gb, else the nearest 40
-  ExemplarStart start = ExemplarStart::Greedy;
-  double rel_gap = 1e-4;      // stop when energy and bound are this close, or hardly come closer;
-                              // 0: go on to the limit of steps unless they meet
-  int max_iterations = 1000;  // dual steps in all
-  double max_memory_gb = 2;   // for distances; more is refused, or lists are cut
-  uint64_t seed = 1;          // for shaken starts, and the pairs behind "median" on large sets
+  int num_clusters = 0;            // target number of exemplars; 0: the penalty decides
+  int num_neighbors = 0;           // candidates kept per sample; 0: all that can pay off, if they
+                                   // fit into max_memory_gb, else the nearest 40
+  ExemplarInit init = ExemplarInit::Greedy;
+  double rel_gap = 1e-4;      // stop when energy and bound are this close, or stop approaching;
+                              // 0: run max_iterations unless they meet
+  int max_iterations = 1000;  // dual steps in total
+  double max_memory_gb = 2;   // for distances; more is refused, or lists are shortened
+  uint64_t seed = 1;          // for perturbed restarts, and the pairs behind "median" on large sets
   int num_threads = 0;
 };
 
 template <class Visitor>
 void visit_fields(ExemplarOptions& o, Visitor&& v) {
   v("distance", o.distance, distance_choices(),
-    "distance between samples; precomputed: INPUT is a square matrix of costs");
+    "distance between samples; precomputed means INPUT is a square matrix of costs");
   v("penalty", o.penalty, anything(),
     "cost of each exemplar: a number, or median (of all distances); larger gives fewer exemplars");
   v("num_clusters", o.num_clusters, at_least(0).alias("k"),
-    "wished number of exemplars; 0 lets the penalty decide");
+    "target number of exemplars; 0 lets the penalty decide");
   v("num_neighbors", o.num_neighbors, at_least(0).alias("neighbors"),
-    "candidates kept for each sample; 0 keeps all that can pay while they fit the memory");
-  v("start", o.start,
-    one_of<ExemplarStart>(
-        {{"greedy", ExemplarStart::Greedy}, {"stabilities", ExemplarStart::Stabilities}}),
-    "how the first exemplars are found");
+    "candidates kept per sample; 0 keeps all that can pay off, if they fit into memory");
+  v("init", o.init,
+    one_of<ExemplarInit>(
+        {{"greedy", ExemplarInit::Greedy}, {"stabilities", ExemplarInit::Stabilities}})
+        .alias("start"),
+    "how the initial exemplars are found");
   v("rel_gap", o.rel_gap, at_least(0),
-    "stop when energy and lower bound are this close, or hardly come closer; 0: only when they "
-    "meet");
-  v("max_iterations", o.max_iterations, at_least(1), "limit of dual steps");
-  v("max_memory_gb", o.max_memory_gb, above(0).advanced(), "memory for distances");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+    "stop when energy and lower bound are this close, or stop approaching; 0: only when they meet");
+  v("max_iterations", o.max_iterations, at_least(1), "maximum number of dual steps");
+  v("max_memory_gb", o.max_memory_gb, above(0).advanced(), "memory for distances in gigabytes");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 
@@ -96,7 +96,7 @@ void visit_arrays(Model& m, Visitor&& v) {
   v("distance", m.distance);
 }
 
-// One solved penalty on the way to a wished number of exemplars.
+// One solved penalty on the way to the target number of exemplars.
 struct PenaltyTrial {
   double penalty = 0;
   int num_exemplars = 0;
@@ -117,9 +117,9 @@ struct ExemplarResult {
   std::vector<PenaltyTrial> curve;  // ascending penalties; empty unless num_clusters > 0
 };
 
-// The number that `text` names or, for "median", the median of the finite costs; their mean where
-// it is not positive (mostly duplicates: a penalty of 0 would make every sample an exemplar), 1
-// where that is not either. Throws InvalidArgument for other texts and when no cost is finite.
+// The number in `text` or, for "median", the median of the finite costs; if that is not positive
+// (mostly duplicates: a penalty of 0 would make every sample an exemplar) their mean, and if that
+// is not either, 1. Throws InvalidArgument for other texts and when no cost is finite.
 double penalty_from_text(const std::string& text, std::vector<float> costs);
 
 ExemplarResult fit_exemplar(const ExemplarInput& input, const ExemplarOptions& options,

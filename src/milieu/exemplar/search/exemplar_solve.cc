@@ -205,7 +205,7 @@ ExemplarSolution search_exemplars(const ServiceLists& lists, const std::vector<i
 
 ExemplarSolution solve_exemplars(const ServiceLists& lists, const SolveOptions& options,
                                  Monitor& monitor) {
-  const bool is_greedy = options.start == ExemplarStart::Greedy;
+  const bool is_greedy = options.init == ExemplarInit::Greedy;
   const std::vector<int> open = is_greedy ? greedy_exemplars(lists, options.num_threads, monitor)
                                           : stable_exemplars(lists, monitor);
   ExemplarSolution best =

@@ -26,7 +26,7 @@ struct ExemplarSolution {
 };
 
 struct SolveOptions {
-  ExemplarStart start = ExemplarStart::Greedy;
+  ExemplarInit init = ExemplarInit::Greedy;
   double rel_gap = 1e-4;
   int max_iterations = 1000;
   uint64_t seed = 1;

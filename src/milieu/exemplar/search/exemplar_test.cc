@@ -100,7 +100,7 @@ TEST(Exemplar, BothStartsEndWithinTheGapOfEachOther) {
   input.costs = costs;
   ExemplarOptions options = with_penalty_text(0.8);
   const ExemplarResult greedy = fit_exemplar(input, options);
-  options.start = ExemplarStart::Stabilities;
+  options.init = ExemplarInit::Stabilities;
   const ExemplarResult stable = fit_exemplar(input, options);
   EXPECT_GE(stable.energy, greedy.lower_bound - 1e-9);
   EXPECT_GE(greedy.energy, stable.lower_bound - 1e-9);

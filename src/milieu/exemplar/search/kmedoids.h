@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // k-medoids: exactly k exemplars, no penalty. Swaps are found with nearest and second-nearest
-// bookkeeping and made at once, as FasterPAM does [Schubert21]. Its certified sibling is
-// exemplar.h with num_clusters > 0, which also bounds the result from below.
+// bookkeeping and made at once, as FasterPAM does [Schubert21]. exemplar.h with num_clusters > 0
+// solves the same problem with a lower bound.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace milieu {
 struct KMedoidsOptions {
   int num_clusters = 8;                     // k; at most the number of samples
   Distance distance = Distance::Euclidean;  // between points; precomputed: points are the costs
-  int num_restarts = 1;                     // the first starts greedily (BUILD), others at random
+  int num_restarts = 1;                     // the first is greedy (BUILD), the others random
   int max_iterations = 100;                 // passes over all candidates
   double max_memory_gb = 4;                 // for the n x n distances; more is refused
   uint64_t seed = 1;
@@ -25,14 +25,15 @@ struct KMedoidsOptions {
 
 template <class Visitor>
 void visit_fields(KMedoidsOptions& o, Visitor&& v) {
-  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many medoids");
+  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "number of medoids");
   v("distance", o.distance, distance_choices(),
-    "distance between samples; precomputed: INPUT is a square matrix of costs");
+    "distance between samples; precomputed means INPUT is a square matrix of costs");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
-    "starts; the first is greedy, the others random; the best is kept");
-  v("max_iterations", o.max_iterations, at_least(1), "limit of passes over all candidates");
-  v("max_memory_gb", o.max_memory_gb, above(0).advanced(), "memory for the distances");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+    "restarts: the first is greedy, the others random; the best is kept");
+  v("max_iterations", o.max_iterations, at_least(1),
+    "maximum iterations (passes over all candidates) per restart");
+  v("max_memory_gb", o.max_memory_gb, above(0).advanced(), "memory for distances in gigabytes");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who can represent whom, at what cost: the problem that exemplar clustering solves, as sparse
+// Which sample can represent which, at what cost: the problem of exemplar clustering as sparse
 // lists. Row p holds the candidates q != p with d_pq, cheapest first; opening p itself always
 // serves p at its penalty d_pp. See [Komodakis11, Eq. 1].
 #pragma once
@@ -28,7 +28,7 @@ struct ServiceLists {
   int64_t n = 0;
   std::vector<double> penalty;  // n: d_qq, what opening q costs
   // Row p, the candidates of p: server[begin[p]..begin[p+1]) with their costs. Those that cost
-  // penalty[p] or more can never pay and are not used.
+  // penalty[p] or more can never pay off and are not used.
   std::vector<int64_t> begin;
   std::vector<int> server;
   std::vector<float> cost;
@@ -61,11 +61,12 @@ struct ServiceEntry {
   float cost = 0;
 };
 
-// From rows of costs made on demand: `fill(block, out)` writes the costs of serving the block's
+// From rows of costs computed on demand: `fill(block, out)` writes the costs of serving the block's
 // samples by all samples into out (block.size() x n). Keeps the entries below penalty[p], and of
 // these only the `num_kept` cheapest when num_kept > 0 (cap[p] is then the first cost left out).
-// `is_symmetric` promises that the costs are, to the last bit: equal penalties then make half the
-// memory do. Throws InvalidArgument on NaN and -infinity; +infinity means "cannot serve".
+// `is_symmetric` promises that the costs are symmetric to the last bit: with equal penalties half
+// the memory is enough. Throws InvalidArgument on NaN and -infinity; +infinity means "cannot
+// serve".
 using FillCosts = std::function<void(const Block& rows, MatrixView<float> out)>;
 ServiceLists lists_from_rows(int64_t n, std::span<const double> penalty, int num_kept,
                              int num_threads, Monitor& monitor, const FillCosts& fill,
@@ -76,13 +77,13 @@ ServiceLists lists_from_rows(int64_t n, std::span<const double> penalty, int num
 ServiceLists lists_from_matrix(FloatView costs, std::span<const double> penalty, int num_threads,
                                Monitor& monitor);
 
-// From entries in any order; a pair given twice keeps the smaller cost. `cap` empty: pairs that are
+// From entries in any order; a repeated pair keeps the smaller cost. `cap` empty: pairs that are
 // not listed are impossible (cap is infinite).
 ServiceLists lists_from_entries(int64_t n, std::vector<ServiceEntry> entries,
                                 std::span<const double> penalty, std::vector<double> cap);
 
-// The same lists with nobody but q itself served by the candidates q with is_closed[q]. Empty when
-// the monitor stopped it.
+// The same lists in which candidates q with is_closed[q] serve only themselves. Empty when the
+// monitor stopped it.
 ServiceLists without_candidates(const ServiceLists& lists, const std::vector<char>& is_closed,
                                 const Monitor& monitor = silent_monitor());
 

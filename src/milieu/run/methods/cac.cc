@@ -12,8 +12,8 @@
 #include "cli/flags.h"
 #include "milieu/base/error.h"
 #include "milieu/data/groups.h"
-#include "milieu/feature/decode/decode.h"
 #include "milieu/feature/cache/feature_store.h"
+#include "milieu/feature/decode/decode.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/store/labels_csv.h"
 
@@ -72,8 +72,8 @@ class ErrorTrace : public CacObserver {
 std::vector<Preset> CacMethod::presets() {
   const auto apply_common = [this] {
     options_.scaling = CacScaling::Raw;
-    options_.start = CacStart::Words;
-    options_.phrase_start = CacPhraseStart::KModes;
+    options_.init = CacInit::Words;
+    options_.phrase_init = CacPhraseInit::KModes;
     options_.num_restarts = 1;
     options_.continuation = false;
     options_.reseed = false;

@@ -143,11 +143,11 @@ class DcpMethod : public MethodWith<DcpCommandOptions, DcpFiles> {
                options_.scale = false;
                options_.bias = 1;
                options_.kernel = DcpKernel::Linear;
-               options_.optimizer = DcpOptimizer::Lbfgs;
-               options_.starts = DcpStarts::Random;
-               options_.cost_path = false;
+               options_.search.optimizer = DcpOptimizer::Lbfgs;
+               options_.init = DcpInit::Random;
+               options_.search.cost_path = false;
                options_.num_restarts = 20;
-               options_.num_crossings = 0;
+               options_.search.num_crossings = 0;
                options_.min_part = 0;
              }}};
   }

@@ -11,8 +11,8 @@
 #include "milieu/base/error.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/dlgmm/dlgmm.h"
-#include "milieu/feature/decode/decode.h"
 #include "milieu/feature/cache/feature_store.h"
+#include "milieu/feature/decode/decode.h"
 #include "patch_images.h"
 #include "patch_pictures.h"
 #include "rows.h"
@@ -73,7 +73,7 @@ class DlgmmMethod : public MethodWith<DlgmmOptions, DlgmmFiles> {
   std::vector<Preset> presets() override {
     return {{"paper", [this] {
                options_.posterior = DlgmmPosterior::MeanField;
-               options_.start = DlgmmStart::Lda;
+               options_.init = DlgmmInit::Lda;
                options_.tie_words = false;
                options_.num_bands = 1;
                options_.num_restarts = 1;

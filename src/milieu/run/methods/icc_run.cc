@@ -56,7 +56,7 @@ void add_overlaps(RunSummary& summary, const IccResult& result, const Labelled& 
   IccClassifierOptions em = options;
   em.split = IccSplit::Em;
   em.em_count = "icc";
-  em.em_init = GmmInit::KMeans;
+  em.init = GmmInit::KMeans;
   const Subclasses mixture = find_subclasses({data.points, data.classes}, em);
   const auto overlap = [&](const std::vector<int>& labels, const std::vector<int>& class_of) {
     return mean_overlap(fit_quadratic(z, labels, class_of));
@@ -103,7 +103,7 @@ void add_comparison(MethodResult& out, const Labelled& data, const IccRunOptions
                     Monitor& monitor) {
   IccCompareOptions compare;
   compare.classifier = options.classifier;
-  compare.folds = options.cv;
+  compare.cv = options.cv;
   compare.holdout = options.holdout;
   compare.repeat = options.repeat;
   const IccComparison table =
