@@ -327,7 +327,7 @@ class PicturesTest(EndlessTest):
             if path.name != "000.png":  # the first one tells where the pictures are
                 path.unlink()
         summary = self.succeed("dlgmm", "f", "--words", "8", "--clusters", "3", "--out", "lost", "--json").json()
-        self.assertIn("there are no pictures of words and clusters", " ".join(summary["warnings"]))
+        self.assertIn("words and clusters could not be drawn", " ".join(summary["warnings"]))
         self.assertTrue((self.folder / "lost/labels.csv").exists())
 
     def test_report_shows_the_pictures_of_the_clusters(self):

@@ -321,6 +321,7 @@ void validate_fields(const std::vector<Field>& fields) {
 std::string options_table(const std::vector<Field>& fields) {
   std::string table = "| flag | default | range | meaning |\n| --- | --- | --- | --- |\n";
   for (const Field& field : fields) {
+    if (!field.rule.deprecated.empty()) continue;
     std::string flags = "`" + field.flag() + "`";
     for (const std::string& alias : field.rule.aliases)
       flags += fmt::format(", `{}{}`", alias.size() == 1 ? "-" : "--", alias);

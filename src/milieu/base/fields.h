@@ -40,6 +40,9 @@ struct FieldRule {
   double word_value = 0;             // allowed whatever the range
 
   std::vector<std::pair<std::string, double>> former_names;  // see former()
+  // What to write instead. A deprecated field is read as before, but help, docs and forms leave it
+  // out, and the command line says so when it is given. Empty: not deprecated.
+  std::string deprecated;
   bool is_repeated = false;  // texts only: the flag may be given again, values stand in lines
 
   FieldRule repeated() && {
@@ -58,6 +61,10 @@ struct FieldRule {
   }
   FieldRule advanced() && {
     is_advanced = true;
+    return std::move(*this);
+  }
+  FieldRule deprecated_for(std::string instead) && {
+    deprecated = std::move(instead);
     return std::move(*this);
   }
   // Real fields: a former name in another unit. v under that name means v * factor.

@@ -25,7 +25,8 @@ enum class SampleKind {
 struct SamplePlaces {
   Points positions;                // one row per sample
   std::vector<int> images;         // the image of each sample, an index into paths
-  std::vector<std::string> paths;  // of the images, below the image folder
+  std::vector<std::string> paths;  // of the images, below root
+  std::string root;                // the image folder
   int max_side = 0;                // how images were scaled down; 0: not at all
 };
 

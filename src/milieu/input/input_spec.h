@@ -13,16 +13,16 @@ namespace milieu {
 
 // INPUT and how it is read. Empty texts mean "not given".
 struct InputSpec {
-  std::string path;
-  std::string labels;
-  std::string label_column;
-  std::string select;
-  std::string rows;
-  std::string truth;
-  std::string image_size;
-  std::string feature;
-  std::string max_side;
-  std::string codebook;
+  std::string path = {};
+  std::string labels = {};
+  std::string label_column = {};
+  std::string select = {};
+  std::string rows = {};
+  std::string truth = {};
+  std::string image_size = {};
+  std::string feature = {};
+  std::string max_side = {};
+  std::string codebook = {};
 };
 
 template <class Visitor>

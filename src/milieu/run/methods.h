@@ -24,10 +24,10 @@ struct MethodEntry {
   std::string title;    // "k-means": in reports
   std::string summary;  // one line
   MethodGroup group = MethodGroup::Baseline;
-  std::vector<MethodNeed> needs;
+  std::vector<MethodNeed> needs = {};
   std::string example;  // worked example, last part of the help
-  std::function<std::unique_ptr<Method>()> make;
-  std::vector<Predictor> predictors;  // one per kind of model it makes; none: it does not predict
+  std::function<std::unique_ptr<Method>()> make = {};
+  std::vector<Predictor> predictors = {};  // one per kind of model it makes; none: it does not predict
 };
 
 // Context methods first, then baselines.

@@ -1,38 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/run_options.h"
+#include "milieu/run/run_options.h"
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "milieu/base/error.h"
+#include "milieu/base/shell.h"
 #include "milieu/base/summary.h"
+#include "milieu/data/text_file.h"
 #include "milieu/store/json.h"
 
-namespace milieu::cli {
+namespace milieu {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || text.fail())
-    throw IoError(fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
-  return std::move(text).str();
-}
-
 Json parse_run_options(const std::string& path) {
   Json json;
   try {
-    json = Json::parse(read_text(path));
+    json = Json::parse(read_text_file(path));
   } catch (const Json::parse_error& error) {
     throw DataError(fmt::format("{} is not JSON: {}", path, error.what()));
   }
@@ -45,6 +35,9 @@ Json parse_run_options(const std::string& path) {
         "{} has a method, input or options of the wrong type: it must be the options.json of a run "
         "folder",
         path));
+  // dlgmm used to record the step of its default feature beside a feature that did not use it.
+  if (json["input"].contains("feature") && json["options"].contains("step"))
+    json["options"].erase("step");
   return json;
 }
 
@@ -68,24 +61,6 @@ std::string flag_text(const Field& field) {
 }
 
 }  // namespace
-
-std::string input_value_name(const Field& field) {
-  if (field.name == "feature") return "LIST";
-  if (field.name == "max_side") return "N";
-  if (field.name == "label_column") return "NAME";
-  if (field.name == "select" || field.name == "context_select") return "CLASSES";
-  if (field.name == "image_size") return "WxH";
-  return "FILE";
-}
-
-std::string shell_quoted(const std::string& text) {
-  constexpr const char* kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=+-@%";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 std::string run_options_to_json(const std::string& method, const std::vector<Field>& input_fields,
                                 const std::vector<Field>& option_fields) {
@@ -127,4 +102,4 @@ std::string command_text(const std::string& method, const std::vector<Field>& in
   return text;
 }
 
-}  // namespace milieu::cli
+}  // namespace milieu

@@ -5,9 +5,9 @@
 #include <iterator>
 #include <variant>
 
-#include "cac_method.h"
+#include "milieu/run/methods/cac.h"
 
-namespace milieu::cli {
+namespace milieu {
 
 namespace {
 
@@ -48,7 +48,7 @@ const std::vector<double>* find_list(const RunSummary& summary, const std::strin
   return nullptr;
 }
 
-// Calls visit(what, values, stability) for each curve that the summary has.
+// Calls visit(what, values, stability) for each curve of the summary.
 template <class Visit>
 void visit_curves(const RunSummary& summary, Visit&& visit) {
   for (const char* what : {"phrases", "words", "tau"}) {
@@ -101,7 +101,7 @@ std::string stability_text(const RunSummary& summary) {
   constexpr double kWidth = 40;
   std::string text;
   visit_curves(summary, [&](const char* what, const auto& values, const auto& stability) {
-    text += fmt::format("{:<8} agreement of the starts\n", what);
+    text += fmt::format("{:<8} agreement of the restarts\n", what);
     for (size_t i = 0; i < values.size(); ++i) {
       const auto length = static_cast<size_t>(kWidth * std::clamp(stability[i], 0.0, 1.0));
       text += fmt::format("{:>8} {:>6.3f} {}\n", values[i], stability[i], std::string(length, '#'));
@@ -110,9 +110,9 @@ std::string stability_text(const RunSummary& summary) {
   return text;
 }
 
-std::vector<int> phrases_of_pictures(const CacResult& result, std::span<const int> images,
-                                     size_t num_pictures) {
-  LabelVote vote(num_pictures, num_phrases_of(result));
+std::vector<int> phrases_of_images(const CacResult& result, std::span<const int> images,
+                                     size_t num_images) {
+  LabelVote vote(num_images, num_phrases_of(result));
   for (size_t i = 0; i < images.size(); ++i)
     vote.add(static_cast<size_t>(images[i]), result.phrases[i], 1);
   return vote.winners();
@@ -139,4 +139,4 @@ std::vector<ResultFile> cac_tables(const CacResult& result, const Dataset& data,
   return files;
 }
 
-}  // namespace milieu::cli
+}  // namespace milieu

@@ -1,98 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// milieu dcp: dcp/dcp.h on the command line.
+// dcp (dcp/dcp.h) as a run: the context, or a ranking of contexts, around the fit.
+#include "milieu/dcp/dcp.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <filesystem>
-#include <memory>
+#include <cmath>
 
-#include "cli/commands.h"
-#include "dcp_contexts.h"
-#include "method.h"
 #include "milieu/base/error.h"
-#include "milieu/dcp/dcp.h"
-#include "milieu/render/decision_card.h"
+#include "milieu/data/selection.h"
+#include "milieu/run/methods/dcp_contexts.h"
+#include "milieu/run/methods/entries.h"
+#include "milieu/run/predictor_internal.h"
 #include "milieu/store/json.h"
 
-namespace milieu::cli {
+namespace milieu {
 
 namespace {
 
-struct DcpCommandOptions : DcpOptions {
+struct DcpRunOptions : DcpOptions {
   bool rank_contexts = false;
 };
 
 template <class Visitor>
-void visit_fields(DcpCommandOptions& o, Visitor&& v) {
+void visit_fields(DcpRunOptions& o, Visitor&& v) {
   visit_fields(static_cast<DcpOptions&>(o), v);
   v("rank_contexts", o.rank_contexts, anything(),
     "try every other class (or every file of the folder --context) as context and rank them");
 }
 
-struct DcpFiles {
-  std::string context, context_select, context_rows, weights, context_weights, initial_labels,
-      memberships, must_link, cannot_link, resume;
+// Where the finished contexts of a ranking are kept.
+struct RankingFile {
+  std::string resume;
 };
 
 template <class Visitor>
-void visit_fields(DcpFiles& o, Visitor&& v) {
-  v("context", o.context, anything(), "file with the samples that the parts are told apart from");
-  v("context_select", o.context_select, anything(),
-    "take these classes of INPUT as context, such as 7");
-  v("context_rows", o.context_rows, anything(),
-    "take the rows of INPUT with the numbers in this file as context");
-  v("weights", o.weights, anything(), "file with the weight of every row");
-  v("context_weights", o.context_weights, anything(),
-    "file with the weight of every row of --context");
-  v("initial_labels", o.initial_labels, anything(),
-    "file with a first split, a part for every row: a single start from it");
-  v("memberships", o.memberships, anything(),
-    "file with the part that a row must be in, or -1, for every row");
-  v("must_link", o.must_link, anything(), "file with two columns: rows that share a part");
-  v("cannot_link", o.cannot_link, anything(), "file with two columns: rows that do not");
+void visit_fields(RankingFile& o, Visitor&& v) {
   v("resume", o.resume, anything(),
-    "file that keeps the finished contexts of --rank-contexts: a stopped ranking goes on from it");
-}
-
-// Parts by number, from a file of classes.
-std::vector<int> load_parts(RowFiles& rows, const std::string& path) {
-  const Labels labels = rows.labels(path);
-  std::vector<int> parts;
-  for (const int index : labels.indices) {
-    int part = -1;
-    if (index >= 0) {
-      const std::string& name = labels.names[index];
-      const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), part);
-      if (error != std::errc() || end != name.data() + name.size())
-        throw DataError(fmt::format("{}: '{}' is not the number of a part", path, name));
-    }
-    parts.push_back(part);
-  }
-  return parts;
-}
-
-// Pairs of rows of INPUT as it stands, as pairs of kept rows.
-std::vector<DcpLink> load_links(const RowFiles& rows, const std::string& path) {
-  const Dataset file = load_dataset(path);
-  const FloatView pairs = file.points.view();
-  if (pairs.cols() != 2)
-    throw DataError(
-        fmt::format("{} has {} columns, must have 2: the rows of a pair", path, pairs.cols()));
-  const std::vector<int64_t>& kept = rows.data().rows;
-  const auto place = [&](float value) {
-    const auto row = static_cast<int64_t>(value);
-    const auto found = std::lower_bound(kept.begin(), kept.end(), row);
-    const int64_t at = kept.empty() ? row : found - kept.begin();
-    if (static_cast<float>(row) != value || at < 0 || at >= rows.data().points.rows() ||
-        (!kept.empty() && *found != row))
-      throw DataError(fmt::format("{} names row {}, which is not a row that is kept", path, value));
-    return at;
-  };
-  std::vector<DcpLink> links;
-  for (int64_t i = 0; i < pairs.rows(); ++i)
-    links.emplace_back(place(pairs(i, 0)), place(pairs(i, 1)));
-  return links;
+    "file that keeps the finished contexts of --rank-contexts: a stopped ranking resumes from it");
 }
 
 // Columns `first`, then `second`, of each row.
@@ -123,123 +68,102 @@ std::string decisions_csv(const Dataset& data, const DcpResult& result) {
   return text;
 }
 
-// The report's cards of the parts against the context.
-std::string decision_cards(const DcpResult& result, FloatView context) {
-  const Matrix<double> values = decision_values(result.model, context);
-  Matrix<float> rounded(values.rows(), values.cols());
-  for (int64_t i = 0; i < values.size(); ++i)
-    rounded.data()[i] = static_cast<float>(values.data()[i]);
-  return render_decision_cards({result.decisions, result.labels, rounded});
+// [Lampert08, section 5]: hinge, C = 100, 20 random restarts, gradient descent.
+void apply_paper_preset(DcpOptions& options) {
+  options.loss = DcpLoss::Hinge;
+  options.cost = 100;
+  options.center = false;
+  options.scale = false;
+  options.bias = 1;
+  options.kernel = DcpKernel::Linear;
+  options.search.optimizer = DcpOptimizer::Lbfgs;
+  options.init = DcpInit::Random;
+  options.search.cost_path = false;
+  options.num_restarts = 20;
+  options.search.num_crossings = 0;
+  options.min_part = 0;
 }
 
-class DcpMethod : public MethodWith<DcpCommandOptions, DcpFiles> {
+// Every row of INPUT that is not context: what is split when only the context is named.
+std::vector<int64_t> rows_beside(const RowSource& source, const std::string& classes,
+                                 const std::string& rows_path) {
+  std::vector<int64_t> context;
+  if (!classes.empty())
+    context = kept_rows(source.labels(),
+                        kept_classes(classes, source.labels(), source.labels_source()));
+  else
+    context = load_row_numbers(rows_path);
+  std::vector<int64_t> others;
+  for (int64_t row = 0; row < source.num_rows(); ++row)
+    if (!std::binary_search(context.begin(), context.end(), row)) others.push_back(row);
+  if (others.empty())
+    throw InvalidArgument(
+        "the context is all of INPUT: nothing is left to split; name fewer classes or rows");
+  return others;
+}
+
+class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
  public:
+  std::vector<Field> own_fields() override { return fields_of(ranking_); }
   std::vector<Preset> presets() override {
-    return {{"paper", [this] {
-               // [Lampert08, section 5]: hinge, C = 100, 20 random starts, gradient descent.
-               options_.loss = DcpLoss::Hinge;
-               options_.cost = 100;
-               options_.center = false;
-               options_.scale = false;
-               options_.bias = 1;
-               options_.kernel = DcpKernel::Linear;
-               options_.search.optimizer = DcpOptimizer::Lbfgs;
-               options_.init = DcpInit::Random;
-               options_.search.cost_path = false;
-               options_.num_restarts = 20;
-               options_.search.num_crossings = 0;
-               options_.min_part = 0;
-             }}};
+    return {{"paper", [this](InputSpec&) { apply_paper_preset(options_); }}};
   }
 
-  void load_files(RowFiles& rows) override {
-    load_context(rows);
-    if (!files_.weights.empty()) weights_ = rows.weights(files_.weights);
-    if (!files_.context_weights.empty()) context_weights_ = load_column(files_.context_weights);
-    if (!files_.initial_labels.empty()) initial_labels_ = load_parts(rows, files_.initial_labels);
-    if (!files_.memberships.empty()) memberships_ = load_parts(rows, files_.memberships);
-    if (!files_.must_link.empty()) must_links_ = load_links(rows, files_.must_link);
-    if (!files_.cannot_link.empty()) cannot_links_ = load_links(rows, files_.cannot_link);
+  // INPUT is read once: the set, the context and the candidates of a ranking are rows of it.
+  Input read(InputSpec& spec, Monitor& monitor) override {
+    select_ = spec.select;
+    Input input = read_rows(spec, num_threads(), "", monitor);
+    if (!spec.rows.empty()) rows_ = load_row_numbers(spec.rows);
+    const std::string &classes = files()["context_select"], &numbers = files()["context_rows"];
+    const bool is_named = !classes.empty() || !numbers.empty();
+    if (!options_.rank_contexts && is_named && select_.empty() && rows_.empty())
+      input.data = input.take("", rows_beside(*input.source, classes, numbers));
+    return input;
   }
 
-  MethodResult fit(const Dataset& data, Monitor& monitor) override {
-    if (!options_.rank_contexts && context_.points.rows() == 0)
+  void bind(InputBinder& binder) override {
+    if (options_.rank_contexts) binder.skip("context");
+    visit_inputs(input_, binder);
+    binder_ = &binder;
+  }
+
+  RunOutcome fit(const Input& input, Monitor& monitor) override {
+    input_.points = input.data.points.view();
+    if (options_.rank_contexts) return rank(input, monitor);
+    const Dataset* context = binder_->samples("context");
+    if (!context)
       throw InvalidArgument(
           "the context is missing: name a file by --context, or classes of INPUT by "
           "--context-select");
-    return options_.rank_contexts ? rank(data, monitor)
-                                  : split(data, context_.points.view(), monitor);
+    return split(input.data, *context, monitor);
   }
 
  private:
-  void load_context(RowFiles& rows) {
-    const std::string &file = files_.context, &classes = files_.context_select;
-    const std::string& numbers = files_.context_rows;
-    if (!file.empty() + !classes.empty() + !numbers.empty() > 1)
-      throw InvalidArgument(
-          "of context, context_select and context_rows several are given: name one of them");
-    if (!numbers.empty() && !options_.rank_contexts) {
-      context_ = rows.numbered(numbers);
-      return;
-    }
-    if (options_.rank_contexts) {
-      candidates_ = file.empty() ? candidates_from_classes(rows, classes)
-                                 : candidates_from_folder(file, rows.load_options());
-      return;
-    }
-    if (file.empty() && classes.empty()) return;  // refused by fit, when all files are known
-    if (!file.empty()) {
-      if (std::filesystem::is_directory(file))
-        throw InvalidArgument(fmt::format(
-            "context is the folder {}: name a file, or rank its files by --rank-contexts", file));
-      context_ = load_dataset(file);
-      return;
-    }
-    if (rows.load_options().select.empty() && rows.load_options().rows.empty())
-      throw InvalidArgument(fmt::format(
-          "context_select is '{}', but select is missing: name the classes to split", classes));
-    context_ = rows.select(classes);
-  }
-
-  static std::vector<double> load_column(const std::string& path) {
-    const Dataset file = load_dataset(path);
-    const FloatView column = file.points.view();
-    if (column.cols() != 1 && column.rows() != 1)
-      throw DataError(fmt::format("{} has {} columns, must have 1", path, column.cols()));
-    std::vector<double> values;
-    for (int64_t i = 0; i < column.rows(); ++i)
-      for (const float value : column.row_span(i)) values.push_back(value);
-    return values;
-  }
-
-  MethodResult split(const Dataset& data, FloatView context, Monitor& monitor) {
-    DcpInput input;
-    input.points = data.points.view();
-    input.context = context;
+  RunOutcome split(const Dataset& data, const Dataset& context, Monitor& monitor) {
+    DcpInput input = input_;
+    input.context = context.points.view();
     Matrix<float> points_kernel, context_kernel;
-    if (options_.kernel == DcpKernel::Precomputed && !data.rows.empty() && !context_.rows.empty()) {
-      points_kernel = gather_columns(input.points, data.rows, context_.rows);
-      context_kernel = gather_columns(context, data.rows, context_.rows);
+    if (options_.kernel == DcpKernel::Precomputed && !data.rows.empty() && !context.rows.empty()) {
+      points_kernel = gather_columns(input.points, data.rows, context.rows);
+      context_kernel = gather_columns(input.context, data.rows, context.rows);
       input.points = points_kernel;
       input.context = context_kernel;
     }
-    input.weights = weights_;
-    input.context_weights = context_weights_;
-    input.initial_labels = initial_labels_;
-    input.memberships = memberships_;
-    input.must_links = must_links_;
-    input.cannot_links = cannot_links_;
-    return to_result(data, input.context, fit_dcp(input, options_, monitor));
+    return finish(data, context, input.context, fit_dcp(input, options_, monitor));
   }
 
-  MethodResult to_result(const Dataset& data, FloatView context, DcpResult result) {
+  // `seen` is the context as the fit saw it.
+  RunOutcome finish(const Dataset& data, const Dataset& context, FloatView seen, DcpResult result) {
     const std::string decisions = decisions_csv(data, result);
-    const std::vector<float> margins = result.margins;
-    const std::string cards = decision_cards(result, context);
-    MethodResult out = to_method_result(std::move(result));
+    const Matrix<double> context_values = decision_values(result.model, seen);
+    Column own = real_column("decisions", result.decisions.view());
+    RunOutcome out = to_outcome(std::move(result));
+    out.columns.push_back(std::move(own));
+    out.columns.push_back(real_column("context_decisions", context_values.view()));
+    if (!context.rows.empty())
+      out.columns.push_back(
+          whole_column("context_rows", {context.rows.begin(), context.rows.end()}));
     out.files.push_back({"decisions.csv", decisions});
-    out.margins = margins;
-    out.cards = cards;
     return out;
   }
 
@@ -251,60 +175,88 @@ class DcpMethod : public MethodWith<DcpCommandOptions, DcpFiles> {
                        options_to_json(fields));
   }
 
-  MethodResult rank(const Dataset& data, Monitor& monitor) {
-    if (!memberships_.empty() || !must_links_.empty() || !cannot_links_.empty())
+  ContextCandidates candidates(const Input& input) {
+    if (!files()["context"].empty() + !files()["context_select"].empty() > 1)
+      throw InvalidArgument("give only one of --context and --context-select");
+    if (files().has("context_rows"))
+      throw InvalidArgument("rank_contexts ranks classes or files, --context-rows names rows");
+    if (files().has("context")) return candidates_from_folder(files()["context"], num_threads());
+    return candidates_from_classes(input, {select_, rows_}, files()["context_select"]);
+  }
+
+  RunOutcome rank(const Input& input, Monitor& monitor) {
+    if (!input_.memberships.empty() || !input_.must_links.empty() || !input_.cannot_links.empty())
       throw InvalidArgument("rank_contexts takes no constraints but sizes: leave the others out");
+    const ContextCandidates contexts = candidates(input);
     std::unique_ptr<RankingState> state;
     DcpRankHooks hooks;
-    if (!files_.resume.empty()) {
-      state = std::make_unique<RankingState>(files_.resume, ranking_key(data));
+    if (!ranking_.resume.empty()) {
+      state = std::make_unique<RankingState>(ranking_.resume, ranking_key(input.data));
       hooks.find_known = [&](const std::string& name) { return state->find(name); };
       hooks.on_split = [&](const DcpContextSplit& split) { state->add(split); };
     }
-    DcpRanking ranking =
-        rank_contexts(data.points.view(), candidates_.views(), options_, monitor, hooks);
+    DcpRanking ranking = rank_contexts(input_.points, contexts.views(), options_, monitor, hooks);
     // The result is the split of the best context; a stopped ranking takes the first in any case.
     size_t best = 0;
-    for (size_t i = 0; i < candidates_.names.size(); ++i)
-      if (!ranking.contexts.empty() && candidates_.names[i] == ranking.contexts[0].split.name)
+    for (size_t i = 0; i < contexts.names.size(); ++i)
+      if (!ranking.contexts.empty() && contexts.names[i] == ranking.contexts[0].split.name)
         best = i;
-    const FloatView context = candidates_.data[best].points.view();
-    const bool is_known = ranking.first_result && weights_.empty() && context_weights_.empty() &&
-                          initial_labels_.empty();
-    MethodResult out = is_known ? to_result(data, context, std::move(*ranking.first_result))
-                                : split(data, context, monitor);
+    const Dataset& context = contexts.data[best];
+    const bool is_known = ranking.first_result && input_.weights.empty() &&
+                          input_.context_weights.empty() && input_.initial_labels.empty();
+    RunOutcome out = is_known ? finish(input.data, context, context.points.view(),
+                                       std::move(*ranking.first_result))
+                              : split(input.data, context, monitor);
     if (is_known && ranking.termination != Termination::Converged) {
       out.summary.termination = ranking.termination;
       out.summary.message = "stopped early: the split is that of the best context so far";
     }
-    out.summary.extra.emplace_back("context", candidates_.names[best]);
-    add_ranking(ranking, candidates_.names.size(), out.summary);
+    out.summary.extra.emplace_back("context", contexts.names[best]);
+    add_ranking(ranking, contexts.names.size(), out.summary);
     out.text = ranking_text(ranking);
     out.files.push_back({"contexts.csv", ranking_csv(ranking)});
     return out;
   }
 
-  Dataset context_;
-  ContextCandidates candidates_;
-  std::vector<double> weights_, context_weights_;
-  std::vector<int> initial_labels_, memberships_;
-  std::vector<DcpLink> must_links_, cannot_links_;
+  RankingFile ranking_;
+  std::string select_;
+  std::vector<int64_t> rows_;
+  InputBinder* binder_ = nullptr;
 };
 
-constexpr std::string_view kExample =
+// Planes over coordinates, or over the kernel with the training samples: the columns that count are
+// not those of the planes.
+std::vector<int> predict_dcp(const ModelFile& file, FloatView points, int num_threads,
+                             const std::string& source) {
+  const DcpModel model = from_model_file<DcpModel>(file, source);
+  internal::check_centers(model.coefficients.view(), source);
+  const bool has_samples = !model.samples.empty();
+  if (has_samples) internal::check_centers(model.samples.view(), source);
+  if (static_cast<int64_t>(model.offsets.size()) != model.coefficients.rows() ||
+      (has_samples && model.samples.rows() != model.coefficients.cols()))
+    throw DataError(source + " holds planes, offsets and samples that do not fit together");
+  for (const double offset : model.offsets)
+    if (!std::isfinite(offset))
+      throw DataError(fmt::format("{} holds a plane with the offset {}", source, offset));
+  return predict(model, points, num_threads);
+}
+
+constexpr const char* kExample =
     "  milieu dcp digits.npy --labels digits_labels.npy --select 6,0 --context-select 7 -k 2\n"
-    "    splits the sixes and noughts into the two parts that are best told apart from the "
-    "sevens.\n"
-    "    Which other digit would make the split that most of them agree on:\n"
+    "    splits the sixes and zeros into the two parts that are best separated from the sevens.\n"
+    "    Which other digit gives the split that most digits agree on:\n"
     "  milieu dcp digits.npy --labels digits_labels.npy --select 6,0 --rank-contexts --out run\n";
 
 }  // namespace
 
-Command dcp_command() {
+MethodEntry dcp_method() {
   return {.name = "dcp",
-          .summary = "parts that are each told apart from a context set",
+          .title = "Discriminative context partitioning",
+          .summary = "split a set into parts, each separated from a context set",
+          .group = MethodGroup::Context,
           .example = kExample,
-          .make_method = std::make_unique<DcpMethod>};
+          .make = std::make_unique<DcpMethod>,
+          .predictors = {{DcpModel::kKind, predict_dcp}}};
 }
 
-}  // namespace milieu::cli
+}  // namespace milieu

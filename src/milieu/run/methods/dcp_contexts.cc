@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dcp_contexts.h"
+#include "milieu/run/methods/dcp_contexts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
+#include "milieu/data/csv_text.h"
 #include "milieu/data/selection.h"
+#include "milieu/data/text_file.h"
 
-namespace milieu::cli {
+namespace milieu {
 
 namespace {
 
@@ -68,16 +68,19 @@ std::vector<DcpContext> ContextCandidates::views() const {
   return views;
 }
 
-ContextCandidates candidates_from_folder(const std::string& folder, const LoadOptions& options) {
+ContextCandidates candidates_from_folder(const std::string& folder, int num_threads) {
+  if (!fs::is_directory(folder))
+    throw InvalidArgument(fmt::format(
+        "context is {}, but rank_contexts takes a folder with one file per context", folder));
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder))
     if (entry.is_regular_file()) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   if (files.empty())
-    throw DataError(fmt::format("{} has no files: put one context a file into it", folder));
+    throw DataError(fmt::format("{} has no files: put one file per context into it", folder));
   ContextCandidates candidates;
   LoadOptions plain;
-  plain.num_threads = options.num_threads;
+  plain.num_threads = num_threads;
   for (const fs::path& file : files) {
     candidates.data.push_back(load_dataset(file.string(), plain));
     candidates.names.push_back(file.stem().string());
@@ -85,38 +88,40 @@ ContextCandidates candidates_from_folder(const std::string& folder, const LoadOp
   return candidates;
 }
 
-ContextCandidates candidates_from_classes(const RowFiles& rows, const std::string& classes) {
-  const LoadOptions& options = rows.load_options();
-  if (options.select.empty() && options.rows.empty())
+ContextCandidates candidates_from_classes(const Input& input, const SplitRows& split,
+                                          const std::string& classes) {
+  if (split.select.empty() && split.rows.empty())
     throw InvalidArgument(
         "rank_contexts needs select: name the classes to split, the others are the contexts");
-  const Labels all = rows.all_labels();
-  const std::string source = options.labels_path.empty() ? rows.data().source : options.labels_path;
-  const std::vector<bool> split = options.select.empty()
-                                      ? whole_classes_in(options.rows, all)
-                                      : kept_classes(options.select, all, source);
-  const std::vector<bool> wanted = classes.empty() ? std::vector<bool>(all.names.size(), true)
-                                                   : kept_classes(classes, all, source);
+  const RowSource& source = *input.source;
+  const Labels& all = source.labels();
+  const std::vector<bool> is_split = split.select.empty()
+                                         ? whole_classes_in(split.rows, all)
+                                         : kept_classes(split.select, all, source.labels_source());
+  const std::vector<bool> is_wanted = classes.empty()
+                                          ? std::vector<bool>(all.names.size(), true)
+                                          : kept_classes(classes, all, source.labels_source());
+  std::vector<int64_t> others;  // never rows that are split by number
+  for (int64_t row = 0; row < source.num_rows() && !split.rows.empty(); ++row)
+    if (!std::binary_search(split.rows.begin(), split.rows.end(), row)) others.push_back(row);
   ContextCandidates candidates;
   for (size_t c = 0; c < all.names.size(); ++c) {
-    if (!wanted[c] || split[c]) continue;
-    candidates.data.push_back(rows.select(quoted_class(all.names[c])));
+    if (!is_wanted[c] || is_split[c]) continue;
+    candidates.data.push_back(source.take(quoted_class(all.names[c]), others));
     candidates.names.push_back(all.names[c]);
   }
   if (candidates.data.empty())
     throw InvalidArgument(fmt::format(
-        "select is '{}', which leaves no class to be a context: select fewer", options.select));
+        "select is '{}', which leaves no class to be a context: select fewer", split.select));
   return candidates;
 }
 
 RankingState::RankingState(std::string path, std::string key)
     : path_(std::move(path)), key_(std::move(key)) {
-  std::ifstream file(path_);
-  if (!file) return;
-  std::stringstream text;
-  text << file.rdbuf();
+  const std::optional<std::string> text = try_read_text_file(path_);
+  if (!text) return;
   try {
-    const Json json = Json::parse(text.str());
+    const Json json = Json::parse(*text);
     if (json.at("key") != key_)
       throw InvalidArgument(fmt::format(
           "{} belongs to a ranking of other data or options: name another file, or remove it",
@@ -166,7 +171,7 @@ std::string ranking_csv(const DcpRanking& ranking) {
   std::string text = "rank,context,consensus,gain,stability,agreement,objective,sizes\n";
   int rank = 0;
   for (const DcpRankedContext& one : ranking.contexts)
-    text += fmt::format("{},{},{},{},{},{},{},{}\n", ++rank, quoted_class(one.split.name),
+    text += fmt::format("{},{},{},{},{},{},{},{}\n", ++rank, csv_cell(one.split.name),
                         one.consensus, one.split.gain, one.split.stability, one.split.agreement,
                         one.split.objective, fmt::join(part_sizes(one.split.labels), " "));
   return text;
@@ -188,8 +193,8 @@ void add_ranking(const DcpRanking& ranking, size_t num_candidates, RunSummary& s
   if (ranking.contexts.size() < num_candidates)
     summary.warnings.push_back(
         fmt::format("only {} of {} contexts were run before the stop: with --resume FILE the same "
-                    "command goes on where it was",
+                    "command resumes there",
                     ranking.contexts.size(), num_candidates));
 }
 
-}  // namespace milieu::cli
+}  // namespace milieu

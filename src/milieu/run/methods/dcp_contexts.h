@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// `milieu dcp --rank-contexts`: which candidates there are, what is kept of a stopped ranking, and
-// how a ranking is shown.
+// Ranking contexts: which candidates there are, what is kept of a stopped ranking, and how a
+// ranking is shown.
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
 
-#include "method.h"
+#include "milieu/input/input.h"
 #include "milieu/dcp/dcp_rank.h"
 
-namespace milieu::cli {
+namespace milieu {
 
 // Candidates with the memory they live in.
 struct ContextCandidates {
@@ -19,10 +19,17 @@ struct ContextCandidates {
   std::vector<DcpContext> views() const;
 };
 
+// The rows that are split: classes of INPUT, or row numbers.
+struct SplitRows {
+  std::string select;
+  std::vector<int64_t> rows;
+};
+
 // Every file of a folder, by name; or each of the classes in `classes` (empty: all classes of INPUT
-// but the selected ones).
-ContextCandidates candidates_from_folder(const std::string& folder, const LoadOptions& options);
-ContextCandidates candidates_from_classes(const RowFiles& rows, const std::string& classes);
+// but those that are split).
+ContextCandidates candidates_from_folder(const std::string& folder, int num_threads);
+ContextCandidates candidates_from_classes(const Input& input, const SplitRows& split,
+                                          const std::string& classes);
 
 // Splits of an earlier ranking, kept in a file. It belongs to one input and one set of options:
 // `key` says which.
@@ -48,4 +55,4 @@ std::string ranking_csv(const DcpRanking& ranking);
 // The entries it adds to a summary.
 void add_ranking(const DcpRanking& ranking, size_t num_candidates, RunSummary& summary);
 
-}  // namespace milieu::cli
+}  // namespace milieu

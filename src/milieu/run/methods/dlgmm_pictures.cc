@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dlgmm_pictures.h"
+#include "milieu/run/methods/dlgmm_pictures.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "milieu/render/color.h"
 #include "milieu/render/png.h"
 
-namespace milieu::cli {
+namespace milieu {
 
 namespace {
 
@@ -273,4 +273,4 @@ std::string draw_word_maps(const PatchImages& images, const std::vector<int>& wo
   return encode_png(draw_maps(images, drawn_word_maps(images), words));
 }
 
-}  // namespace milieu::cli
+}  // namespace milieu

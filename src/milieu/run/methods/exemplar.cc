@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// milieu exemplar: exemplar/search/exemplar.h on the command line.
+// exemplar (exemplar/search/exemplar.h) as a run: with a given distance, or with a learned one.
+#include "milieu/exemplar/search/exemplar.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <memory>
 
-#include "cli/commands.h"
-#include "learn_sets.h"
-#include "method.h"
 #include "milieu/base/error.h"
-#include "milieu/data/mapped_file.h"
-#include "milieu/exemplar/search/exemplar.h"
+#include "milieu/data/csv_text.h"
+#include "milieu/data/text_file.h"
 #include "milieu/exemplar/learn/learned_distance.h"
+#include "milieu/input/training_sets.h"
+#include "milieu/run/methods/entries.h"
+#include "milieu/run/predictor_internal.h"
 #include "milieu/store/run_folder.h"
-#include "rows.h"
 
-namespace milieu::cli {
+namespace milieu {
 
 namespace {
-
-struct ExemplarFiles {
-  std::string penalties;
-  std::string lists;
-  std::string model;
-};
 
 // What is done with a learned distance.
 struct LearnedUse {
@@ -38,149 +30,112 @@ void visit_fields(LearnedUse& o, Visitor&& v) {
     "with --model: give each row the class of the nearest training sample instead of clustering");
 }
 
+struct LearnedFile {
+  std::string model;
+};
+
 template <class Visitor>
-void visit_fields(ExemplarFiles& o, Visitor&& v) {
-  v("penalties", o.penalties, anything(),
-    "file with the penalty of every row, in place of --penalty");
-  v("lists", o.lists, anything(),
-    "file of three columns, row of INPUT, row that may serve it, cost: only these pairs count, in "
-    "place of a distance");
+void visit_fields(LearnedFile& o, Visitor&& v) {
   v("model", o.model, anything(),
     "run folder of milieu exemplar learn: its distance and penalty, in place of --distance");
 }
 
-// A row number in the lists, as a kept row; -1 when --select dropped it.
-int64_t kept_row(float value, const std::vector<int64_t>& kept, int64_t num_rows,
-                 const std::string& path, int64_t line) {
-  if (!(value >= 0 && value < static_cast<float>(num_rows)) || value != std::floor(value))
-    throw DataError(fmt::format(
-        "{} names row {} in entry {} (counted from 0), must be a whole number from 0 to "
-        "{}: the rows of INPUT",
-        path, value, line, num_rows - 1));
-  return kept.empty() ? static_cast<int64_t>(value) : kept[static_cast<size_t>(value)];
-}
-
-std::vector<ServiceEntry> read_lists(const std::string& path, RowFiles& rows) {
-  const Dataset file = load_dataset(path);
-  const FloatView values = file.points.view();
-  if (values.cols() != 3)
-    throw DataError(
-        fmt::format("{} has {} columns, must have three: row, row that may serve it, cost", path,
-                    values.cols()));
-  const Dataset& data = rows.data();
-  int64_t num_rows = data.points.rows();
-  std::vector<int64_t> kept;
-  if (!data.rows.empty()) {
-    num_rows = rows.num_rows();
-    kept.assign(static_cast<size_t>(num_rows), -1);
-    for (size_t i = 0; i < data.rows.size(); ++i)
-      kept[static_cast<size_t>(data.rows[i])] = static_cast<int64_t>(i);
-  }
-  std::vector<ServiceEntry> entries;
-  for (int64_t i = 0; i < values.rows(); ++i) {
-    const int64_t p = kept_row(values(i, 0), kept, num_rows, path, i);
-    const int64_t q = kept_row(values(i, 1), kept, num_rows, path, i);
-    if (p >= 0 && q >= 0)
-      entries.push_back({static_cast<int>(p), static_cast<int>(q), values(i, 2)});
-  }
-  return entries;
-}
-
-class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarFiles> {
+class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarInput> {
  public:
   std::vector<Field> option_fields() override {
     std::vector<Field> fields = fields_of(options_);
     for (Field& field : fields_of(use_)) fields.push_back(std::move(field));
     return fields;
   }
-  std::string model_of_input() const override { return files_.model; }
+  std::vector<Field> own_fields() override { return fields_of(learned_file_); }
 
-  std::optional<Dataset> load_own_input(const std::string& path, const LoadOptions& options,
-                                        OwnInput&) override {
-    if (files_.model.empty()) {
-      if (use_.classify) throw UsageError("--classify needs --model: a learned distance");
-      return std::nullopt;
+  Input read(InputSpec& spec, Monitor& monitor) override {
+    if (learned_file_.model.empty()) {
+      if (use_.classify) throw InvalidArgument("--classify needs --model: a learned distance");
+      return read_rows(spec, num_threads(), "", monitor);
     }
     read_model();
-    if (learned_.form == "precomputed") return load_cost_matrices(path, options);
-    if (is_list_of_files(path)) return load_views(path, options, nullptr);
-    return std::nullopt;
+    const LoadOptions load = load_options_of(spec, num_threads());
+    Input input;
+    if (learned_.form == "precomputed") {
+      input.matrices = load_matrices(spec.path, num_threads(), nullptr);
+      input.data = make_dataset(input.matrices[0], {}, {}, spec.path, load);
+      return input;
+    }
+    if (!is_list_of_files(spec.path))
+      return read_rows(spec, num_threads(), learned_file_.model, monitor);
+    input.data = load_views(files_of(spec.path), load).data;
+    input.data.source = spec.path;
+    return input;
   }
 
-  void load_files(RowFiles& rows) override {
-    if (!files_.penalties.empty()) penalties_ = rows.weights(files_.penalties);
-    if (!files_.lists.empty()) entries_ = read_lists(files_.lists, rows);
+  void bind(InputBinder& binder) override {
+    visit_inputs(input_, binder);
+    binder_ = &binder;
   }
 
-  MethodResult fit(const Dataset& data, Monitor& monitor) override {
-    if (!files_.model.empty()) return fit_learned(data, monitor);
-    if (!files_.lists.empty()) return fit_lists(data.points.rows(), monitor);
-    ExemplarInput input;
-    input.points = data.points.view();
-    input.penalties = penalties_;
-    return to_method_result(fit_exemplar(input, options_, monitor));
+  RunOutcome fit(const Input& input, Monitor& monitor) override {
+    if (!learned_file_.model.empty()) return fit_learned(input, monitor);
+    if (files().has("lists")) return fit_lists(input.data.points.rows(), monitor);
+    input_.points = input.data.points.view();
+    return to_outcome(fit_exemplar(input_, options_, monitor));
   }
 
  private:
-  MethodResult fit_lists(int64_t n, Monitor& monitor) {
-    std::vector<double> penalties = penalties_;
+  RunOutcome fit_lists(int64_t n, Monitor& monitor) {
+    std::vector<ServiceEntry>& entries = binder_->service_entries();
+    std::vector<double> penalties(input_.penalties.begin(), input_.penalties.end());
     if (penalties.empty()) {
       std::vector<float> costs;
-      for (const ServiceEntry& entry : entries_)
+      for (const ServiceEntry& entry : entries)
         if (entry.p != entry.q) costs.push_back(entry.cost);
       penalties.assign(static_cast<size_t>(n),
                        penalty_from_text(options_.penalty, std::move(costs)));
     }
-    const ServiceLists lists = lists_from_entries(n, std::move(entries_), penalties, {});
+    const ServiceLists lists = lists_from_entries(n, std::move(entries), penalties, {});
     ExemplarInput input;
     input.lists = &lists;
-    return to_method_result(fit_exemplar(input, options_, monitor));
+    return to_outcome(fit_exemplar(input, options_, monitor));
   }
 
   void read_model() {
-    const std::string path = resolve_model_path(files_.model);
+    const std::string path = resolve_model_path(learned_file_.model);
     learned_ = from_model_file<LearnedDistance>(read_model_file(path), path);
     check_learned_distance(learned_, path);
     if (options_.distance != ExemplarOptions().distance)
-      throw UsageError("distance is given, but --model brings its own: leave one of them out");
-    if (!files_.penalties.empty() || !files_.lists.empty())
-      throw UsageError("--penalties and --lists do not go with --model");
+      throw InvalidArgument("distance is given, but --model brings its own: leave one of them out");
+    if (files().has("penalties") || files().has("lists"))
+      throw InvalidArgument("--penalties and --lists cannot be combined with --model");
   }
 
-  Dataset load_cost_matrices(const std::string& path, const LoadOptions& options) {
-    matrices_ = load_matrices(path, options.num_threads, nullptr);
-    return make_dataset(matrices_[0], {}, {}, path, options);
-  }
-
-  MethodResult fit_learned(const Dataset& data, Monitor& monitor) {
-    if (use_.classify) return classify(data, monitor);
+  RunOutcome fit_learned(const Input& input, Monitor& monitor) {
+    if (use_.classify) return classify(input.data, monitor);
     std::vector<FloatView> views;
-    for (const Points& matrix : matrices_) views.push_back(matrix.view());
-    MethodResult out = to_method_result(
+    for (const Points& matrix : input.matrices) views.push_back(matrix.view());
+    RunOutcome out = to_outcome(
         learned_.form == "precomputed"
             ? fit_learned_exemplar(learned_, views, options_, monitor)
-            : fit_learned_exemplar(learned_, data.points.view(), options_, monitor));
+            : fit_learned_exemplar(learned_, input.data.points.view(), options_, monitor));
     out.files.push_back({"weights.csv", weights_csv()});
     return out;
   }
 
   // The learned weights, with the shares that the training wrote beside its model.
   std::string weights_csv() const {
-    namespace fs = std::filesystem;
-    const fs::path written =
-        fs::path(resolve_model_path(files_.model)).parent_path() / "weights.csv";
-    if (fs::is_regular_file(written))
-      return std::string(MappedFile::open(written.string())->text());
+    const std::string folder =
+        std::filesystem::path(resolve_model_path(learned_file_.model)).parent_path().string();
+    if (const auto written = try_read_text_file((folder.empty() ? "." : folder) + "/weights.csv"))
+      return *written;
     std::string text = "candidate,weight\n";
     const std::vector<std::string> names = lines_of(learned_.names);
     for (size_t t = 0; t < names.size(); ++t)
-      text += fmt::format("{},{}\n", names[t], learned_.weights[t]);
+      text += fmt::format("{},{}\n", csv_cell(names[t]), learned_.weights[t]);
     return text;
   }
 
-  MethodResult classify(const Dataset& data, Monitor& monitor) {
+  RunOutcome classify(const Dataset& data, Monitor& monitor) {
     const Stopwatch watch;
-    MethodResult out;
+    RunOutcome out;
     out.labels = classify_learned(learned_, data.points.view(), options_.num_threads, monitor);
     const std::vector<std::string> names = lines_of(learned_.class_names);
     RunSummary& s = out.summary;
@@ -193,41 +148,49 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarFiles> {
         monitor.should_stop() ? termination_from(monitor.stop_reason()) : Termination::Converged;
     set_sizes(s, out.labels, static_cast<int>(names.size()));
     s.extra.emplace_back("classes", names);
-    if (!data.labels.empty()) s.extra.emplace_back("class_accuracy", accuracy(data.labels, out));
+    if (!data.labels.empty())
+      s.extra.emplace_back("class_accuracy", accuracy(data.labels, out.labels));
     std::string csv = "class,name\n";
-    for (size_t c = 0; c < names.size(); ++c) csv += fmt::format("{},{}\n", c, names[c]);
+    for (size_t c = 0; c < names.size(); ++c) csv += fmt::format("{},{}\n", c, csv_cell(names[c]));
     out.files.push_back({"classes.csv", csv});
     s.seconds = watch.seconds();
     return out;
   }
 
-  // Share of rows whose class, by name, is the true one.
-  double accuracy(const Labels& truth, const MethodResult& out) const {
+  // Fraction of rows whose class, by name, is the true one.
+  double accuracy(const Labels& truth, const std::vector<int>& labels) const {
     const std::vector<std::string> names = lines_of(learned_.class_names);
     int64_t right = 0, known = 0;
     for (size_t i = 0; i < truth.indices.size(); ++i) {
       if (truth.indices[i] < 0) continue;
       ++known;
       right += truth.names[static_cast<size_t>(truth.indices[i])] ==
-               names[static_cast<size_t>(out.labels[i])];
+               names[static_cast<size_t>(labels[i])];
     }
     return known > 0 ? static_cast<double>(right) / static_cast<double>(known) : 0.0;
   }
 
   LearnedUse use_;
+  LearnedFile learned_file_;
   LearnedDistance learned_;
-  std::vector<Points> matrices_;  // of a distance learned from matrices
-  std::vector<double> penalties_;
-  std::vector<ServiceEntry> entries_;
+  InputBinder* binder_ = nullptr;
 };
 
-constexpr std::string_view kExample =
+// The class of the nearest training sample.
+std::vector<int> predict_learned(const ModelFile& file, FloatView points, int num_threads,
+                                 const std::string& source) {
+  const LearnedDistance model = from_model_file<LearnedDistance>(file, source);
+  check_learned_distance(model, source);
+  return classify_learned(model, points, num_threads);
+}
+
+constexpr const char* kExample =
     "  milieu exemplar faces.npy --penalty 25 --out run\n"
-    "    chooses the rows that represent the rest, as many as pay for 25 each, and says by how\n"
-    "    much another choice could be better at most. A wished number, or a matrix of costs:\n"
+    "    chooses the rows that represent the rest, each at the price of 25, and bounds how much\n"
+    "    better another choice could be. A given number, or a matrix of costs:\n"
     "  milieu exemplar faces.npy -k 12 --distance l1\n"
     "  milieu exemplar costs.npy --distance precomputed --penalty median\n"
-    "    A few candidates for each row (columns: row, row that may serve it, cost):\n"
+    "    A few candidates per row (columns: row, row that may represent it, cost):\n"
     "  milieu exemplar faces.npy --lists pairs.csv --penalty 25\n"
     "    With a distance learned from example clusterings (milieu help exemplar learn):\n"
     "  milieu exemplar learn old.npy:groups.npy --out distance\n"
@@ -235,12 +198,15 @@ constexpr std::string_view kExample =
 
 }  // namespace
 
-Command exemplar_command() {
+MethodEntry exemplar_method() {
   return {.name = "exemplar",
+          .title = "Exemplar clustering",
           .summary = "samples that represent the rest, with a certified bound",
+          .group = MethodGroup::Context,
           .example = kExample,
-          .make_method = std::make_unique<ExemplarMethod>,
-          .subcommands = {exemplar_learn_command()}};
+          .make = std::make_unique<ExemplarMethod>,
+          .predictors = {internal::predictor<&ExemplarModel::exemplars>(),
+                         {LearnedDistance::kKind, predict_learned}}};
 }
 
-}  // namespace milieu::cli
+}  // namespace milieu

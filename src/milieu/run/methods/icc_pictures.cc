@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/render/icc_pictures.h"
+#include "milieu/run/methods/icc_pictures.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "icc_run.h"
+#include "milieu/run/methods/icc_run.h"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include "milieu/classify/class_labels.h"
 #include "milieu/classify/overlap.h"
 #include "milieu/icc/icc_compare.h"
-#include "milieu/render/icc_pictures.h"
+#include "milieu/run/methods/icc_pictures.h"
 
-namespace milieu::cli {
+namespace milieu {
 
 namespace {
 
@@ -47,7 +47,7 @@ void require_classes(const IccRunInput& input, const IccRunOptions& options) {
           "auto, cv and holdout compare classes: give --labels or --label-column");
 }
 
-// Overlap of the classes in the space of the densities: one Gaussian a class, ICC's sub-classes,
+// Overlap of the classes in the space of the densities: one Gaussian per class, ICC's sub-classes,
 // and as many components of a mixture.
 void add_overlaps(RunSummary& summary, const IccResult& result, const Labelled& data,
                   const IccClassifierOptions& options) {
@@ -74,7 +74,7 @@ std::vector<Value> extra_of(const RunSummary& summary, std::string_view name) {
   return {};
 }
 
-// How sure the sub-classes are, after --bootstrap: a line each, and a line a class.
+// How sure the sub-classes are, after --bootstrap: one line each, and one per class.
 std::string survival_text(const IccResult& result, const std::vector<std::string>& class_names) {
   const RunSummary& summary = result.summary;
   const auto persistence = extra_of<double>(summary, "persistence");
@@ -99,7 +99,7 @@ std::string survival_text(const IccResult& result, const std::vector<std::string
   return text;
 }
 
-void add_comparison(MethodResult& out, const Labelled& data, const IccRunOptions& options,
+void add_comparison(RunOutcome& out, const Labelled& data, const IccRunOptions& options,
                     Monitor& monitor) {
   IccCompareOptions compare;
   compare.classifier = options.classifier;
@@ -125,7 +125,7 @@ void add_comparison(MethodResult& out, const Labelled& data, const IccRunOptions
   out.files.push_back({"comparison.csv", comparison_csv(table)});
 }
 
-void add_pictures(MethodResult& out, const IccRunInput& input, const IccResult& result) {
+void add_pictures(RunOutcome& out, const IccRunInput& input, const IccResult& result) {
   if (static_cast<size_t>(input.points.rows()) > kMaxPictureRows) return;
   const FloatView points = input.coordinates.empty() ? input.points : input.coordinates;
   const Matrix<double> places = project(result.model, points);
@@ -137,7 +137,7 @@ void add_pictures(MethodResult& out, const IccRunInput& input, const IccResult& 
 }
 
 // The samples as each pipeline sees them [Yu13, Figure 4].
-void add_projections(MethodResult& out, const Labelled& data, const IccClassifierOptions& options,
+void add_projections(RunOutcome& out, const Labelled& data, const IccClassifierOptions& options,
                      Monitor& monitor) {
   if (data.classes.size() > kMaxPictureRows || monitor.should_stop()) return;
   std::vector<ScatterPanel> panels;
@@ -171,7 +171,7 @@ void apply_paper_preset(IccClassifierOptions& options) {
   options.rule = IccRule::Best;
 }
 
-MethodResult run_icc(const IccRunInput& input, const IccRunOptions& options, Monitor& monitor) {
+RunOutcome run_icc(const IccRunInput& input, const IccRunOptions& options, Monitor& monitor) {
   require_classes(input, options);
   IccRunOptions chosen = options;
   const bool has_classes = std::ranges::any_of(input.classes, [](int c) { return c >= 0; });
@@ -184,12 +184,10 @@ MethodResult run_icc(const IccRunInput& input, const IccRunOptions& options, Mon
     chosen.classifier = best.options;
     choice = {{"chosen", best.text}, {"cross_validated_accuracy", best.accuracy}};
   }
-  Matrix<double> axes;
-  if (!input.axes.empty()) axes = widen(input.axes);
   IccOptions icc = chosen.classifier.icc;
   if (chosen.classifier.split == IccSplit::None) icc.min_size = 1 << 30;  // chosen: no split
-  IccResult result = fit_icc({input.points, input.classes, input.coordinates, axes}, icc, monitor);
-  MethodResult out;
+  IccResult result = fit_icc(input, icc, monitor);
+  RunOutcome out;
   const bool is_projected = input.coordinates.empty() && input.axes.empty();
   result.summary.extra.insert(result.summary.extra.end(), choice.begin(), choice.end());
   if (has_classes && is_projected && !monitor.should_stop())
@@ -205,4 +203,4 @@ MethodResult run_icc(const IccRunInput& input, const IccRunOptions& options, Mon
   return out;
 }
 
-}  // namespace milieu::cli
+}  // namespace milieu

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of `milieu icc`: the fit, what is said about it, comparisons, pictures.
+// A run of icc: the fit, what is said about it, comparisons, pictures.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include "method.h"
+#include "milieu/run/method.h"
 #include "milieu/icc/icc_classifier.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu::cli {
+namespace milieu {
 
 struct IccRunOptions {
   IccClassifierOptions classifier;
   int cv = 0;          // folds; 0: none
-  double holdout = 0;  // share; 0: none
+  double holdout = 0;  // fraction; 0: none
   int repeat = 1;
 };
 
@@ -23,26 +23,29 @@ template <class Visitor>
 void visit_fields(IccRunOptions& o, Visitor&& v) {
   visit_fields(o.classifier, v);
   v("cv", o.cv, at_least(0),
-    "compare classifiers with and without sub-classes by cross-validation in so many parts");
+    "compare classifiers with and without sub-classes by cross-validation with this many folds");
   v("holdout", o.holdout, between(0, 0.99),
-    "the same by testing a random share of the rows, as the paper does");
+    "the same by testing a random fraction of the rows, as in the paper");
   v("repeat", o.repeat, at_least(1), "trials of --cv or --holdout");
 }
 
-struct IccRunInput {
-  FloatView points;
-  std::span<const int> classes;          // empty: no classes
+struct IccRunInput : IccInput {
   std::vector<std::string> class_names;  // of the classes
-  std::span<const int> groups;
-  FloatView coordinates;
-  FloatView axes;
+  std::span<const int> groups;           // n: rows of a group are tested together; empty: none
 };
+
+template <class Visitor>
+void visit_inputs(IccRunInput& in, Visitor&& v) {
+  visit_inputs(static_cast<IccInput&>(in), v);
+  v("groups", in.groups, InputRule{InputKind::Classes, "n"},
+    "group of every sample: cross-validation tests groups together");
+}
 
 // Labels, summary with overlaps and comparison, model, pictures. Throws InvalidArgument for --auto,
 // --cv and --holdout without classes.
-MethodResult run_icc(const IccRunInput& input, const IccRunOptions& options, Monitor& monitor);
+RunOutcome run_icc(const IccRunInput& input, const IccRunOptions& options, Monitor& monitor);
 
 // The values of [Yu13, section 3]: 600 x 200 cells, s 25, z 100, gradient ascent, no merging.
 void apply_paper_preset(IccClassifierOptions& options);
 
-}  // namespace milieu::cli
+}  // namespace milieu

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/run/predict.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "milieu/base/error.h"
+#include "milieu/dlgmm/dlgmm.h"
+#include "milieu/input/patch_folder.h"
+#include "milieu/input/patch_projection.h"
+#include "milieu/input/training.h"
+#include "milieu/run/predictor.h"
+#include "milieu/store/json.h"
+#include "milieu/store/run_folder.h"
+
+namespace milieu {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// How training turned images into patches.
+PatchOptions read_patch_options(const ModelFile& file, const std::string& model_path) {
+  DlgmmOptions method;
+  PatchOptions patches;
+  std::vector<Field> fields = fields_of(method);
+  for (Field& field : fields_of(patches)) fields.push_back(std::move(field));
+  if (!file.options_json.empty()) options_from_json(file.options_json, fields, model_path);
+  return patches;
+}
+
+// New patches must be made as those of training: a folder must have, or gets, its feature.
+PatchRequest request_like_training(const PredictRequest& request, const ModelFile& file,
+                                   Matrix<float> projection) {
+  PatchRequest patches;
+  patches.path = request.input;
+  patches.files = request.files;
+  patches.options = read_patch_options(file, request.model);
+  patches.load = request.load;
+  patches.seed = 0;
+  if (projection.empty()) patches.options.num_components = 0;
+  patches.projection = std::move(projection);
+  std::error_code error;
+  if (!fs::is_directory(request.input, error)) return patches;
+  const Training training = read_training(request.model);
+  patches.feature = training.feature;
+  patches.max_side = training.max_side;
+  if (!patches.feature.empty()) patches.options.step = 0;  // the feature has it
+  if (training.offsets.empty()) patches.feature = patch_feature(patches);
+  patches.options.step = 0;
+  return patches;
+}
+
+void check_width(const DlgmmModel& model, const std::string& model_path,
+                 const PatchImages& images) {
+  if (images.root.empty() || !images.projection.empty() ||
+      images.patches.cols() == model.words.cols())
+    return;
+  throw InvalidArgument(fmt::format(
+      "the model was fitted on {} numbers per patch, the patches of {} have {}: {} has no "
+      "projection for them, or is a model of other patches",
+      model.words.cols(), images.source, images.patches.cols(), model_path));
+}
+
+Prediction predict_images(const PredictRequest& request, const ModelFile& file,
+                          Monitor& monitor) {
+  const DlgmmModel model = from_model_file<DlgmmModel>(file, request.model);
+  Prediction out;
+  out.patches = load_patch_images(
+      request_like_training(request, file, projection_of_model(model, request.model)), monitor);
+  PatchImages& images = out.patches;
+  images.set_bands(model.num_bands);
+  check_width(model, request.model, images);
+  DlgmmPrediction prediction =
+      infer_images(model, images.view(), request.load.num_threads, monitor);
+  out.data = image_dataset(images);
+  out.labels = std::move(prediction.labels);
+  out.warnings = images.warnings;
+  if (monitor.should_stop()) return out;
+  if (request.wants_words)
+    out.words =
+        word_map(model, images.view(), prediction.alpha.view(), request.load.num_threads);
+  out.probabilities = std::move(prediction.probabilities);
+  return out;
+}
+
+}  // namespace
+
+Prediction predict_input(const PredictRequest& request, Monitor& monitor) {
+  const std::string path = resolve_model_path(request.model);
+  const ModelFile file = read_model_file(path);
+  Prediction out;
+  if (file.kind == DlgmmModel::kKind) {
+    out = predict_images(request, file, monitor);
+  } else {
+    InputRows input = open_rows_like_training(request.input, request.model, request.images,
+                                              request.load, monitor);
+    out.data = input.rows.take(request.load.select, request.load.rows);
+    out.labels = predict_with(file, out.data.points.view(), request.load.num_threads, path);
+    out.warnings = std::move(input.warnings);
+  }
+  out.kind = file.kind;
+  return out;
+}
+
+}  // namespace milieu
