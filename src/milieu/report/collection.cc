@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "serve/collection.h"
+#include "milieu/report/collection.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "milieu/linalg/gemm.h"
 #include "milieu/linalg/pca.h"
 
-namespace milieu::serve {
+namespace milieu {
 
 namespace {
 
@@ -117,4 +117,4 @@ std::string Collection::row_name(int64_t row) const {
 
 const std::vector<float>& Collection::map() const { return map_.get(); }
 
-}  // namespace milieu::serve
+}  // namespace milieu

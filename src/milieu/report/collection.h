@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is being explored: the rows, their classes and pictures, loaded once. Read-only after
+// The rows that a run is about, with their classes and images, loaded once. Read-only after
 // construction, so that every thread may look at it.
 #pragma once
 
@@ -12,31 +12,31 @@
 #include "milieu/data/groups.h"
 #include "milieu/render/png.h"
 
-namespace milieu::serve {
+namespace milieu {
 
 struct CollectionOptions {
   Dataset data;         // all rows
-  std::string root;     // folder of the pictures; "": rows of numbers
-  std::string feature;  // what the rows are of the pictures; "" for vectors
+  std::string root;     // the image folder; "": rows of numbers
+  std::string feature;  // what describes the images; "" for vectors
   int image_width = 0;  // rows that are grey images themselves; 0: they are not
   int image_height = 0;
   std::string cache_folder;      // thumbnails are kept below it; "": not kept
   Groups groups;                 // rows that occur together, for cac; none: not known
   std::vector<float> positions;  // x, y of each row, for cac and the map; empty: not known
-  int keypoint_side = 1024;      // longer pictures are scaled down to it before cac reads them
+  int keypoint_side = 1024;      // longer images are scaled down to it before cac reads them
 };
 
 class Collection {
  public:
   explicit Collection(CollectionOptions options);
-  Collection(const Collection&) = delete;  // the map is made from this very object
+  Collection(const Collection&) = delete;  // the map refers to this object
   Collection& operator=(const Collection&) = delete;
 
   const Dataset& data() const { return options_.data; }
   int64_t size() const { return data().points.rows(); }
   std::string name() const;  // the last part of the path
-  bool is_of_pictures() const { return !options_.root.empty(); }
-  bool has_pictures() const { return is_of_pictures() || options_.image_width > 0; }
+  bool has_image_files() const { return !options_.root.empty(); }
+  bool has_images() const { return has_image_files() || options_.image_width > 0; }
   const std::string& root() const { return options_.root; }
   const std::string& feature() const { return options_.feature; }
   const std::string& cache_folder() const { return options_.cache_folder; }
@@ -65,10 +65,4 @@ class Collection {
 // few columns, by subspace iteration for many: a view, not a result.
 std::vector<float> principal_map(FloatView points);
 
-// The bytes of a file below `root`. `name` may not leave it, by whatever means (.., a symbolic
-// link): the kernel refuses. Throws IoError, also for anything but a regular file of at most
-// `max_bytes`.
-std::vector<uint8_t> read_below(const std::string& root, const std::string& name,
-                                int64_t max_bytes = int64_t{256} << 20);
-
-}  // namespace milieu::serve
+}  // namespace milieu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "serve/collection.h"
+#include "milieu/report/collection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@
 #include "milieu/base/random.h"
 #include "milieu/linalg/pca.h"
 #include "milieu/testing/temp_dir.h"
-#include "serve/report_page.h"
+#include "milieu/report/report_page.h"
 
-namespace milieu::serve {
+namespace milieu {
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,4 +105,4 @@ TEST(ReportPage, HoldsDataThatCannotEndTheirScript) {
 }
 
 }  // namespace
-}  // namespace milieu::serve
+}  // namespace milieu

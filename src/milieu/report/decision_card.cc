@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/render/decision_card.h"
+#include "milieu/report/decision_card.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The assembler copies the files into the object: no generated source, no compile time.
-#include "serve/page_assets.h"
+#include "milieu/report/page_assets.h"
+
+#ifdef MILIEU_PAGE_DIR
 
 #define MILIEU_EMBED(name, file)                                \
   asm(".section .rodata\n"                                      \
@@ -18,7 +20,7 @@ MILIEU_EMBED(html, "/index.html");
 MILIEU_EMBED(script, "/assets/app.js");
 MILIEU_EMBED(style, "/assets/app.css");
 
-namespace milieu::serve {
+namespace milieu {
 
 PageAssets page_assets() {
   return {{milieu_page_html, milieu_page_html_end},
@@ -26,4 +28,14 @@ PageAssets page_assets() {
           {milieu_page_style, milieu_page_style_end}};
 }
 
-}  // namespace milieu::serve
+}  // namespace milieu
+
+#else
+
+namespace milieu {
+
+PageAssets page_assets() { return {}; }
+
+}  // namespace milieu
+
+#endif

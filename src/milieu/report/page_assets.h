@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace milieu::serve {
+namespace milieu {
 
 struct PageAssets {
   std::string_view html;    // index.html; names /assets/app.js and /assets/app.css
@@ -13,6 +13,7 @@ struct PageAssets {
   std::string_view style;
 };
 
+// All empty in a program that was built without the page.
 PageAssets page_assets();
 
-}  // namespace milieu::serve
+}  // namespace milieu

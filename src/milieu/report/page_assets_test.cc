@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "serve/page_assets.h"
+#include "milieu/report/page_assets.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <regex>
 #include <string>
 
-namespace milieu::serve {
+namespace milieu {
 namespace {
 
 using testing::HasSubstr;
@@ -35,4 +35,4 @@ TEST(PageAssets, ScriptCanStandInAPage) {
 }
 
 }  // namespace
-}  // namespace milieu::serve
+}  // namespace milieu

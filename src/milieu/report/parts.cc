@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be said about each part of a run: typical rows, rows at the border, what sets it
+// What a report says about each part of a run: typical rows, rows at the border, what sets it
 // apart.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,19 +10,19 @@
 
 #include "milieu/linalg/distance.h"
 #include "milieu/neighbors/neighbors.h"
-#include "serve/run_result.h"
+#include "milieu/report/run_view.h"
 
-namespace milieu::serve {
+namespace milieu {
 
 namespace {
 
 constexpr size_t kShown = 24;         // typical rows and rows at the border
 constexpr int kNamedColumns = 3;      // columns that a sentence names
 constexpr double kClearEffect = 0.8;  // difference of means, in standard deviations
-constexpr double kClearShare = 1.25;  // a class is told when it is so much more frequent
-constexpr double kClearDistance = 1;  // of a part's mean from the rest's, in its own spreads
+constexpr double kClearShare = 1.25;  // a class is named when it is this much more frequent
+constexpr double kClearDistance = 1;  // of a part's mean from that of the rest, in its own spread
 
-// Means of the parts, a row each; a part without rows keeps zeros.
+// Means of the parts, one row each; a part without rows keeps zeros.
 Matrix<float> part_means(FloatView points, std::span<const int32_t> rows,
                          std::span<const int32_t> labels, int num_parts) {
   Matrix<double> sums(num_parts, points.cols());
@@ -59,7 +59,7 @@ std::vector<float> own_distances(FloatView points, std::span<const int32_t> rows
   return own;
 }
 
-std::vector<int64_t> first_rows(std::vector<int64_t> places, const RunColumns& columns,
+std::vector<int64_t> first_rows(std::vector<int64_t> places, const ViewColumns& columns,
                                 const std::vector<float>& key) {
   const size_t count = std::min(kShown, places.size());
   std::partial_sort(places.begin(), places.begin() + static_cast<int64_t>(count), places.end(),
@@ -182,7 +182,7 @@ std::vector<float> mean_margins(FloatView points, std::span<const int32_t> rows,
   return margins;
 }
 
-std::vector<PartInfo> describe_parts(const RunColumns& columns, const Collection& collection) {
+std::vector<PartInfo> describe_parts(const ViewColumns& columns, const Collection& collection) {
   const FloatView points = collection.data().points.view();
   const Matrix<float> means = part_means(points, columns.rows, columns.labels, columns.num_parts);
   const std::vector<float> own = own_distances(points, columns.rows, columns.labels, means);
@@ -213,7 +213,7 @@ std::vector<PartInfo> describe_parts(const RunColumns& columns, const Collection
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     const auto total = static_cast<double>(columns.rows.size());
     const std::span<const float> mean = means.view().row_span(static_cast<int64_t>(k));
-    std::string numbers = collection.is_of_pictures() ? "" : column_words(mean, spread);
+    std::string numbers = collection.has_image_files() ? "" : column_words(mean, spread);
     if (numbers.empty()) numbers = distance_words(part, mean, own, spread, total);
     part.apart = part.members.empty()
                      ? "No row belongs to it."
@@ -228,21 +228,4 @@ std::string part_name(const std::vector<std::string>& part_names, int index) {
   return fmt::format("Part {}", index + 1);
 }
 
-Json parts_to_json(const std::vector<PartInfo>& parts, const std::vector<std::string>& part_names) {
-  Json list = Json::array();
-  for (const PartInfo& part : parts) {
-    Json classes = Json::array();
-    for (const auto& [name, count] : part.classes) classes.push_back({name, count});
-    list.push_back({{"index", part.index},
-                    {"name", part_name(part_names, part.index)},
-                    {"size", part.members.size()},
-                    {"mean_margin", part.mean_margin},
-                    {"typical", part.typical},
-                    {"border", part.border},
-                    {"apart", part.apart},
-                    {"classes", std::move(classes)}});
-  }
-  return list;
-}
-
-}  // namespace milieu::serve
+}  // namespace milieu

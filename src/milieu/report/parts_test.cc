@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "milieu/base/random.h"
-#include "serve/run_result.h"
+#include "milieu/report/run_view.h"
 
-namespace milieu::serve {
+namespace milieu {
 namespace {
 
 // The mean of each part's rows, and one distance after the other.
@@ -62,4 +62,4 @@ TEST(MeanMargins, RowsOfNoPartHaveNone) {
 }
 
 }  // namespace
-}  // namespace milieu::serve
+}  // namespace milieu

@@ -11,7 +11,7 @@
 #include "milieu/render/number_text.h"
 #include "milieu/render/page.h"
 #include "milieu/render/point_map.h"
-#include "milieu/render/report_internal.h"
+#include "milieu/report/report_internal.h"
 #include "milieu/render/svg.h"
 
 namespace milieu::internal {

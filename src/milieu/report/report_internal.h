@@ -3,7 +3,7 @@
 #pragma once
 
 #include "milieu/render/html.h"
-#include "milieu/render/report.h"
+#include "milieu/report/static_report.h"
 
 namespace milieu::internal {
 

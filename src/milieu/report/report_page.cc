@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "serve/report_page.h"
+#include "milieu/report/page_json.h"
 
 #include <fmt/format.h>
 
@@ -11,10 +11,11 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
-#include "serve/page_assets.h"
-#include "serve/run_files.h"
+#include "milieu/render/png.h"
+#include "milieu/report/page_assets.h"
+#include "milieu/report/thumbnails.h"
 
-namespace milieu::serve {
+namespace milieu::internal {
 
 namespace {
 
@@ -45,8 +46,8 @@ struct ShownRows {
   int64_t total = 0;  // before thinning
 };
 
-ShownRows choose_rows(const RunColumns& columns, const Collection& collection,
-                      const ReportLimits& limits) {
+ShownRows choose_rows(const ViewColumns& columns, const Collection& collection,
+                      const PageLimits& limits) {
   std::set<int64_t> all(columns.rows.begin(), columns.rows.end());
   all.insert(columns.context_rows.begin(), columns.context_rows.end());
   if (all.empty())
@@ -63,7 +64,7 @@ ShownRows choose_rows(const RunColumns& columns, const Collection& collection,
   return shown;
 }
 
-// The entries of a column whose row is shown; `width` numbers a row.
+// The entries of a column whose row is shown; `width` numbers per row.
 template <class T>
 std::vector<T> pick(const std::vector<T>& values, const std::vector<int32_t>& rows,
                     const ShownRows& shown, size_t width) {
@@ -84,7 +85,7 @@ std::vector<int32_t> places_of(const std::vector<int32_t>& rows, const ShownRows
   return places;
 }
 
-Json columns_data(const RunColumns& columns, const ShownRows& shown) {
+Json columns_data(const ViewColumns& columns, const ShownRows& shown) {
   const auto width = static_cast<size_t>(columns.num_parts);
   Json json = Json::object();
   const auto add = [&](const char* name, const auto& values) {
@@ -101,12 +102,12 @@ Json columns_data(const RunColumns& columns, const ShownRows& shown) {
   return json;
 }
 
-// Rows whose picture is in the sheet: what the parts show first, then evenly from all.
-std::vector<int64_t> choose_pictures(const RunResult& result, const ShownRows& shown,
+// Rows whose thumbnail is in the sheet: what the parts show first, then evenly from all.
+std::vector<int64_t> choose_thumbnails(const RunView& view, const ShownRows& shown,
                                      int64_t limit) {
   std::set<int64_t> chosen;
   for (size_t depth = 0; depth < 24; ++depth)
-    for (const PartInfo& part : result.parts)
+    for (const PartInfo& part : view.parts)
       for (const std::vector<int64_t>* list : {&part.typical, &part.border})
         if (depth < list->size() && static_cast<int64_t>(chosen.size()) < limit &&
             shown.place.contains((*list)[depth]))
@@ -136,7 +137,7 @@ Json make_sheet(const std::vector<int64_t>& rows, const ShownRows& shown,
         pictures[static_cast<size_t>(i)] =
             thumbnails.draw_square(rows[static_cast<size_t>(i)], side);
       } catch (const Error&) {
-        // the report is worth more than this picture
+        // the report is worth more than this thumbnail
       }
     }
   });
@@ -152,34 +153,34 @@ Json make_sheet(const std::vector<int64_t>& rows, const ShownRows& shown,
   const int count = static_cast<int>(drawn.size());
   const int columns = std::max(1, static_cast<int>(std::ceil(std::sqrt(count))));
   const int lines = std::max(1, (count + columns - 1) / columns);
-  RasterImage sheet(columns * side, lines * side, collection.is_of_pictures() ? 3 : 1);
+  RasterImage sheet(columns * side, lines * side, collection.has_image_files() ? 3 : 1);
   for (int at = 0; at < count; ++at)
     draw_cell(*drawn[static_cast<size_t>(at)], at % columns * side, at / columns * side, side,
               sheet);
-  const std::string bytes = collection.is_of_pictures()
+  const std::string bytes = collection.has_image_files()
                                 ? "data:image/jpeg;base64," + base64(encode_jpeg(sheet, 80))
                                 : "data:image/png;base64," + base64(encode_png(sheet));
   return {{"side", side}, {"columns", columns}, {"rows_shown", places}, {"sheet", bytes}};
 }
 
-// Words over pictures: a few pictures larger than in the sheet, with what was found in them.
-void add_words(const CacWords& words, const std::vector<int64_t>& pictures, const ShownRows& shown,
-               const Collection& collection, const ReportLimits& limits, Json& data) {
+// Words over images: a few images larger than in the sheet, with what was found in them.
+void add_words(const WordView& words, const std::vector<int64_t>& pictures, const ShownRows& shown,
+               const Collection& collection, const PageLimits& limits, Json& data) {
   const Thumbnails thumbnails(collection);
   Json listed = Json::array(), held = Json::object();
   for (const int64_t row : pictures) {
-    const auto found = words.pictures.find(static_cast<int32_t>(row));
-    if (found == words.pictures.end()) continue;
-    if (static_cast<int64_t>(listed.size()) == limits.max_word_pictures) break;
+    const auto found = words.images.find(static_cast<int32_t>(row));
+    if (found == words.images.end()) continue;
+    if (static_cast<int64_t>(listed.size()) == limits.max_word_images) break;
     try {
-      Json json = picture_words_json(words, collection, row);
+      Json json = image_words_json(words, collection, row);
       json["picture"] = "data:image/jpeg;base64," +
-                        base64(encode_jpeg(thumbnails.draw(row, limits.word_picture_side), 80));
+                        base64(encode_jpeg(thumbnails.draw(row, limits.word_image_side), 80));
       const int32_t place = shown.place.at(row);
       held[std::to_string(place)] = std::move(json);
       listed.push_back({{"row", place}, {"words", found->second.size()}});
     } catch (const Error&) {
-      // the report is worth more than this picture
+      // the report is worth more than this thumbnail
     }
   }
   data["runs"][0]["extras"]["pictures"] = std::move(listed);
@@ -195,8 +196,8 @@ void renumber(Json& list, const ShownRows& shown) {
   list = std::move(out);
 }
 
-Json detail_data(const RunRecord& run, const RunResult& result, const ShownRows& shown) {
-  Json detail = detail_to_json(run, result);
+Json detail_data(const PageRun& run, const RunView& view, const ShownRows& shown) {
+  Json detail = detail_json(run, view);
   detail["files"] = Json::array();
   const Json sizes = run.summary.is_object() ? run.summary.value("sizes", Json::array()) : Json();
   for (Json& part : detail["parts"]) {
@@ -250,9 +251,9 @@ std::vector<int64_t> thinned(int64_t n, int64_t limit) {
   return places;
 }
 
-Json report_data(const RunRecord& run, const RunResult& result, const Collection& collection,
-                 const ReportLimits& limits) {
-  const ShownRows shown = choose_rows(result.columns, collection, limits);
+Json page_data(const PageRun& run, const RunView& view, const Collection& collection,
+                 const PageLimits& limits) {
+  const ShownRows shown = choose_rows(view.columns, collection, limits);
   std::vector<int32_t> classes;
   std::vector<float> map;
   Json names = Json::array();
@@ -263,7 +264,7 @@ Json report_data(const RunRecord& run, const RunResult& result, const Collection
     map.push_back(whole_map[static_cast<size_t>(2 * row + 1)]);
     names.push_back(collection.row_name(row));
   }
-  Json about = collection_to_json(collection);
+  Json about = collection_json(collection);
   about["n"] = shown.rows.size();
   about["total"] = shown.total;
   Json data{{"collection", std::move(about)},
@@ -271,19 +272,19 @@ Json report_data(const RunRecord& run, const RunResult& result, const Collection
             {"map", base64_of(map)},
             {"names", std::move(names)},
             {"methods", Json::array()},
-            {"runs", Json::array({detail_data(run, result, shown)})},
-            {"columns", {{run.id, columns_data(result.columns, shown)}}}};
-  if (collection.has_pictures()) {
-    const int64_t limit = collection.is_of_pictures() ? limits.max_pictures : limits.max_images;
-    const std::vector<int64_t> pictures = choose_pictures(result, shown, limit);
+            {"runs", Json::array({detail_data(run, view, shown)})},
+            {"columns", {{run.id, columns_data(view.columns, shown)}}}};
+  if (collection.has_images()) {
+    const int64_t limit = collection.has_image_files() ? limits.max_image_files : limits.max_row_images;
+    const std::vector<int64_t> pictures = choose_thumbnails(view, shown, limit);
     data["thumbs"] = make_sheet(pictures, shown, collection, limits.thumb_side);
-    if (!result.words.pictures.empty())
-      add_words(result.words, pictures, shown, collection, limits, data);
+    if (!view.words.images.empty())
+      add_words(view.words, pictures, shown, collection, limits, data);
   }
   return data;
 }
 
-void add_report_files(const ReportFiles& files, Json& data, const ReportLimits& limits) {
+void add_page_files(const PageFiles& files, Json& data, const PageLimits& limits) {
   Json& run = data["runs"][0];
   Json urls = Json::object();
   size_t left = limits.max_file_bytes;
@@ -298,8 +299,9 @@ void add_report_files(const ReportFiles& files, Json& data, const ReportLimits& 
   data["files"] = {{run["id"].get<std::string>(), std::move(urls)}};
 }
 
-std::string report_page(const std::string& static_page, const Json& data) {
+std::string page_around(const std::string& static_page, const Json& data) {
   const PageAssets assets = page_assets();
+  if (assets.html.empty()) return static_page;
   std::string page(assets.html), script(assets.script);
   cut(page, "<script type=\"module\"", "</script>");
   cut(page, "<link rel=\"stylesheet\"", ">");
@@ -324,23 +326,16 @@ std::string report_page(const std::string& static_page, const Json& data) {
   return page;
 }
 
-std::string run_report_page(const RunRecord& run, const RunResult& result,
-                            const Collection& collection) {
-  const std::string kept = read_text_file(run.run_folder() + "/report.html").value_or("");
+std::string page_again(const std::string& kept, const PageRun& run, const RunView& view,
+                       const Collection& collection, const PageFiles& files) {
   const std::string inside = between(kept, "<noscript>", "</noscript>");
   const std::string static_page = inside.empty()
                                       ? kept
                                       : "<title>" + between(kept, "<title>", "</title>") +
                                             "</title><body>" + inside + "</body><style></style>";
-  ReportFiles files;
-  for (const Json& file : files_of(run)) {
-    const auto name = file["name"].get<std::string>();
-    if (name.ends_with(".png") || name.ends_with(".svg"))
-      files.emplace_back(name, read_text_file(run.run_folder() + "/" + name).value_or(""));
-  }
-  Json data = report_data(run, result, collection);
-  add_report_files(files, data);
-  return report_page(static_page, data);
+  Json data = page_data(run, view, collection);
+  add_page_files(files, data);
+  return page_around(static_page, data);
 }
 
-}  // namespace milieu::serve
+}  // namespace milieu::internal

@@ -1,113 +1,151 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "explorer_report.h"
+#include "milieu/report/run_page.h"
 
 #include <algorithm>
-#include <cmath>
 
-#ifdef MILIEU_HAS_EXPLORER
-#include "milieu/dcp/dcp.h"
-#include "serve/report_page.h"
-#endif
+#include "milieu/base/error.h"
+#include "milieu/feature/decode/decode.h"
+#include "milieu/report/decision_card.h"
+#include "milieu/report/page_json.h"
+#include "milieu/report/static_report.h"
 
-namespace milieu::cli {
-
-#ifdef MILIEU_HAS_EXPLORER
+namespace milieu {
 
 namespace {
 
+using internal::Json;
+using internal::PageLimits;
+using internal::PageRun;
+
+// Small images of the samples; none where a file is gone or cannot be read. `names`, paths below
+// `root`, must outlive it.
+MakePicture image_maker(const std::string& root, const std::vector<std::string>& names) {
+  return [root, &names](int64_t row, int max_side) {
+    RasterImage picture;
+    try {
+      const std::string& name = names.at(static_cast<size_t>(row));
+      const Image image = load_image(root + "/" + name, {.max_side = max_side});
+      picture = RasterImage(image.width, image.height, 3);
+      picture.pixels = image.rgb;
+    } catch (const Error&) {
+      // the report is worth more than this image
+    }
+    return picture;
+  };
+}
+
+// A column of floats as a matrix; empty when there is no such column.
+Matrix<float> column_matrix(const std::vector<Column>& columns, const char* name) {
+  for (const Column& column : columns)
+    if (const auto* values = std::get_if<std::vector<float>>(&column.values);
+        values && column.name == name) {
+      Matrix<float> matrix(column.num_rows(), column.width);
+      std::copy_n(values->data(), matrix.size(), matrix.data());
+      return matrix;
+    }
+  return {};
+}
+
+std::string static_page(const RunOutcome& outcome) {
+  const Dataset& samples = outcome.samples();
+  ReportInput report;
+  report.summary = &outcome.summary;
+  report.options = outcome.options;
+  report.points = samples.points.view();
+  report.labels = outcome.labels;
+  report.metrics = outcome.truth_metrics ? &*outcome.truth_metrics : nullptr;
+  report.command = outcome.command;
+  report.source = samples.source;
+  if (const std::vector<float>* margins = find_reals(outcome.columns, "margins"))
+    report.margins = *margins;
+  const Matrix<float> decisions = column_matrix(outcome.columns, "decisions");
+  const Matrix<float> context = column_matrix(outcome.columns, "context_decisions");
+  if (!decisions.empty() && !context.empty())
+    report.cards = render_decision_cards({decisions, outcome.labels, context});
+  report.truth = outcome.truth.indices;
+  report.class_names = outcome.truth.names;
+  if (!outcome.image_root().empty())
+    report.make_picture = image_maker(outcome.image_root(), samples.sample_names);
+  report.image_width = outcome.image_size.width;
+  report.image_height = outcome.image_size.height;
+  return render_report(report);
+}
+
 // The rows that the report holds, as a collection of their own.
-serve::CollectionOptions report_collection(const ExplorerReport& report,
-                                           const std::vector<int64_t>& rows) {
-  const Dataset& data = *report.data;
-  serve::CollectionOptions options;
-  options.data.points = data.points.gather(rows);
-  options.data.source = data.source;
-  options.data.sample_shape = data.sample_shape;
-  if (!report.truth->empty()) {
-    options.data.labels.names = report.truth->names;
+CollectionOptions report_collection(const RunOutcome& outcome, const std::vector<int64_t>& rows) {
+  const Dataset& samples = outcome.samples();
+  CollectionOptions options;
+  options.data.points = samples.points.gather(rows);
+  options.data.source = samples.source;
+  options.data.sample_shape = samples.sample_shape;
+  if (!outcome.truth.empty()) {
+    options.data.labels.names = outcome.truth.names;
     for (const int64_t row : rows)
-      options.data.labels.indices.push_back(report.truth->indices[static_cast<size_t>(row)]);
+      options.data.labels.indices.push_back(outcome.truth.indices[static_cast<size_t>(row)]);
   }
   for (const int64_t row : rows) {
     const auto place = static_cast<size_t>(row);
     options.data.sample_names.push_back(
-        !data.sample_names.empty() ? data.sample_names[place]
-                                   : std::to_string(data.rows.empty() ? row : data.rows[place]));
+        !samples.sample_names.empty()
+            ? samples.sample_names[place]
+            : std::to_string(samples.rows.empty() ? row : samples.rows[place]));
   }
-  options.root = report.root;
-  options.feature = report.feature;
-  options.image_width = report.image_size.width;
-  options.image_height = report.image_size.height;
+  options.root = outcome.image_root();
+  if (!outcome.units) options.feature = outcome.input.images.feature;
+  options.image_width = outcome.image_size.width;
+  options.image_height = outcome.image_size.height;
   return options;
 }
 
-serve::RunRecord report_record(const ExplorerReport& report) {
-  serve::RunRecord record;
-  record.id = "run";
-  record.method = report.method;
-  record.command = report.command;
-  record.summary = serve::Json::parse(report.summary_json, nullptr, false);
-  record.n = static_cast<int64_t>(report.labels.size());
-  record.request = {
-      {"method", report.method}, {"set", {{"rest", true}}}, {"options", serve::Json::object()}};
-  record.state = record.summary.value("termination", "") == "Cancelled" ? serve::RunState::Cancelled
-                                                                        : serve::RunState::Done;
-  return record;
+PageRun page_run(const RunOutcome& outcome) {
+  PageRun run;
+  run.id = "run";
+  run.method = outcome.summary.method;
+  run.command = outcome.command;
+  run.summary = Json::parse(outcome.summary_json(), nullptr, false);
+  run.n = static_cast<int64_t>(outcome.labels.size());
+  run.request = {
+      {"method", run.method}, {"set", {{"rest", true}}}, {"options", Json::object()}};
+  if (outcome.summary.termination == Termination::Cancelled) run.state = "cancelled";
+  return run;
 }
 
-void add_decisions(const ExplorerReport& report, FloatView points, serve::RunColumns& columns) {
-  if (!report.model || report.model->kind != DcpModel::kKind) return;
-  const auto model = from_model_file<DcpModel>(*report.model, "model");
-  if (model.kernel == "precomputed") return;
-  const Matrix<double> values = decision_values(model, points);
-  columns.num_parts = static_cast<int>(values.cols());
-  columns.decisions.assign(values.data(), values.data() + values.size());
-  for (int64_t i = 0; i < values.rows() && values.cols() > 1; ++i) {
-    const int label = columns.labels[static_cast<size_t>(i)];
-    double other = -INFINITY;
-    for (int c = 0; c < values.cols(); ++c)
-      if (c != label) other = std::max(other, values(i, c));
-    columns.margins.push_back(static_cast<float>(values(i, label) - other));
+RunView view_of(const RunOutcome& outcome, const std::vector<int64_t>& rows,
+                const Collection& collection) {
+  RunView view;
+  for (const int64_t row : rows) {
+    view.columns.rows.push_back(static_cast<int32_t>(view.columns.rows.size()));
+    view.columns.labels.push_back(outcome.labels[static_cast<size_t>(row)]);
   }
+  for (const int label : outcome.labels)
+    view.columns.num_parts = std::max(view.columns.num_parts, label + 1);
+  take_decisions(outcome.columns, rows, view.columns);
+  complete_view(view, collection);
+  for (const ResultFile& file : outcome.files)
+    if (file.name == "weights.csv") view.weights = weights_of(file.content);
+  return view;
 }
 
 }  // namespace
 
-std::string with_explorer(std::string static_page, const ExplorerReport& report) {
-  const int64_t n = report.data->points.rows();
-  const bool has_classes = !report.truth->empty();
-  if (n == 0 || n != static_cast<int64_t>(report.labels.size()) ||
-      (has_classes && static_cast<int64_t>(report.truth->indices.size()) != n))
-    return static_page;
-  const serve::ReportLimits limits;
-  const int64_t width = std::max<int64_t>(1, report.data->points.cols());
-  const std::vector<int64_t> rows =
-      serve::thinned(n, std::clamp<int64_t>(limits.max_numbers / width, 1, limits.max_rows));
-  const serve::Collection collection(report_collection(report, rows));
-  serve::RunResult result;
-  serve::RunColumns& columns = result.columns;
-  for (const int64_t row : rows) {
-    columns.rows.push_back(static_cast<int32_t>(columns.rows.size()));
-    columns.labels.push_back(report.labels[static_cast<size_t>(row)]);
-  }
-  for (const int label : report.labels) columns.num_parts = std::max(columns.num_parts, label + 1);
-  const FloatView points = collection.data().points.view();
-  add_decisions(report, points, columns);
-  if (columns.margins.empty())
-    columns.margins = serve::mean_margins(points, columns.rows, columns.labels, columns.num_parts);
-  result.parts = serve::describe_parts(columns, collection);
-  for (const auto& [name, content] : report.files)
-    if (name == "weights.csv") result.weights = serve::weights_of(content);
-  serve::Json data = serve::report_data(report_record(report), result, collection, limits);
+std::string render_run_page(const RunOutcome& outcome) {
+  const std::string page = static_page(outcome);
+  const int64_t n = outcome.samples().points.rows();
+  if (n == 0 || n != static_cast<int64_t>(outcome.labels.size()) ||
+      (!outcome.truth.empty() && static_cast<int64_t>(outcome.truth.indices.size()) != n))
+    return page;
+  const PageLimits limits;
+  const int64_t width = std::max<int64_t>(1, outcome.samples().points.cols());
+  const std::vector<int64_t> rows = internal::thinned(
+      n, std::clamp<int64_t>(limits.max_numbers / width, 1, limits.max_rows));
+  const Collection collection(report_collection(outcome, rows));
+  const RunView view = view_of(outcome, rows, collection);
+  Json data = internal::page_data(page_run(outcome), view, collection, limits);
   data["collection"]["total"] = n;
-  serve::add_report_files(report.files, data, limits);
-  return serve::report_page(static_page, data);
+  internal::PageFiles files;
+  for (const ResultFile& file : outcome.files) files.emplace_back(file.name, file.content);
+  internal::add_page_files(files, data, limits);
+  return internal::page_around(page, data);
 }
 
-#else
-
-std::string with_explorer(std::string static_page, const ExplorerReport&) { return static_page; }
-
-#endif
-
-}  // namespace milieu::cli
+}  // namespace milieu

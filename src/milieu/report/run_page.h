@@ -1,32 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// report.html of a run folder: the explorer's page with the run inside (apps/serve/report_page.h),
-// around the static report. A program built without the explorer writes the static report alone.
+// report.html: the explorer's page with one run inside, needing no server. Without scripts it shows
+// the static report (static_report.h). Bounded: of many rows and images some are left out, evenly,
+// and the page says how many there were.
 #pragma once
 
-#include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "method.h"
-#include "milieu/data/dataset.h"
-#include "picture_input.h"
-#include "rows.h"
+#include "milieu/run/outcome.h"
 
-namespace milieu::cli {
+namespace milieu {
 
-struct ExplorerReport {
-  const Dataset* data = nullptr;     // what was labelled
-  std::span<const int> labels;       // one a row of it
-  const Labels* truth = nullptr;     // classes; may be empty
-  const ModelFile* model = nullptr;  // may be null
-  std::string root, feature;         // of pictures; empty for numbers
-  ImageSize image_size;              // of rows that are images
-  std::string method, command;
-  std::string summary_json;
-  std::vector<std::pair<std::string, std::string>> files;  // of the run folder: name, content
-};
+std::string render_run_page(const RunOutcome& outcome);
 
-std::string with_explorer(std::string static_page, const ExplorerReport& report);
-
-}  // namespace milieu::cli
+}  // namespace milieu

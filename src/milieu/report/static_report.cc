@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/render/report.h"
+#include "milieu/report/static_report.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,8 @@
 #include "milieu/base/error.h"
 #include "milieu/render/number_text.h"
 #include "milieu/render/page.h"
-#include "milieu/render/report_internal.h"
+#include "milieu/report/report_internal.h"
+#include "milieu/run/methods.h"
 
 namespace milieu {
 namespace {
@@ -103,29 +104,13 @@ void add_header(Markup& page, const ReportInput& input) {
   page.open("h1").text(method_title(s.method));
   if (!input.source.empty()) page.element("span", {{"class", "of"}}, " on ").text(input.source);
   page.close("h1").element("p", {{"class", "lead"}}, describe_run(s));
-  // Why it converged is no news; what to do when it did not is.
+  // Why it converged needs no words; what to do when it did not does.
   if (s.termination != Termination::Converged && !s.message.empty())
     page.element("p", {{"class", "lead"}}, as_sentence(s.message));
   page.close("header");
 }
 
 }  // namespace
-
-std::string method_title(const std::string& method) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTitles = {{
-      {"kmeans", "k-means"},
-      {"kmodes", "k-modes"},
-      {"gmm", "Gaussian mixture"},
-      {"ncut", "Normalized cut"},
-      {"meanshift", "Mean shift"},
-      {"agglomerative", "Agglomerative clustering"},
-      {"exemplar", "Exemplar clustering"},
-      {"kmedoids", "k-medoids"},
-  }};
-  for (const auto& [name, title] : kTitles)
-    if (name == method) return std::string(title);
-  return method;
-}
 
 std::string describe_run(const RunSummary& s) {
   return fmt::format("{} of {} fell into {}. The method {}, with objective {}, in {}.",

@@ -49,9 +49,6 @@ struct ReportInput {
 // labels and truth) differ in length, or when the image size does not fit the points.
 std::string render_report(const ReportInput& input);
 
-// The name of a method as people write it: "k-means" for "kmeans"; unknown names stay as they are.
-std::string method_title(const std::string& method);
-
 // What happened, in plain English: samples, clusters, termination, objective, time.
 std::string describe_run(const RunSummary& summary);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/render/report.h"
+#include "milieu/report/static_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

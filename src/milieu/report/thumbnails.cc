@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "serve/thumbnails.h"
+#include "milieu/report/thumbnails.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -14,14 +14,15 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
+#include "milieu/data/read_below.h"
+#include "milieu/data/text_file.h"
 #include "milieu/feature/decode/decode.h"
 
-namespace milieu::serve {
+namespace milieu {
 
 namespace fs = std::filesystem;
 
@@ -29,13 +30,6 @@ namespace {
 
 constexpr int kQuality = 82;
 constexpr int64_t kMaxPixels = 100'000'000;
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  return std::move(text).str();
-}
 
 RasterImage to_raster(const Image& image) {
   RasterImage out(image.width, image.height, 3);
@@ -110,43 +104,42 @@ Image Thumbnails::load(int64_t row) const {
 }
 
 RasterImage Thumbnails::draw(int64_t row, int side) const {
-  if (!collection_.has_pictures()) throw InvalidArgument("the rows have no pictures");
-  return collection_.is_of_pictures() ? to_raster(limit_side(load(row), side)) : draw_row(row);
+  if (!collection_.has_images()) throw InvalidArgument("the rows have no images");
+  return collection_.has_image_files() ? to_raster(limit_side(load(row), side)) : draw_row(row);
 }
 
 RasterImage Thumbnails::draw_square(int64_t row, int side) const {
-  if (!collection_.is_of_pictures()) return draw(row, side);
+  if (!collection_.has_image_files()) return draw(row, side);
   return to_raster(limit_side(middle_square(load(row)), side));
 }
 
 // Empty when there is nothing to keep, or no file any more.
 std::string Thumbnails::kept_path(int64_t row, int side) const {
-  if (!collection_.is_of_pictures() || collection_.cache_folder().empty()) return {};
+  if (!collection_.has_image_files() || collection_.cache_folder().empty()) return {};
   const std::string name = collection_.row_name(row);
   struct stat info = {};
   if (::stat((collection_.root() + "/" + name).c_str(), &info) != 0) return {};
-  uint64_t hash = 14695981039346656037U;
-  const std::string key =
-      fmt::format("{}\n{}\n{}.{}\n", name, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
-  for (const unsigned char c : key) hash = (hash ^ c) * 1099511628211U;
+  const uint64_t hash = hash_text(fmt::format("{}\n{}\n{}.{}\n", name, info.st_size,
+                                              info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
   return fmt::format("{}/thumbs/{}/{:02x}/{:014x}.jpg", collection_.cache_folder(), side,
                      hash >> 56, hash & 0xFFFFFFFFFFFFFFU);
 }
 
 Thumbnail Thumbnails::make(int64_t row, int side) const {
-  if (!collection_.is_of_pictures()) return {"image/png", encode_png(draw(row, side))};
+  if (!collection_.has_image_files()) return {"image/png", encode_png(draw(row, side))};
   const std::string path = kept_path(row, side);
   if (!path.empty())
-    if (std::string kept = read_file(path); !kept.empty()) return {"image/jpeg", std::move(kept)};
+    if (std::string kept = try_read_text_file(path).value_or(""); !kept.empty())
+      return {"image/jpeg", std::move(kept)};
   Thumbnail made{"image/jpeg", encode_jpeg(draw(row, side), kQuality)};
   if (path.empty()) return made;
   try {
     fs::create_directories(fs::path(path).parent_path());
     write_file_atomically(path, made.bytes);
   } catch (const std::exception&) {
-    // a full disk costs time, not pictures
+    // a full disk costs time, not thumbnails
   }
   return made;
 }
 
-}  // namespace milieu::serve
+}  // namespace milieu

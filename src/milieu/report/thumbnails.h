@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small pictures of rows, made on demand and kept on disk. A kept one belongs to a file of one
-// name, size and time of change: a picture that changes gets a new one.
+// Small images of rows, made on demand and kept on disk. A kept one belongs to a file of one name,
+// size and time of change: an image that changes gets a new one.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 #include "milieu/feature/image.h"
 #include "milieu/render/contact_sheet.h"
 #include "milieu/render/png.h"
-#include "serve/collection.h"
+#include "milieu/report/collection.h"
 
-namespace milieu::serve {
+namespace milieu {
 
 inline constexpr int kMinThumbSide = 32;
 inline constexpr int kMaxThumbSide = 512;
@@ -45,4 +45,4 @@ class Thumbnails {
   GrayRange range_;  // of rows that are images
 };
 
-}  // namespace milieu::serve
+}  // namespace milieu

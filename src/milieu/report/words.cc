@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "serve/words.h"
-
+// Words and phrases of a cac run, per row of the collection.
 #include <algorithm>
 #include <charconv>
 #include <sstream>
 #include <unordered_map>
 
 #include "milieu/base/error.h"
-#include "milieu/feature/decode/decode.h"
-#include "serve/message.h"
-#include "serve/run_files.h"
-#include "serve/run_result.h"
+#include "milieu/data/csv_text.h"
+#include "milieu/data/text_file.h"
+#include "milieu/report/run_view.h"
 
-namespace milieu::serve {
+namespace milieu {
 
 namespace {
 
@@ -24,18 +22,6 @@ int32_t whole_number(const std::string& text) {
   return value;
 }
 
-// "lake/a.jpg:12.5,8.0" taken apart; false for any other name.
-bool split_place(const std::string& name, std::string& path, PictureWord& at) {
-  const size_t colon = name.rfind(':'), comma = name.rfind(',');
-  if (colon == std::string::npos || comma == std::string::npos || comma < colon) return false;
-  const char* text = name.data();
-  const auto x = std::from_chars(text + colon + 1, text + comma, at.x);
-  const auto y = std::from_chars(text + comma + 1, text + name.size(), at.y);
-  path = name.substr(0, colon);
-  return x.ec == std::errc() && x.ptr == text + comma && y.ec == std::errc() &&
-         y.ptr == text + name.size();
-}
-
 // How often each phrase occurs in a row.
 class PhraseCounts {
  public:
@@ -43,7 +29,7 @@ class PhraseCounts {
     if (phrase >= 0) ++counts_[row][phrase];
   }
   // Labels and margins of the rows in `columns`.
-  void vote(RunColumns& columns) const {
+  void vote(ViewColumns& columns) const {
     for (const int32_t row : columns.rows) {
       int32_t best = -1;
       int64_t most = 0, next = 0, all = 0;
@@ -68,39 +54,43 @@ class PhraseCounts {
   std::map<int32_t, std::map<int32_t, int64_t>> counts_;  // ascending: the lowest phrase first
 };
 
-// Words of the first view, in the order of the samples.
-std::vector<int32_t> first_words(const RunRecord& record) {
-  std::vector<int32_t> words;
-  for (const auto& line : read_csv_rows(record.run_folder() + "/words.csv"))
-    if (line.size() >= 3 && line[1] == "0") words.push_back(whole_number(line[2]));
-  return words;
+Table read_table(const std::string& path) {
+  return read_csv_records(try_read_text_file(path).value_or(""));
 }
 
-void read_pictures(const Table& lines, const std::vector<int32_t>& words,
-                   const Collection& collection, const std::vector<int64_t>& set,
-                   RunColumns& columns, CacWords& out) {
+// Keypoints: the images they are in are named by row_labels.csv, in the order of their numbers.
+void read_images(const RunFolderView& run, const std::vector<Column>& columns,
+                 const Collection& collection, ViewColumns& view, WordView& out) {
+  const auto& words = *find_wholes(columns, "words");
+  const auto& phrases = *find_wholes(columns, "phrases");
+  const auto& images = *find_wholes(columns, "images");
+  const auto& positions = *find_reals(columns, "positions");
   std::unordered_map<std::string, int32_t> row_of;
-  for (const int64_t row : set) row_of.emplace(collection.row_name(row), static_cast<int32_t>(row));
-  PhraseCounts counts;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    PictureWord at;
-    std::string path;
-    const bool is_place = lines[i].size() == 2 && split_place(lines[i][0], path, at);
-    const auto found = is_place ? row_of.find(path) : row_of.end();
+  for (const int64_t row : run.rows)
+    row_of.emplace(collection.row_name(row), static_cast<int32_t>(row));
+  std::vector<int32_t> row_of_image;
+  for (const auto& line : read_table(run.folder + "/row_labels.csv")) {
+    const auto found = row_of.find(line[0]);
     if (found == row_of.end()) throw DataError(kChangedCollection);
-    at.phrase = whole_number(lines[i][1]);
-    if (i < words.size()) at.word = words[i];
-    out.pictures[found->second].push_back(at);
-    counts.add(found->second, at.phrase);
-    columns.num_parts = std::max(columns.num_parts, at.phrase + 1);
+    row_of_image.push_back(found->second);
   }
-  columns.rows.assign(set.begin(), set.end());
-  counts.vote(columns);
+  PhraseCounts counts;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const auto image = static_cast<size_t>(images[i]);
+    if (image >= row_of_image.size() || i >= phrases.size() || 2 * i + 1 >= positions.size())
+      throw DataError(kChangedCollection);
+    const int32_t row = row_of_image[image];
+    out.images[row].push_back({positions[2 * i], positions[2 * i + 1], words[i], phrases[i]});
+    counts.add(row, phrases[i]);
+    view.num_parts = std::max(view.num_parts, phrases[i] + 1);
+  }
+  view.rows.assign(run.rows.begin(), run.rows.end());
+  counts.vote(view);
 }
 
 void read_groups(const Table& lines, const std::vector<int32_t>& words,
-                 const Collection& collection, const std::vector<int64_t>& set, RunColumns& columns,
-                 CacWords& out) {
+                 const Collection& collection, const std::vector<int64_t>& set,
+                 ViewColumns& columns, WordView& out) {
   const Groups groups = select_members(collection.groups(), set);
   if (static_cast<int64_t>(lines.size()) != groups.num_groups())
     throw DataError(kChangedCollection);
@@ -124,41 +114,22 @@ void read_groups(const Table& lines, const std::vector<int32_t>& words,
 
 }  // namespace
 
-CacWords read_cac_words(const RunRecord& record, const Collection& collection,
-                        const std::vector<int64_t>& set, RunColumns& columns) {
-  CacWords out;
-  std::istringstream text(read_text_file(record.run_folder() + "/phrases.txt").value_or(""));
+WordView read_words(const RunFolderView& run, const std::vector<Column>& columns,
+                    const Collection& collection, ViewColumns& view) {
+  WordView out;
+  std::istringstream text(try_read_text_file(run.folder + "/phrases.txt").value_or(""));
   for (std::string line; std::getline(text, line);) out.phrases.push_back(line);
-  const std::vector<int32_t> words = first_words(record);
-  const Table lines = read_csv_rows(record.run_folder() + "/labels.csv");
-  if (lines.empty()) return out;
-  PictureWord at;
-  std::string path;
-  const bool is_row = lines[0][0] == collection.row_name(set[0]);
+  const std::vector<int32_t>* words = find_wholes(columns, "words");
+  if (!words || words->empty()) return out;
+  const bool has_keypoints = find_wholes(columns, "images") && find_wholes(columns, "phrases") &&
+                             find_reals(columns, "positions");
   if (collection.groups().num_groups() > 0)
-    read_groups(lines, words, collection, set, columns, out);
-  else if (collection.is_of_pictures() && !is_row && split_place(lines[0][0], path, at))
-    read_pictures(lines, words, collection, set, columns, out);
-  else if (words.size() == set.size())
-    columns.words = words;
+    read_groups(read_table(run.folder + "/labels.csv"), *words, collection, run.rows, view, out);
+  else if (collection.has_image_files() && has_keypoints)
+    read_images(run, columns, collection, view, out);
+  else if (words->size() == run.rows.size())
+    view.words = *words;
   return out;
 }
 
-Json picture_words_json(const CacWords& words, const Collection& collection, int64_t row) {
-  const auto found = words.pictures.find(static_cast<int32_t>(row));
-  if (found == words.pictures.end()) return nullptr;
-  const std::string name = collection.row_name(row);
-  const Image picture = limit_side(decode_image(read_below(collection.root(), name), name),
-                                   collection.keypoint_side());
-  Json json{{"width", picture.width}, {"height", picture.height}};
-  for (const char* key : {"places", "words", "phrases"}) json[key] = Json::array();
-  for (const PictureWord& at : found->second) {
-    json["places"].push_back(at.x);
-    json["places"].push_back(at.y);
-    json["words"].push_back(at.word);
-    json["phrases"].push_back(at.phrase);
-  }
-  return json;
-}
-
-}  // namespace milieu::serve
+}  // namespace milieu

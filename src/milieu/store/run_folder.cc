@@ -132,6 +132,10 @@ void RunFolder::write_model(const ModelFile& file) {
   write_model_file(temporary_file(kModelName), file);
 }
 
+void RunFolder::write_columns(const std::vector<Column>& columns) {
+  milieu::write_columns(temporary_file(kColumnsName), columns);
+}
+
 void RunFolder::write_labels(std::span<const int> labels, const std::vector<std::string>& names,
                              std::span<const int64_t> rows) {
   write_labels_csv(temporary_file("labels.csv"), labels, names, rows);
