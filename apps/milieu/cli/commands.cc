@@ -3,20 +3,43 @@
 
 #include <fmt/format.h>
 
-#include "cli/cluster_command.h"
-#include "method.h"
+#include "cli/method_command.h"
+#include "milieu/run/methods.h"
 
 namespace milieu::cli {
 
+namespace {
+
+// What a method has beside its fit.
+std::vector<Command> subcommands_of(const std::string& method) {
+  if (method == "cac") return {cac_predict_command()};
+  if (method == "exemplar") return {exemplar_learn_command()};
+  if (method == "icc") return {icc_classify_command(), icc_compare_command()};
+  return {};
+}
+
+std::vector<Command> make_table() {
+  std::vector<Command> table;
+  for (const MethodEntry& method : methods())
+    table.push_back({.name = method.name,
+                     .summary = method.summary,
+                     .example = method.example,
+                     .declare = [&method](Flags& flags) { return declare_method(method, flags); },
+                     .subcommands = subcommands_of(method.name),
+                     .group = method.group == MethodGroup::Context ? CommandGroup::Context
+                                                                   : CommandGroup::Baseline});
+  for (Command& tool : std::vector<Command>{explore_command(), features_command(),
+                                            predict_command(), score_command(), info_command(),
+                                            demo_command(), reproduce_command(),
+                                            completion_command()})
+    table.push_back(std::move(tool));
+  return table;
+}
+
+}  // namespace
+
 const std::vector<Command>& commands() {
-  static const std::vector<Command> table = {
-      cac_command(),      kmeans_command(),    kmodes_command(),        gmm_command(),
-      ncut_command(),     meanshift_command(), agglomerative_command(), dcp_command(),
-      topics_command(),   bags_command(),      multinomials_command(),  jsom_command(),
-      dlgmm_command(),    exemplar_command(),  kmedoids_command(),      icc_command(),
-      features_command(), predict_command(),   score_command(),         info_command(),
-      explore_command(),  demo_command(),      reproduce_command(),     completion_command(),
-  };
+  static const std::vector<Command> table = make_table();
   return table;
 }
 
@@ -33,10 +56,6 @@ CommandWords match_command(const std::vector<std::string>& words) {
     for (const Command& sub : command->subcommands)
       if (sub.name == fmt::format("{} {}", words[0], words[1])) return {&sub, 2};
   return {command, 1};
-}
-
-Run declare_command(const Command& command, Flags& flags) {
-  return command.make_method ? declare_clustering(command, flags) : command.declare(flags);
 }
 
 std::string call_of(const Command& command) { return fmt::format("milieu {}", command.name); }

@@ -53,7 +53,7 @@ std::string help_of(const Field& field) {
   return fmt::format("{} ({})", field.help, fmt::join(notes, "; "));
 }
 
-// CLI11's own sentences are for programmers; these are for people.
+// CLI11's own messages are for programmers; these are for users.
 std::string explain(const CLI::ParseError& error) {
   const std::string text = error.what();
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
@@ -104,7 +104,7 @@ struct Flags::Parser {
 
 Flags::Flags() : parser_(std::make_unique<Parser>()) {
   parser_->app.set_help_flag("-h,--help");
-  parser_->app.allow_extras();  // check_leftovers has the better words
+  parser_->app.allow_extras();  // check_leftovers has the better message
 }
 
 Flags::~Flags() = default;
@@ -173,7 +173,7 @@ void Flags::preset(std::vector<std::string> names, std::string& value) {
   if (names.empty()) return;
   FlagSpec spec{.names = {"--preset"},
                 .value = "NAME",
-                .help = "option values in place of the defaults; flags win",
+                .help = "option values in place of the defaults; flags override them",
                 .group = "Method",
                 .choices = std::move(names)};
   add(std::move(spec), [&value](const std::string& name) { value = name; });
@@ -195,10 +195,12 @@ void Flags::field(const Field& field, const std::string& value_name, const std::
       value_name.empty() || field.kind == FieldKind::Flag ? value_name_of(field) : value_name;
   spec.is_repeated = field.rule.is_repeated;
   spec.help = help_of(field);
-  spec.group = group;
+  spec.group = field.rule.deprecated.empty() ? group : "";
   spec.choices = field.choices;
   add(std::move(spec), [this, field](const std::string& text) {
     given_.push_back([field, text] { field.set_from_text(text); });
+    if (!field.rule.deprecated.empty())
+      notes_.push_back(fmt::format("{} is deprecated: use {}", field.flag(), field.rule.deprecated));
   });
 }
 

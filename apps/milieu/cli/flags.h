@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arguments and flags of one command: declared once, then parsed (by CLI11, which only flags.cc
-// sees), shown as help (help.h) and completed (cmd_completion.cc) from the same list.
+// sees), shown as help (help.h) and completed (commands/completion.cc) from the same list.
 #pragma once
 
 #include <functional>
@@ -22,13 +22,13 @@ class UsageError : public InvalidArgument {
 
 // How users see one argument or flag.
 struct FlagSpec {
-  std::vector<std::string> names;  // {"-k", "--num-clusters"}; one bare word: a positional argument
+  std::vector<std::string> names;  // {"-k", "--num-clusters"}; a bare name: a positional argument
   std::string value;               // what stands for the value: "FILE", "N"; empty: true or false
   std::string help;
   std::string group;                 // heading in the help; empty: hidden
-  std::vector<std::string> choices;  // words the value may be, for the help and completion
+  std::vector<std::string> choices;  // values it may have, for the help and completion
   bool is_required = false;          // positional arguments only
-  bool is_repeated = false;          // may be given again; the values are joined as lines
+  bool is_repeated = false;          // may be given again; values are joined by line breaks
 
   bool is_positional() const { return names[0][0] != '-'; }
   bool is_boolean() const { return value.empty() && !is_positional(); }
@@ -44,7 +44,7 @@ class Flags {
   Flags& operator=(const Flags&) = delete;
 
   // Declares a flag; `set` gets the text of the last value given ("true" or "false" for booleans),
-  // of a repeated flag all values, a line each.
+  // of a repeated flag all values, one per line.
   void add(FlagSpec spec, std::function<void(const std::string&)> set);
 
   // The same for the usual kinds; `names` is "-q,--quiet" or "INPUT".
@@ -54,7 +54,7 @@ class Flags {
   void boolean(const char* names, bool& value, const char* help, const char* group);
 
   // A flag for an option field: --name and its aliases. The value is kept back until apply_given(),
-  // so that an options file can be read in between and flags still win. `value_name` may be empty:
+  // so that an options file can be read in between and flags still override it. `value_name` may be empty:
   // it then follows from the field's kind. The field's object must outlive this one.
   void field(const Field& field, const std::string& value_name, const std::string& group);
   // Those of a method, the advanced ones in a group of their own.
@@ -72,6 +72,8 @@ class Flags {
   Outcome parse(const std::vector<std::string>& arguments);
 
   const std::vector<FlagSpec>& specs() const { return specs_; }
+  // What to tell about flags that were given: deprecated ones.
+  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   struct Parser;  // hides CLI11
@@ -82,6 +84,7 @@ class Flags {
   std::unique_ptr<Parser> parser_;
   std::vector<FlagSpec> specs_;
   std::vector<std::function<void()>> given_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace milieu::cli

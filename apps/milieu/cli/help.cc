@@ -54,17 +54,24 @@ std::string usage_of(const Command& command, const Flags& flags) {
 
 std::string overview_text(const Console& console) {
   std::string text = fmt::format(
-      "{} {}: clusters images and feature vectors, by context\n\n"
-      "usage: milieu COMMAND [INPUT] [flags]\n\n{}\n",
-      console.paint(Style::Bold, "milieu"), version(), console.paint(Style::Bold, "Commands"));
-  for (const Command& command : commands())
-    text += fmt::format("  {:<15} {}\n", command.name, command.summary);
+      "{} {}: clusters images and feature vectors by their context\n\n"
+      "usage: milieu COMMAND [INPUT] [flags]\n",
+      console.paint(Style::Bold, "milieu"), version());
+  for (const auto& [group, title] : {std::pair(CommandGroup::Context, "Context methods"),
+                                     std::pair(CommandGroup::Baseline, "Baselines"),
+                                     std::pair(CommandGroup::Tool, "Tools")}) {
+    text += fmt::format("\n{}\n", console.paint(Style::Bold, title));
+    for (const Command& command : commands())
+      if (command.group == group)
+        text += fmt::format("  {:<15} {}\n", command.name, command.summary);
+  }
   text += fmt::format(
       "\n{}\n"
       "  milieu demo                         a first look: built-in data, no files needed\n"
+      "  milieu explore photos               split an image folder in a browser\n"
       "  milieu kmeans X.npy -k 10 --out run  cluster the rows of a file, keep the results in "
       "run/\n"
-      "  milieu help kmeans                  all flags of a command, with an example\n",
+      "  milieu help dcp                     all flags of a command, with an example\n",
       console.paint(Style::Bold, "To begin"));
   return text;
 }

@@ -12,7 +12,7 @@ namespace milieu::cli {
 
 class Interrupt {
  public:
-  Interrupt();   // installs the handlers; one object a process
+  Interrupt();   // installs the handlers; one object per process
   ~Interrupt();  // puts the default handlers back
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
@@ -20,22 +20,11 @@ class Interrupt {
   // Given to monitors; raised by a signal inside Keeping.
   std::stop_token token() const { return source_.get_token(); }
   bool was_requested() const { return source_.stop_requested(); }
-  // No word about the stopping (the exit code tells).
+  // No message when stopping; the exit code says it.
   void set_quiet(bool quiet) { is_quiet_ = quiet; }
-  // While one of these lives, finished work is on disk at any time: the first signal ends the
-  // program at once, and the last word is that the same command goes on.
-  class Resumable {
-   public:
-    explicit Resumable(Interrupt& interrupt) : interrupt_(interrupt) {
-      interrupt_.is_resumable_ = true;
-    }
-    ~Resumable() { interrupt_.is_resumable_ = false; }
-    Resumable(const Resumable&) = delete;
-    Resumable& operator=(const Resumable&) = delete;
-
-   private:
-    Interrupt& interrupt_;
-  };
+  // While this is set, finished work is on disk at any time: the first signal ends the program at
+  // once and says that the same command resumes.
+  void set_resumable(bool resumable) { is_resumable_ = resumable; }
 
   // While one of these lives there is something worth keeping.
   class Keeping {

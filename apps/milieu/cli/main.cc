@@ -38,7 +38,7 @@ CommandWords require_command(const std::vector<std::string>& words) {
 
 int print_help(const Command& command, Session& session) {
   Flags flags;
-  const Run run = declare_command(command, flags);  // keeps what the flags refer to
+  const RunCommand run = command.declare(flags);  // keeps what the flags refer to
   session.console.print(help_text(command, flags, session.console));
   return kDone;
 }
@@ -46,7 +46,7 @@ int print_help(const Command& command, Session& session) {
 int run_command(const Command& command, const std::vector<std::string>& arguments,
                 Session& session) {
   Flags flags;
-  const Run run = declare_command(command, flags);
+  const RunCommand run = command.declare(flags);
   if (flags.parse(arguments) == Flags::Outcome::HelpWanted) {
     session.console.print(help_text(command, flags, session.console));
     return kDone;

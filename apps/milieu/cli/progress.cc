@@ -52,15 +52,31 @@ std::string bar_text(double share, int width, bool has_unicode) {
   return has_unicode ? bar : bar + "]";
 }
 
-ProgressMonitor::ProgressMonitor(Console& console, std::stop_token stop, std::string title,
-                                 ProgressStyle style)
-    : Monitor(std::move(stop)), console_(console), title_(std::move(title)), style_(style) {
+ProgressMonitor::ProgressMonitor(Session& session, std::string title, ProgressStyle style)
+    : Monitor(session.interrupt.token()),
+      console_(session.console),
+      interrupt_(session.interrupt),
+      title_(std::move(title)),
+      style_(style) {
   if (is_live()) ticker_ = std::jthread([this](const std::stop_token& over) { tick(over); });
 }
 
 ProgressMonitor::~ProgressMonitor() {
   ticker_ = {};  // ends it
   clear();
+}
+
+void ProgressMonitor::on_stage(RunStage stage, std::string_view what) {
+  interrupt_.set_resumable(stage == RunStage::Describing);
+  if (stage == RunStage::Fitting)
+    announce("running");
+  else if (stage == RunStage::Reading)
+    announce(what.empty() ? "reading" : fmt::format("reading {}", what));
+}
+
+void ProgressMonitor::on_note(std::string_view sentence) {
+  clear();
+  console_.note(fmt::format("{} {}", console_.paint_err(Style::Yellow, "warning:"), sentence));
 }
 
 void ProgressMonitor::on_iteration(const IterationReport& report) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Monitor that shows progress on stderr: one rewritten line on a terminal, a plain line every few
-// seconds elsewhere, nothing with --quiet. For programs (--progress-json): one JSON object a line,
-// at most ten a second, whatever stderr is:
+// seconds elsewhere, nothing with --quiet. For programs (--progress-json): one JSON object per line,
+// at most ten per second, whatever stderr is:
 //
 //   {"stage": "running", "restart": 3, "num_restarts": 20, "iteration": 17, "objective": 12.5,
 //    "change": -0.1, "done": 3, "total": 20, "seconds": 1.2}
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <thread>
 
-#include "cli/console.h"
+#include "cli/commands.h"
 #include "milieu/base/monitor.h"
 
 namespace milieu::cli {
@@ -23,22 +23,24 @@ enum class ProgressStyle { Text, Json };
 
 class ProgressMonitor : public Monitor {
  public:
-  // `title` opens every line: "kmeans". `console` must outlive the monitor.
-  ProgressMonitor(Console& console, std::stop_token stop, std::string title,
-                  ProgressStyle style = ProgressStyle::Text);
+  // `title` opens every line: "kmeans". `session` must outlive the monitor.
+  ProgressMonitor(Session& session, std::string title, ProgressStyle style = ProgressStyle::Text);
   ~ProgressMonitor() override;  // clears the line
 
   void on_iteration(const IterationReport& report) override;
   void on_progress(std::string_view stage, int64_t done, int64_t total) override;
+  // Announces the stage; while features are computed, Ctrl-C ends the program at once.
+  void on_stage(RunStage stage, std::string_view what) override;
+  void on_note(std::string_view sentence) override;
 
-  // Shows `text` at once on a terminal (nothing elsewhere): "reading X.npy".
-  // The stage of JSON lines.
+  // Shows `text` at once on a terminal (nothing elsewhere): "reading X.npy". It is the stage of
+  // JSON lines too.
   void announce(std::string_view text);
-  // Removes the line from the terminal; progress may go on after it.
+  // Removes the line from the terminal; progress may continue after it.
   void clear();
 
  private:
-  // What is known now; the clock goes on between two reports.
+  // What is known now; the clock runs between two reports.
   struct State {
     std::string text;
     double seconds_left = -1;  // estimated at `at`; below 0: unknown
@@ -54,6 +56,7 @@ class ProgressMonitor : public Monitor {
   double share_of_restarts(const IterationReport& report) const;
 
   Console& console_;
+  Interrupt& interrupt_;
   std::string title_;
   ProgressStyle style_;
   Stopwatch watch_;

@@ -10,19 +10,19 @@
 #include <optional>
 #include <sstream>
 
-#include "cac_pictures.h"
 #include "cli/commands.h"
 #include "milieu/base/error.h"
 #include "milieu/cac/cac.h"
 #include "milieu/data/groups.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/feature/cache/feature_store.h"
+#include "milieu/input/keypoints.h"
+#include "milieu/input/row_files.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/store/json.h"
 #include "milieu/store/model_file.h"
 #include "milieu/store/run_folder.h"
 #include "cli/result_text.h"
-#include "rows.h"
 
 namespace milieu::cli {
 
@@ -31,7 +31,7 @@ namespace {
 struct CacPredictOptions {
   std::string model;
   std::string input;
-  std::string views;  // one path a line
+  std::string views;  // one path per line
   std::string groups;
   std::string positions;
   std::string images;
@@ -76,7 +76,7 @@ void check_usage(const CacPredictOptions& options) {
   if (!options.groups.empty() && !options.positions.empty())
     throw UsageError("--groups and --positions are both given: give one of them");
   if (!options.images.empty() && options.positions.empty())
-    throw UsageError("--images is given without --positions: give the places too");
+    throw UsageError("--images is given without --positions: give the positions too");
 }
 
 NewSamples load_samples(const CacPredictOptions& options) {
@@ -88,10 +88,10 @@ NewSamples load_samples(const CacPredictOptions& options) {
     if (is_feature_folder(options.input))
       set = keypoints_of_features(options.input);
     else
-      set = load_keypoints(options.input, options.num_threads);
+      set = load_keypoints(options.input, load);
     if (!set)
       throw DataError(fmt::format(
-          "{} has no local descriptors: make it by milieu features --patches", options.input));
+          "{} has no local descriptors: make it with milieu features --patches", options.input));
     samples.views.push_back(std::move(set->data));
     samples.positions = Points(std::move(set->positions));
     samples.images = std::move(set->images);
@@ -178,11 +178,11 @@ int run_cac_predict(const CacPredictOptions& options, Session& session) {
   return session.interrupt.was_requested() ? kInterrupted : kDone;
 }
 
-Run declare_cac_predict(Flags& flags) {
+RunCommand declare_cac_predict(Flags& flags) {
   auto options = std::make_shared<CacPredictOptions>();
   flags.argument("MODEL", options->model, true, "the run folder of a cac, or its model");
   flags.argument("INPUT", options->input, false,
-                 "new samples as rows, or a folder of pictures; not with --view");
+                 "new samples as rows, or an image folder; not with --view");
   FlagSpec view;
   view.names = {"--view"};
   view.value = "FILE";
@@ -190,12 +190,12 @@ Run declare_cac_predict(Flags& flags) {
   view.group = "Input";
   view.is_repeated = true;
   flags.add(view, [options](const std::string& lines) { options->views = lines; });
-  flags.text("--groups", options->groups, "FILE", "the new groups: row numbers, one group a line",
+  flags.text("--groups", options->groups, "FILE", "the new groups: row numbers, one group per line",
              "Input");
   flags.text("--positions", options->positions, "FILE",
-             "the place of every row: its neighbours make its group, as in training", "Input");
+             "the position of every row: its neighbours form its group, as in training", "Input");
   flags.text("--images", options->images, "FILE",
-             "the image of every row: neighbours are looked for within one image", "Input");
+             "the image of every row: neighbours are searched within one image", "Input");
   flags.text("--truth", options->truth, "FILE", "the true class of every phrase: adds metrics",
              "Input");
   flags.text("--out", options->out, "FILE",
@@ -213,7 +213,7 @@ Run declare_cac_predict(Flags& flags) {
   };
 }
 
-constexpr std::string_view kExample =
+constexpr const char* kExample =
     "  milieu cac predict run new_sift.npy --positions new_places.npy --out phrases.csv\n"
     "    finds the words and phrases of new samples together, each with its new neighbours, under\n"
     "    the words, phrases and lambda of run/. The word of each sample alone:\n"

@@ -38,7 +38,7 @@ std::string command_names() {
 // a positional argument (or file names).
 std::string command_case(const Command& command) {
   Flags flags;
-  const Run run = declare_command(command, flags);
+  const RunCommand run = command.declare(flags);
   std::string text = fmt::format("        \"{}\")\n            case $previous in\n", command.name);
   std::string all = "--help";
   std::string positional;
@@ -47,6 +47,7 @@ std::string command_case(const Command& command) {
       positional = fmt::format("{}", fmt::join(spec.choices, " "));
       continue;
     }
+    if (spec.group.empty()) continue;  // hidden
     for (const std::string& name : spec.names) all += " " + name;
     if (!spec.is_boolean())
       text += fmt::format("                {}) words=\"{}\"; value=1 ;;\n",
@@ -94,7 +95,7 @@ std::string bash_script() {
   return text + kTail;
 }
 
-Run declare_completion(Flags& flags) {
+RunCommand declare_completion(Flags& flags) {
   auto shell = std::make_shared<std::string>();
   flags.add({.names = {"SHELL"},
              .value = "SHELL",
@@ -110,7 +111,7 @@ Run declare_completion(Flags& flags) {
   };
 }
 
-constexpr std::string_view kExample =
+constexpr const char* kExample =
     "  source <(milieu completion bash)\n"
     "    completes commands, flags and their values in this shell. An installed Milieu has the\n"
     "    script in share/bash-completion/completions, where bash finds it by itself.\n";

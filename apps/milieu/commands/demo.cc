@@ -87,7 +87,7 @@ int run_demo(const DemoOptions& options, Session& session) {
   // From here on the first Ctrl-C only stops the runs, so that half-made files are taken away.
   const Interrupt::Keeping keeping(session.interrupt);
   DemoFolder folder(options.out);
-  ProgressMonitor progress(console, session.interrupt.token(), "demo");
+  ProgressMonitor progress(session, "demo");
   progress.announce("drawing the data");
   const std::vector<DemoFamily> families = make_demo_families(options.seed);
   write_demo_files(families, folder.workplace());
@@ -108,7 +108,7 @@ int run_demo(const DemoOptions& options, Session& session) {
   return session.interrupt.was_requested() ? kInterrupted : kDone;
 }
 
-Run declare_demo(Flags& flags) {
+RunCommand declare_demo(Flags& flags) {
   auto options = std::make_shared<DemoOptions>();
   for (const Field& field : fields_of(*options)) flags.field(field, "", "Method");
   flags.text("--out", options->out, "DIR",
@@ -122,7 +122,7 @@ Run declare_demo(Flags& flags) {
   };
 }
 
-constexpr std::string_view kExample =
+constexpr const char* kExample =
     "  milieu demo\n"
     "    draws small pictures and points, runs every method on them, prints how well each one "
     "did,\n"

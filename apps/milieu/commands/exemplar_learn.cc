@@ -7,23 +7,27 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "learn_sets.h"
+#include "cli/output_flags.h"
 #include "milieu/base/error.h"
+#include "milieu/base/shell.h"
+#include "milieu/data/csv_text.h"
 #include "milieu/data/mapped_file.h"
 #include "milieu/exemplar/learn/learn.h"
-#include "milieu/render/learn_report.h"
+#include "milieu/input/training.h"
+#include "milieu/input/training_sets.h"
+#include "milieu/report/learn_report.h"
+#include "milieu/run/run_options.h"
 #include "milieu/store/json.h"
 #include "milieu/store/run_folder.h"
 #include "cli/progress.h"
 #include "cli/result_text.h"
-#include "cli/run_options.h"
 
 namespace milieu::cli {
 
 namespace {
 
-// The distances of the paper for pictures.
-constexpr const char* kPictureDistances = "chi-squared,squared-euclidean,l1,rbf";
+// The distances of the paper for images.
+constexpr const char* kImageDistances = "chi-squared,squared-euclidean,l1,rbf";
 
 struct LearnFiles {
   std::string train;
@@ -36,14 +40,14 @@ template <class Visitor>
 void visit_fields(LearnFiles& o, Visitor&& v) {
   v("train", o.train, anything().repeated(), "example sets");
   v("feature", o.feature, anything(),
-    "TRAIN is a folder of pictures: what is computed from them, such as gist,lbp,sparse-sift (see "
-    "milieu help features)");
+    "TRAIN is an image folder: what to compute from the images, such as gist,lbp,sparse-sift "
+    "(see milieu help features)");
   v("max_side", o.max_side, anything(),
-    "pictures are scaled down until no side is longer than this (default 1024; 0: no limit)");
-  v("codebook", o.codebook, anything(), "words for local features made elsewhere");
+    "scale images down until no side is longer than this (default 1024; 0: no limit)");
+  v("codebook", o.codebook, anything(), "visual words made elsewhere, for local features");
   v("distance", o.distance, anything(),
-    "candidate distances of each feature or view, with commas between: chi-squared, "
-    "squared-euclidean, l1, rbf, euclidean, cosine, intersection (the default of pictures: the "
+    "candidate distances of each feature or view, separated by commas: chi-squared, "
+    "squared-euclidean, l1, rbf, euclidean, cosine, intersection (default for images: the "
     "first four); precomputed: TRAIN holds matrices. Without it each column of numbers is a "
     "candidate by its squared difference");
   v("label_column", o.label_column, anything(),
@@ -54,39 +58,29 @@ struct LearnCommand {
   LearnFiles files;
   ExemplarLearnOptions options;
   std::string preset;
-  std::string out;
-  bool force = false;
-  bool json = false;
-  bool quiet = false;
-  double time_limit = 0;
+  OutputFlags output;
 };
 
-template <class Visitor>
-void visit_fields(LearnCommand& o, Visitor&& v) {
-  v("time_limit", o.time_limit, at_least(0),
-    "stop after this many seconds and keep the result so far; 0 means no limit");
-}
-
-LearnInput make_learn_input(const TrainInput& train, const LearnCommand& command,
+LearnInput make_learn_input(const TrainingInput& train, const LearnCommand& command,
                             std::vector<std::string>& warnings) {
   LearnInput input;
-  for (const TrainSet& set : train.sets) {
+  for (const TrainingSet& set : train.sets) {
     LearnSet& each = input.sets.emplace_back();
     each.points = set.points.view();
     each.labels = set.clusters;
     for (const Points& matrix : set.matrices) each.matrices.push_back(matrix.view());
   }
   if (!train.sets[0].matrices.empty()) {
-    for (const ViewColumns& view : train.views) input.names.push_back(view.name);
+    for (const ColumnRange& view : train.views) input.names.push_back(view.name);
     return input;
   }
   std::string distances = command.files.distance;
-  if (distances.empty() && train.is_pictures) distances = kPictureDistances;
+  if (distances.empty() && train.has_images) distances = kImageDistances;
   if (!distances.empty()) {
     input.candidates = make_candidates(train, parse_distances(distances), warnings);
     return input;
   }
-  for (const ViewColumns& view : train.views)
+  for (const ColumnRange& view : train.views)
     for (int64_t t = 0; t < view.count; ++t)
       input.names.push_back(train.views.size() == 1 ? fmt::format("column {}", t)
                                                     : fmt::format("{} {}", view.name, t));
@@ -94,13 +88,13 @@ LearnInput make_learn_input(const TrainInput& train, const LearnCommand& command
 }
 
 // What --classify compares with. Matrices have no samples to keep.
-void add_samples(const TrainInput& train, LearnedDistance& model) {
+void add_samples(const TrainingInput& train, LearnedDistance& model) {
   if (!train.sets[0].matrices.empty() || model.weights.empty()) return;
   int64_t rows = 0;
-  for (const TrainSet& set : train.sets) rows += set.points.rows();
+  for (const TrainingSet& set : train.sets) rows += set.points.rows();
   model.samples = Matrix<float>(rows, train.sets[0].points.cols());
   int64_t row = 0;
-  for (const TrainSet& set : train.sets) {
+  for (const TrainingSet& set : train.sets) {
     for (int64_t p = 0; p < set.points.rows(); ++p, ++row) {
       const FloatView points = set.points.view();
       std::copy_n(points.row(p), points.cols(), model.samples.row(row));
@@ -114,7 +108,8 @@ std::string weights_csv(const ExemplarLearnResult& result) {
   std::string text = "candidate,weight,share\n";
   const std::vector<std::string> names = lines_of(result.model.names);
   for (size_t t = 0; t < names.size(); ++t)
-    text += fmt::format("{},{},{}\n", names[t], result.model.weights[t], result.shares[t]);
+    text += fmt::format("{},{},{}\n", csv_cell(names[t]), result.model.weights[t],
+                        result.shares[t]);
   return text;
 }
 
@@ -147,32 +142,33 @@ std::string report_of(LearnCommand& command, const ExemplarLearnResult& result,
   return render_learn_report(report);
 }
 
-std::string source_text(const TrainInput& train) {
+std::string source_text(const TrainingInput& train) {
   return train.sets.size() == 1
              ? train.sets[0].name
              : fmt::format("{} sets, the first {}", train.sets.size(), train.sets[0].name);
 }
 
-void write_folder(LearnCommand& command, const TrainInput& train,
+void write_folder(LearnCommand& command, const TrainingInput& train,
                   const ExemplarLearnResult& result) {
-  RunFolder folder(command.out, command.force);
+  RunFolder folder(command.output.out, command.output.force);
   LearnFiles recorded = command.files;
-  recorded.feature = train.feature;
-  recorded.max_side = train.max_side;
+  recorded.feature = train.images.feature;
+  recorded.max_side = train.images.max_side;
   folder.write_text("options.json", run_options_to_json("exemplar learn", fields_of(recorded),
                                                         fields_of(command.options)));
   folder.write_text("summary.json", summary_to_json(result.summary) + "\n");
   ModelFile model = to_model_file(result.model);
   model.options_json = options_to_json(result_fields(command.options));
+  add_training(train.images, model);
   folder.write_model(model);
   folder.write_text("weights.csv", weights_csv(result));
-  for (const auto& [name, path] : train.vocabulary)
-    folder.write_file(name, MappedFile::open(path)->text());
+  for (const VocabularyFile& file : train.images.vocabulary)
+    folder.write_file(file.name, MappedFile::open(file.path)->text());
   folder.write_text("report.html", report_of(command, result, source_text(train)));
   folder.commit();
 }
 
-// The five candidates with the largest shares, and those without weight, in words.
+// The five candidates with the largest shares, and those without weight.
 std::string weights_text(const ExemplarLearnResult& result) {
   const std::vector<std::string> names = lines_of(result.model.names);
   std::vector<size_t> order(names.size());
@@ -196,10 +192,10 @@ std::string weights_text(const ExemplarLearnResult& result) {
   return text;
 }
 
-void print_result(const LearnCommand& command, const TrainInput& train,
+void print_result(const LearnCommand& command, const TrainingInput& train,
                   const ExemplarLearnResult& result, Console& console) {
   const RunSummary& s = result.summary;
-  for (const TrainSet& set : train.sets)
+  for (const TrainingSet& set : train.sets)
     console.print(fmt::format("read {}: {} samples, {} clusters\n", set.name,
                               count_text(std::ssize(set.clusters)),
                               1 + *std::max_element(set.clusters.begin(), set.clusters.end())));
@@ -210,29 +206,29 @@ void print_result(const LearnCommand& command, const TrainInput& train,
   console.print(weights_text(result));
   for (const std::string& warning : s.warnings)
     console.print(fmt::format("{} {}\n", console.paint(Style::Yellow, "warning:"), warning));
-  if (command.out.empty()) return console.print("next: add --out DIR to keep the distance\n");
-  console.print(fmt::format("wrote {0}: open {0}/report.html\n", command.out));
+  if (command.output.out.empty()) return console.print("next: add --out DIR to keep the distance\n");
+  console.print(fmt::format("wrote {0}: open {0}/report.html\n", command.output.out));
   console.print(fmt::format("next: milieu exemplar {} --model {} clusters new samples\n",
-                            train.is_pictures ? "FOLDER" : "NEW.npy", command.out));
+                            train.has_images ? "FOLDER" : "NEW.npy", command.output.out));
 }
 
 int run_learn(LearnCommand& command, Session& session) {
   Console& console = session.console;
-  console.set_quiet(command.quiet);
-  session.interrupt.set_quiet(command.quiet);
-  if (!command.out.empty()) {
-    const RunFolder probe(command.out, command.force);  // refused now or never, and gone again
-  }
-  ProgressMonitor monitor(console, session.interrupt.token(), "exemplar learn");
-  const PictureOptions pictures{.feature = command.files.feature,
-                                .max_side = command.files.max_side,
-                                .codebook = command.files.codebook,
-                                .vocabulary_folder = {}};
-  const TrainInput train = load_train_sets(
-      lines_of(command.files.train), pictures, command.files.label_column,
-      command.files.distance == "precomputed", command.options.train.num_threads, monitor, session);
+  command.output.apply(session);
+  command.output.probe();
+  ProgressMonitor monitor(session, "exemplar learn");
+  TrainingRequest request;
+  request.sets = lines_of(command.files.train);
+  request.images = {.feature = command.files.feature,
+                    .max_side = command.files.max_side,
+                    .codebook = command.files.codebook,
+                    .vocabulary_folder = {}};
+  request.label_column = command.files.label_column;
+  request.is_precomputed = command.files.distance == "precomputed";
+  request.num_threads = command.options.train.num_threads;
+  const TrainingInput train = load_training_sets(request, monitor);
   const Interrupt::Keeping keeping(session.interrupt);
-  if (command.time_limit > 0) monitor.set_time_limit(command.time_limit);
+  if (command.output.time_limit > 0) monitor.set_time_limit(command.output.time_limit);
   std::vector<std::string> warnings = train.warnings;
   const LearnInput input = make_learn_input(train, command, warnings);
   ExemplarLearnResult result = learn_exemplar_distance(input, command.options, monitor);
@@ -244,23 +240,23 @@ int run_learn(LearnCommand& command, Session& session) {
     return session.interrupt.was_requested() ? kInterrupted : kFailed;
   }
   add_samples(train, result.model);
-  if (!command.out.empty()) write_folder(command, train, result);
-  if (command.json)
+  if (!command.output.out.empty()) write_folder(command, train, result);
+  if (command.output.json)
     console.print(summary_to_json(result.summary) + "\n");
-  else if (!command.quiet)
+  else if (!command.output.quiet)
     print_result(command, train, result, console);
   if (!session.interrupt.was_requested()) return kDone;
   console.note(console.paint_err(Style::Yellow, "interrupted: these are the weights so far"));
   return kInterrupted;
 }
 
-Run declare_learn(Flags& flags) {
+RunCommand declare_learn(Flags& flags) {
   auto command = std::make_shared<LearnCommand>();
   FlagSpec train{.names = {"TRAIN"},
                  .value = "TRAIN",
                  .help =
-                     "example sets with their true clusters: folders of class folders, or "
-                     "X.npy:labels.npy; several views or matrices have commas between",
+                     "example sets with their true clusters: folders with one sub-folder per class, or "
+                     "X.npy:labels.npy; several views or matrices are separated by commas",
                  .group = "Arguments",
                  .choices = {}};
   train.is_required = true;
@@ -278,32 +274,28 @@ Run declare_learn(Flags& flags) {
   }
   flags.method_fields(fields_of(command->options));
   flags.preset({"paper"}, command->preset);
-  flags.text("--out", command->out, "DIR",
-             "run folder: model.safetensors, weights.csv, report.html, summary.json, options.json",
-             "Output");
-  flags.boolean("--force", command->force, "replace the run folder DIR if it exists", "Output");
-  flags.boolean("--json", command->json, "print the summary as JSON and nothing else", "Output");
-  flags.boolean("-q,--quiet", command->quiet, "no progress and no text, only errors", "Output");
-  flags.field(fields_of(*command)[0], "SECONDS", "Output");
+  command->output.declare(
+      flags,
+      "run folder: model.safetensors, weights.csv, report.html, summary.json, options.json", true);
   return [command, &flags](Session& session) {
     if (!command->preset.empty() && command->preset != "paper")
       throw UsageError(fmt::format("preset is '{}', must be paper", command->preset));
     if (command->preset == "paper") apply_paper_preset(command->options);
     flags.apply_given();
     validate_options(command->options);
-    validate_options(*command);
+    command->output.validate();
     return run_learn(*command, session);
   };
 }
 
-constexpr std::string_view kExample =
+constexpr const char* kExample =
     "  milieu exemplar learn old.npy:groups.npy older.npy:more.npy --out distance\n"
     "    learns how much each column counts, so that clustering gives the groups shown, and\n"
-    "    writes the weights to distance/. On new data, whose number of clusters comes out by\n"
-    "    itself, or for the class of the nearest training sample:\n"
+    "    writes the weights to distance/. On new data, whose number of clusters is found\n"
+    "    automatically, or for the class of the nearest training sample:\n"
     "  milieu exemplar new.npy --model distance --out run\n"
     "  milieu exemplar new.npy --model distance --classify\n"
-    "    Pictures, several features by four distances each:\n"
+    "    Images, several features with four distances each:\n"
     "  milieu exemplar learn photos --feature sparse-sift,gist,lbp --out distance\n"
     "  milieu exemplar more_photos --model distance --out run\n";
 

@@ -180,7 +180,7 @@ std::string collection_place(InputOptions& input, const MethodFiles& files) {
 }
 
 serve::CollectionOptions load_collection(ExploreOptions& options, Session& session) {
-  ProgressMonitor monitor(session.console, session.interrupt.token(), "explore");
+  ProgressMonitor monitor(session, "explore");
   monitor.announce("reading " + options.input.path);
   LoadOptions load;
   load.labels_path = options.input.labels;
@@ -288,7 +288,7 @@ int run_explore(ExploreOptions&, Session&) {
 
 #endif
 
-Run declare_explore(Flags& flags) {
+RunCommand declare_explore(Flags& flags) {
   auto options = std::make_shared<ExploreOptions>();
   const std::vector<Field> inputs = collection_fields(options->input);
   flags.field_argument("INPUT", inputs[0],
@@ -310,7 +310,7 @@ Run declare_explore(Flags& flags) {
   };
 }
 
-constexpr std::string_view kExample =
+constexpr const char* kExample =
     "  milieu explore photos\n"
     "    opens a page on this machine: choose a class, choose what it is told apart from, and "
     "look\n"

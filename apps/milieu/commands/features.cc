@@ -8,13 +8,14 @@
 
 #include "cli/commands.h"
 #include "milieu/base/error.h"
+#include "milieu/base/shell.h"
 #include "milieu/data/image_folder.h"
 #include "milieu/feature/cache/extract.h"
 #include "milieu/feature/cache/feature_store.h"
-#include "picture_input.h"
+#include "milieu/input/codebook.h"
+#include "milieu/input/image_rows.h"
 #include "cli/progress.h"
 #include "cli/result_text.h"
-#include "cli/run_options.h"
 
 namespace milieu::cli {
 
@@ -50,7 +51,7 @@ std::string features_json(const FeatureFolder& folder, const ExtractResult& resu
 
 void print_result(const FeaturesOptions& options, const FeatureFolder& folder,
                   const ExtractResult& result, Console& console) {
-  std::string text = fmt::format("{} pictures", count_text(result.num_images));
+  std::string text = fmt::format("{} images", count_text(result.num_images));
   if (!folder.labels.names.empty()) text += fmt::format(", {} classes", folder.labels.names.size());
   if (result.num_computed == 0)
     text += ": nothing has changed, nothing was computed";
@@ -79,16 +80,16 @@ int run_features(const FeaturesOptions& options, Session& session) {
   ExtractOptions extract = options.extract;
   extract.read_codebook = read_codebook;
   std::vector<FeatureSpec> specs = parse_feature_list(options.feature, options.codebook);
-  const ImageFolder images = list_pictures(options.input);
+  const ImageFolder images = list_images(options.input);
 
-  const Interrupt::Resumable resumable(session.interrupt);
-  ProgressMonitor monitor(console, session.interrupt.token(), "features");
+  ProgressMonitor monitor(session, "features");
+  monitor.on_stage(RunStage::Describing, options.input);
   const ExtractResult result =
       extract_features(images, std::move(specs), options.out, extract, monitor);
   monitor.clear();
   for (const ImageFolder::Skipped& skipped : images.skipped)
     console.note(fmt::format("skipped {}: {}", skipped.path, skipped.reason));
-  report_skipped(images, result, console);
+  report_skipped(images, result, monitor);
   const FeatureFolder folder = open_feature_folder(options.out);
   if (options.json)
     console.print(features_json(folder, result));
@@ -107,7 +108,7 @@ std::string feature_help() {
   return text;
 }
 
-Run declare_features(Flags& flags) {
+RunCommand declare_features(Flags& flags) {
   auto options = std::make_shared<FeaturesOptions>();
   flags.argument(
       "DIR", options->input, true,
@@ -129,7 +130,7 @@ Run declare_features(Flags& flags) {
   };
 }
 
-constexpr std::string_view kExample =
+constexpr const char* kExample =
     "  milieu features photos --feature gist,color --out features\n"
     "    leaves gist.npy and color.npy in features/, one row a picture; images.csv names them.\n"
     "    Killed or stopped, the same command goes on; a second run computes what has changed.\n"

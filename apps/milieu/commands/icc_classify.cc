@@ -8,15 +8,17 @@
 #include <optional>
 
 #include "cli/commands.h"
-#include "icc_run.h"
+#include "cli/output_flags.h"
 #include "milieu/base/error.h"
+#include "milieu/data/csv_text.h"
 #include "milieu/data/dataset.h"
 #include "milieu/icc/icc_classifier.h"
+#include "milieu/run/methods/icc_run.h"
+#include "milieu/run/run_options.h"
 #include "milieu/store/json.h"
 #include "milieu/store/run_folder.h"
 #include "cli/progress.h"
 #include "cli/result_text.h"
-#include "cli/run_options.h"
 
 namespace milieu::cli {
 
@@ -45,22 +47,22 @@ struct ClassifyOptions {
   ClassifyInput input;
   IccClassifierOptions classifier;
   std::string preset;
-  std::string out;
-  bool force = false;
-  bool json = false;
-  bool quiet = false;
+  OutputFlags output;
 };
 
-// Classes of TEST as numbers of TRAIN's classes; -1 for a name that TRAIN does not have.
+constexpr int kNoClass = -1;     // the row has no label: it counts nowhere
+constexpr int kOtherClass = -2;  // a class that TRAIN does not have: always an error
+
+// Classes of TEST as numbers of TRAIN's classes.
 std::vector<int> translate(const Labels& test, const Labels& train) {
   std::vector<int> train_from_test;
   for (const std::string& name : test.names) {
     const auto found = std::ranges::find(train.names, name);
     train_from_test.push_back(
-        found == train.names.end() ? -1 : static_cast<int>(found - train.names.begin()));
+        found == train.names.end() ? kOtherClass : static_cast<int>(found - train.names.begin()));
   }
   std::vector<int> classes;
-  for (const int index : test.indices) classes.push_back(index < 0 ? -1 : train_from_test[index]);
+  for (const int index : test.indices) classes.push_back(index < 0 ? kNoClass : train_from_test[index]);
   return classes;
 }
 
@@ -123,16 +125,19 @@ void add_test_figures(RunSummary& summary, const Classified& done, int64_t num_t
   if (done.truth.empty()) return;
   int64_t right = 0, known = 0;
   for (size_t i = 0; i < done.truth.size(); ++i) {
-    right += done.truth[i] == done.predicted[i];
+    if (done.truth[i] == kNoClass) continue;
     ++known;
+    right += done.truth[i] == done.predicted[i];
   }
-  summary.extra.emplace_back("test_accuracy",
-                             static_cast<double>(right) / static_cast<double>(known));
+  summary.extra.emplace_back("test_labelled", known);
+  if (known > 0)
+    summary.extra.emplace_back("test_accuracy",
+                               static_cast<double>(right) / static_cast<double>(known));
 }
 
 void write_folder(ClassifyOptions& options, const Classified& done, const Dataset& train,
                   const Dataset& test) {
-  RunFolder folder(options.out, options.force);
+  RunFolder folder(options.output.out, options.output.force);
   folder.write_text("options.json", run_options_to_json("icc classify", fields_of(options.input),
                                                         fields_of(options.classifier)));
   folder.write_text("summary.json", summary_to_json(done.fitted.summary) + "\n");
@@ -143,22 +148,19 @@ void write_folder(ClassifyOptions& options, const Classified& done, const Datase
   folder.write_model(model);
   std::string names = "class,name\n";
   for (size_t c = 0; c < train.labels.names.size(); ++c)
-    names += fmt::format("{},{}\n", c, train.labels.names[c]);
+    names += fmt::format("{},{}\n", c, csv_cell(train.labels.names[c]));
   folder.write_text("classes.csv", names);
   folder.commit();
 }
 
 int run_classify(ClassifyOptions& options, Session& session) {
   Console& console = session.console;
-  console.set_quiet(options.quiet);
-  session.interrupt.set_quiet(options.quiet);
-  if (!options.out.empty()) {
-    const RunFolder probe(options.out, options.force);  // refused now or never, and gone again
-  }
+  options.output.apply(session);
+  options.output.probe();
   const int threads = options.classifier.icc.num_threads;
   const Dataset train = load_train(options.input, threads);
   const Dataset test = load_test(options.input, threads);
-  ProgressMonitor monitor(console, session.interrupt.token(), "icc classify");
+  ProgressMonitor monitor(session, "icc classify");
   const Interrupt::Keeping keeping(session.interrupt);
   Points kept;
   std::vector<int> classes;
@@ -168,25 +170,25 @@ int run_classify(ClassifyOptions& options, Session& session) {
   done.predicted = predict(done.fitted.model, test.points.view(), threads);
   if (!test.labels.empty()) done.truth = translate(test.labels, train.labels);
   add_test_figures(done.fitted.summary, done, test.points.rows());
-  if (!options.out.empty()) write_folder(options, done, train, test);
+  if (!options.output.out.empty()) write_folder(options, done, train, test);
   monitor.clear();
-  if (options.json) {
+  if (options.output.json) {
     console.print(summary_to_json(done.fitted.summary) + "\n");
-  } else if (options.out.empty() && !options.quiet) {
+  } else if (options.output.out.empty() && !options.output.quiet) {
     std::string text;
     for (const int c : done.predicted) text += train.labels.names[c] + "\n";
     console.print(text);
     if (!done.truth.empty()) console.note(summary_text(done.fitted.summary, console));
-  } else if (!options.quiet) {
+  } else if (!options.output.quiet) {
     console.print(dataset_text(train) + "\n" + dataset_text(test) + "\n");
     console.print(summary_text(done.fitted.summary, console));
-    console.print(fmt::format("wrote {0}: {0}/labels.csv has the classes of {1}\n", options.out,
+    console.print(fmt::format("wrote {0}: {0}/labels.csv has the classes of {1}\n", options.output.out,
                               test.source));
   }
   return session.interrupt.was_requested() ? kInterrupted : kDone;
 }
 
-Run declare_classify(Flags& flags) {
+RunCommand declare_classify(Flags& flags) {
   auto options = std::make_shared<ClassifyOptions>();
   const std::vector<Field> inputs = fields_of(options->input);
   flags.argument("TRAIN", options->input.train, true, "samples to learn from, with classes");
@@ -195,12 +197,9 @@ Run declare_classify(Flags& flags) {
     flags.field(inputs[i], inputs[i].name == "label_column" ? "NAME" : "FILE", "Input");
   flags.method_fields(fields_of(options->classifier));
   flags.preset({"paper"}, options->preset);
-  flags.text("--out", options->out, "DIR",
-             "folder for labels.csv, model.safetensors, summary.json, options.json, classes.csv",
-             "Output");
-  flags.boolean("--force", options->force, "replace the folder DIR if it exists", "Output");
-  flags.boolean("--json", options->json, "print the summary as JSON and nothing else", "Output");
-  flags.boolean("-q,--quiet", options->quiet, "no progress and no text, only errors", "Output");
+  options->output.declare(
+      flags,
+      "folder for labels.csv, model.safetensors, summary.json, options.json, classes.csv", false);
   return [options, &flags](Session& session) {
     if (!options->preset.empty() && options->preset != "paper")
       throw UsageError(fmt::format("preset is '{}', must be paper", options->preset));
@@ -211,9 +210,9 @@ Run declare_classify(Flags& flags) {
   };
 }
 
-constexpr std::string_view kExample =
+constexpr const char* kExample =
     "  milieu icc classify train.npy test.npy --labels train_labels.npy --auto --out run\n"
-    "    splits the classes of train.npy into sub-classes, learns to tell them apart, and writes\n"
+    "    splits the classes of train.npy into sub-classes, learns to separate them, and writes\n"
     "    the class of every row of test.npy to run/labels.csv. The same classifier later:\n"
     "  milieu predict run more.npy\n";
 
@@ -221,7 +220,7 @@ constexpr std::string_view kExample =
 
 Command icc_classify_command() {
   return {.name = "icc classify",
-          .summary = "learn classes from TRAIN by way of sub-classes, tell those of TEST",
+          .summary = "learn classes from TRAIN through sub-classes, classify TEST",
           .example = kExample,
           .declare = declare_classify};
 }

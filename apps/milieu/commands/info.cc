@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// milieu info [FILE]: what a file is, or how this program was built and what it found here.
+// milieu info [FILE]: describes a file, or how this program was built and what it found here.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "method.h"
 #include "milieu/base/parallel.h"
 #include "milieu/base/summary.h"
 #include "milieu/exemplar/learn/learn.h"
@@ -19,6 +18,7 @@
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/linalg/gemm.h"
 #include "milieu/linalg/isa.h"
+#include "milieu/run/methods.h"
 #include "milieu/store/describe.h"
 #include "cli/suggest.h"
 
@@ -29,6 +29,7 @@ namespace {
 struct InfoOptions {
   std::string file;
   std::string options_of;
+  std::string inputs_of;
   bool json = false;
 };
 
@@ -77,41 +78,41 @@ std::string feature_options_table(const std::vector<Field>& fields) {
 }
 
 // The options table of a method's docs page.
-void print_options(const std::string& method, Console& console) {
-  const Command* command = find_command(method);
-  if (command && command->make_method) {
-    console.print(options_table(command->make_method()->option_fields()));
-    return;
-  }
-  if (const FeatureEntry* entry = find_feature(method)) {
+void print_options(const std::string& name, Console& console) {
+  if (const MethodEntry* method = find_method(name))
+    return console.print(options_table(method->make()->option_fields()));
+  if (const FeatureEntry* entry = find_feature(name)) {
     const std::unique_ptr<Feature> feature = entry->make("");
-    console.print(feature_options_table(feature->fields()));
-    return;
+    return console.print(feature_options_table(feature->fields()));
   }
-  if (method == "words") {
+  if (name == "words") {
     WordOptions words;
-    console.print(feature_options_table(fields_of(words)));
-    return;
+    return console.print(feature_options_table(fields_of(words)));
   }
-  if (method == "exemplar_learn") {
+  if (name == "exemplar_learn") {
     ExemplarLearnOptions learn;
-    console.print(options_table(fields_of(learn)));
-    return;
+    return console.print(options_table(fields_of(learn)));
   }
   std::vector<std::string> known = {"exemplar_learn"};
-  for (const Command& other : commands())
-    if (other.make_method) known.emplace_back(other.name);
+  for (const MethodEntry& method : methods()) known.push_back(method.name);
   for (const FeatureEntry& entry : feature_catalog()) known.push_back(entry.name);
   known.emplace_back("words");
-  const std::string nearest = nearest_word(method, known);
-  throw UsageError(fmt::format("--options is '{}', must be a clustering command or a feature{}",
-                               method, nearest.empty() ? "" : ": did you mean " + nearest + "?"));
+  const std::string nearest = nearest_word(name, known);
+  throw UsageError(fmt::format("--options is '{}', must be a method or a feature{}", name,
+                               nearest.empty() ? "" : ": did you mean " + nearest + "?"));
+}
+
+// The inputs table of a method's docs page.
+void print_inputs(const std::string& name, Console& console) {
+  const MethodEntry* method = find_method(name);
+  if (!method) throw UsageError(fmt::format("--inputs is '{}', must be a method", name));
+  console.print(inputs_table(method->make()->inputs()));
 }
 
 // In the form of store/describe.h.
 std::string describe_features(const std::string& path) {
   const FeatureFolder folder = open_feature_folder(path);
-  std::string text = fmt::format("{}: folder of features\n  pictures: {} of {}\n", path,
+  std::string text = fmt::format("{}: feature folder\n  images: {} of {}\n", path,
                                  folder.images.size(), folder.source);
   if (!folder.labels.empty()) text += fmt::format("  classes: {}\n", folder.labels.names.size());
   for (const FeatureFolder::Entry& entry : folder.features)
@@ -123,6 +124,8 @@ std::string describe_features(const std::string& path) {
 int run_info(const InfoOptions& options, Session& session) {
   if (!options.options_of.empty()) {
     print_options(options.options_of, session.console);
+  } else if (!options.inputs_of.empty()) {
+    print_inputs(options.inputs_of, session.console);
   } else if (options.file.empty()) {
     print_program(options, session.console);
   } else {
@@ -132,35 +135,41 @@ int run_info(const InfoOptions& options, Session& session) {
   return kDone;
 }
 
-Run declare_info(Flags& flags) {
+RunCommand declare_info(Flags& flags) {
   auto options = std::make_shared<InfoOptions>();
   flags.argument("FILE", options->file, false,
                  "data, labels, a model or a run folder; without it the program describes itself");
   FlagSpec spec;
   spec.names = {"--options"};
   spec.value = "METHOD";
-  spec.help = "print the options of a clustering command or a feature as a Markdown table";
+  spec.help = "print the options of a method or a feature as a Markdown table";
   spec.group = "Output";
-  for (const Command& command : commands())
-    if (command.make_method) spec.choices.emplace_back(command.name);
+  for (const MethodEntry& method : methods()) spec.choices.push_back(method.name);
   for (const FeatureEntry& entry : feature_catalog()) spec.choices.push_back(entry.name);
   spec.choices.emplace_back("words");
   flags.add(std::move(spec), [options](const std::string& text) { options->options_of = text; });
+  FlagSpec inputs;
+  inputs.names = {"--inputs"};
+  inputs.value = "METHOD";
+  inputs.help = "print the further inputs of a method as a Markdown table";
+  inputs.group = "Output";
+  for (const MethodEntry& method : methods()) inputs.choices.push_back(method.name);
+  flags.add(std::move(inputs), [options](const std::string& text) { options->inputs_of = text; });
   flags.boolean("--json", options->json, "describe the program as JSON", "Output");
   return [options](Session& session) { return run_info(*options, session); };
 }
 
-constexpr std::string_view kExample =
+constexpr const char* kExample =
     "  milieu info run/model.safetensors\n"
-    "    tells kind, arrays and options of a model.\n"
+    "    prints kind, arrays and options of a model.\n"
     "  milieu info\n"
-    "    tells version, processor, instruction set and the library behind matrix products.\n";
+    "    prints version, processor, instruction set and the library behind matrix products.\n";
 
 }  // namespace
 
 Command info_command() {
   return {.name = "info",
-          .summary = "tell what a file is, or what this program runs on",
+          .summary = "describe a file, or what this program runs on",
           .example = kExample,
           .declare = declare_info};
 }

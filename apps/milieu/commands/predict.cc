@@ -10,33 +10,31 @@
 #include <optional>
 
 #include "cli/commands.h"
-#include "image_predict.h"
 #include "milieu/base/error.h"
 #include "milieu/base/summary.h"
+#include "milieu/data/atomic_file.h"
 #include "milieu/data/dataset.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/dlgmm/dlgmm.h"
+#include "milieu/input/row_files.h"
 #include "milieu/metrics/metrics.h"
+#include "milieu/run/methods/dlgmm_pictures.h"
+#include "milieu/run/predict.h"
 #include "milieu/store/json.h"
-#include "milieu/store/predictors.h"
 #include "milieu/store/run_folder.h"
-#include "picture_input.h"
 #include "cli/progress.h"
 #include "cli/result_text.h"
-#include "rows.h"
 
 namespace milieu::cli {
 
 namespace {
 
 struct PredictOptions {
-  std::string model;
-  std::string input;
-  LoadOptions load;
-  PictureOptions pictures;
-  ImagePredictOptions images;
+  PredictRequest request;
   std::string truth;
   std::string out;
+  std::string probabilities;
+  std::string word_map;
   int num_threads = 0;
   bool json = false;
   bool quiet = false;
@@ -57,8 +55,8 @@ void check_name(const char* flag, const std::string& name, const std::string& on
 
 void check_out_names(const PredictOptions& options) {
   check_name("--out", options.out, ".csv", ".npy");
-  check_name("--probabilities", options.images.probabilities, ".npy", ".npy");
-  check_name("--word-map", options.images.word_map, ".npy", ".png");
+  check_name("--probabilities", options.probabilities, ".npy", ".npy");
+  check_name("--word-map", options.word_map, ".npy", ".png");
 }
 
 // A .csv has the columns of a run folder's labels.csv.
@@ -79,7 +77,7 @@ std::string prediction_json(const PredictOptions& options, const RunSummary& sum
   nlohmann::ordered_json json;
   json["method"] = summary.method;
   json["version"] = summary.version;
-  json["model"] = options.model;
+  json["model"] = options.request.model;
   json["n"] = summary.n;
   json["d"] = summary.d;
   json["clusters"] = summary.clusters;
@@ -102,48 +100,50 @@ RunSummary summarize(const std::string& kind, const Dataset& data, const std::ve
   return summary;
 }
 
-// Labels of what INPUT holds: rows, or images where the model is of images.
-struct Predicted {
-  Dataset data;
-  std::vector<int> labels;
-  std::vector<std::string> notes;
-};
-
-Predicted predict_rows(const ModelFile& model, const std::string& path,
-                       const PredictOptions& options, const LoadOptions& load,
-                       ProgressMonitor& monitor, Session& session) {
-  if (options.images.is_given())
+void check_image_flags(const PredictOptions& options, const ModelFile& model) {
+  const InputFiles& files = options.request.files;
+  const bool is_given = files.has("offsets") || files.has("grid") || files.has("positions") ||
+                        !options.probabilities.empty() || !options.word_map.empty();
+  if (is_given && model.kind != DlgmmModel::kKind)
     throw UsageError(fmt::format(
         "--offsets, --grid, --positions, --probabilities and --word-map are for models of images "
         "(dlgmm), {} holds a model of kind {}",
-        path, model.kind));
-  PictureInput input = load_input_like_training(options.input, options.model, options.pictures,
-                                                load, monitor, session);
-  monitor.clear();
-  Predicted out;
-  out.labels = predict_with(model, input.data.points.view(), options.num_threads, path);
-  out.data = std::move(input.data);
-  return out;
+        options.request.model, model.kind));
 }
 
-Predicted predict_any(const ModelFile& model, const std::string& path,
-                      const PredictOptions& options, Session& session) {
-  LoadOptions load = options.load;
-  load.num_threads = options.num_threads;
-  ProgressMonitor monitor(session.console, session.interrupt.token(), "predict");
-  if (model.kind != DlgmmModel::kKind)
-    return predict_rows(model, path, options, load, monitor, session);
-  ImagePrediction found =
-      predict_images(model, options.model, options.input, options.images, load, monitor);
-  monitor.clear();
-  return {std::move(found.data), std::move(found.labels), std::move(found.notes)};
+// The files that models of images write; says what was written.
+std::vector<std::string> write_image_files(const PredictOptions& options,
+                                           const Prediction& predicted) {
+  std::vector<std::string> notes;
+  const std::string& maps = options.word_map;
+  const PatchImages& images = predicted.patches;
+  if (!options.probabilities.empty() && !predicted.probabilities.empty()) {
+    write_npy(options.probabilities, predicted.probabilities.view());
+    notes.push_back(fmt::format("wrote {}: probabilities of {} clusters", options.probabilities,
+                                predicted.probabilities.cols()));
+  }
+  if (maps.empty() || predicted.words.empty()) return notes;
+  if (maps.ends_with(".npy")) {
+    write_npy(maps, std::span<const int32_t>(predicted.words));
+    notes.push_back(fmt::format("wrote {}: words of {} patches", maps, images.patches.rows()));
+    return notes;
+  }
+  if (images.root.empty() || images.grid.rows() == 0)
+    throw InvalidArgument(fmt::format(
+        "word_map is {}, but {} has no images with a grid of patches to draw on: name a .npy",
+        maps, images.source));
+  write_file_atomically(maps, draw_word_maps(images, predicted.words));
+  notes.push_back(fmt::format("wrote {}: words of {} of {} images", maps,
+                              drawn_word_maps(images).size(), images.num_images()));
+  return notes;
 }
 
-void print_prediction(const PredictOptions& options, const std::string& kind,
-                      const Predicted& predicted, const Metrics* metrics, Console& console) {
+void print_prediction(const PredictOptions& options, const Prediction& predicted,
+                      const std::vector<std::string>& notes, const Metrics* metrics,
+                      Console& console) {
   const Dataset& data = predicted.data;
   if (options.json) {
-    console.print(prediction_json(options, summarize(kind, data, predicted.labels), metrics));
+    console.print(prediction_json(options, summarize(predicted.kind, data, predicted.labels), metrics));
   } else if (options.out.empty()) {
     print_labels(console, predicted.labels);
     if (metrics) console.note(metrics_line(*metrics));
@@ -151,61 +151,64 @@ void print_prediction(const PredictOptions& options, const std::string& kind,
     console.print(dataset_text(data) + "\n");
     if (metrics) console.print(metrics_line(*metrics) + "\n");
     console.print(fmt::format("wrote {}: {} labels by {}\n", options.out,
-                              count_text(data.points.rows()), kind));
-    for (const std::string& note : predicted.notes) console.print(note + "\n");
+                              count_text(data.points.rows()), predicted.kind));
+    for (const std::string& note : notes) console.print(note + "\n");
   }
 }
 
-int run_predict(const PredictOptions& options, Session& session) {
+int run_predict(PredictOptions& options, Session& session) {
   Console& console = session.console;
   console.set_quiet(options.quiet);
   check_out_names(options);
-  const std::string path = resolve_model_path(options.model);
-  const ModelFile model = read_model_file(path);
-  const Predicted predicted = predict_any(model, path, options, session);
+  check_image_flags(options, read_model_file(resolve_model_path(options.request.model)));
+  options.request.load.num_threads = options.num_threads;
+  options.request.wants_words = !options.word_map.empty();
+  ProgressMonitor monitor(session, "predict");
+  const Prediction predicted = predict_input(options.request, monitor);
+  const std::vector<std::string> notes = write_image_files(options, predicted);
+  monitor.clear();
   const Dataset& data = predicted.data;
-  const Labels truth =
-      options.truth.empty() ? data.labels : RowFiles(options.input, data).labels(options.truth);
+  const Labels truth = options.truth.empty()
+                           ? data.labels
+                           : RowFiles(options.request.input, data).labels(options.truth);
   std::optional<Metrics> metrics;
   if (!truth.empty()) metrics = compute_metrics(predicted.labels, truth.indices);
   if (!options.out.empty()) {
-    const Interrupt::Keeping keeping(session.interrupt);  // a file half written helps nobody
+    const Interrupt::Keeping keeping(session.interrupt);  // a half-written file helps nobody
     write_labels(options.out, predicted.labels, data);
   }
-  print_prediction(options, model.kind, predicted, metrics ? &*metrics : nullptr, console);
+  print_prediction(options, predicted, notes, metrics ? &*metrics : nullptr, console);
   return session.interrupt.was_requested() ? kInterrupted : kDone;
 }
 
-Run declare_predict(Flags& flags) {
+RunCommand declare_predict(Flags& flags) {
   auto options = std::make_shared<PredictOptions>();
-  flags.argument("MODEL", options->model, true, "a model.safetensors, or a run folder");
+  flags.argument("MODEL", options->request.model, true, "a model.safetensors, or a run folder");
   flags.argument(
-      "INPUT", options->input, true,
-      "new samples as rows, with the columns of the training data; or a folder of pictures "
-      "or of features, where the model was trained on one");
-  flags.text("--labels", options->load.labels_path, "FILE", "file with the class of every row",
+      "INPUT", options->request.input, true,
+      "new samples as rows, with the columns of the training data; or an image folder or "
+      "feature folder, where the model was trained on one");
+  flags.text("--labels", options->request.load.labels_path, "FILE", "file with the class of every row",
              "Input");
-  flags.text("--label-column", options->load.label_column, "NAME",
+  flags.text("--label-column", options->request.load.label_column, "NAME",
              "column of a .csv or .tsv that holds the class", "Input");
-  flags.text("--select", options->load.select, "CLASSES",
+  flags.text("--select", options->request.load.select, "CLASSES",
              "keep only the rows of these classes, such as 6,0", "Input");
   flags.text("--truth", options->truth, "FILE",
              "file with the true class of every row: adds metrics", "Input");
-  flags.text("--feature", options->pictures.feature, "LIST",
-             "features of the pictures, where the run folder does not tell", "Input");
-  flags.text("--codebook", options->pictures.codebook, "FILE",
-             "words of training, where they are not in the run folder", "Input");
-  flags.text("--offsets", options->images.files.offsets, "FILE",
-             "dlgmm: INPUT holds patches, this file where those of each image begin", "Input");
-  flags.text("--grid", options->images.files.grid, "FILE",
-             "dlgmm: rows and columns of the patch grid of each image", "Input");
-  flags.text("--positions", options->images.files.positions, "FILE", "dlgmm: x and y of each patch",
-             "Input");
+  flags.text("--feature", options->request.images.feature, "LIST",
+             "features of the images, where the model does not say", "Input");
+  flags.text("--codebook", options->request.images.codebook, "FILE",
+             "visual words of training, where the model does not have them", "Input");
+  for (Field& field : options->request.files.fields()) {
+    field.help = "dlgmm: " + field.help;
+    flags.field(field, "FILE", "Input");
+  }
   flags.text("--out", options->out, "FILE",
              "write the labels to this .csv or .npy instead of stdout", "Output");
-  flags.text("--probabilities", options->images.probabilities, "FILE",
-             "dlgmm: write the probability of each cluster to this .npy, a row an image", "Output");
-  flags.text("--word-map", options->images.word_map, "FILE",
+  flags.text("--probabilities", options->probabilities, "FILE",
+             "dlgmm: write the probability of each cluster to this .npy, one row per image", "Output");
+  flags.text("--word-map", options->word_map, "FILE",
              "dlgmm: write the word of every patch to this .npy, or draw it to this .png",
              "Output");
   flags.boolean("--json", options->json,
@@ -219,13 +222,13 @@ Run declare_predict(Flags& flags) {
   };
 }
 
-constexpr std::string_view kExample =
+constexpr const char* kExample =
     "  milieu predict run new_digits.npy --out new_labels.csv\n"
     "    gives each row of new_digits.npy its cluster under the model in run/.\n"
     "  milieu predict run new_digits.npy | sort | uniq -c\n"
     "    counts them.\n"
     "  milieu predict run new_photos --out new.csv --probabilities p.npy --word-map words.png\n"
-    "    where run/ is of milieu dlgmm: cluster, probabilities and words of new pictures.\n";
+    "    where run/ is of milieu dlgmm: cluster, probabilities and words of new images.\n";
 
 }  // namespace
 

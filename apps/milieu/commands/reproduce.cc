@@ -81,7 +81,7 @@ int run_reproduce(const ReproduceCommand& command, Session& session) {
   return num_skipped == static_cast<int>(entries.size()) ? kFailed : kDone;
 }
 
-Run declare_reproduce(Flags& flags) {
+RunCommand declare_reproduce(Flags& flags) {
   auto command = std::make_shared<ReproduceCommand>();
   flags.argument("METHOD", command->method, false, "whose paper; nothing lists the experiments");
   flags.argument("EXPERIMENT", command->experiment, false, "only this one");
@@ -104,7 +104,7 @@ Run declare_reproduce(Flags& flags) {
   };
 }
 
-constexpr std::string_view kExample =
+constexpr const char* kExample =
     "  milieu reproduce dcp --data data --out figures\n"
     "    runs the experiments of the method's paper on the data sets in data/, prints each table\n"
     "    beside the published figures, and leaves tables and pictures in figures/.\n";

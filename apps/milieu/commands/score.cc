@@ -44,16 +44,16 @@ int run_score(const ScoreOptions& options, Session& session) {
   return kDone;
 }
 
-Run declare_score(Flags& flags) {
+RunCommand declare_score(Flags& flags) {
   auto options = std::make_shared<ScoreOptions>();
   flags.argument("LABELS", options->labels_path, true,
-                 "clusters, one a row: labels.csv, .npy, idx or text; or a run folder");
+                 "clusters, one per row: labels.csv, .npy, idx or text; or a run folder");
   flags.argument("TRUTH", options->truth_path, true, "true classes, in the same formats");
   flags.boolean("--json", options->json, "print the metrics as JSON and nothing else", "Output");
   return [options](Session& session) { return run_score(*options, session); };
 }
 
-constexpr std::string_view kExample =
+constexpr const char* kExample =
     "  milieu score run digits_labels.npy\n"
     "    compares the labels in run/labels.csv with the truth. A true class of -1 is left out; "
     "what\n"

@@ -11,7 +11,8 @@
 #include "milieu/render/number_text.h"
 #include "milieu/render/page.h"
 #include "milieu/render/point_map.h"
-#include "milieu/render/report.h"
+#include "milieu/report/static_report.h"
+#include "milieu/run/methods.h"
 
 namespace milieu::cli {
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runs of `milieu demo`: a table of jobs, and what becomes of one. A new method joins the demo
-// by a line in demo_jobs().
+// The runs of `milieu demo`: a table of jobs, and what becomes of one.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +9,16 @@
 #include <vector>
 
 #include "demo/demo_sets.h"
-#include "method.h"
 #include "milieu/metrics/metrics.h"
-#include "cli/run_options.h"
+#include "milieu/run/run.h"
 
 namespace milieu::cli {
 
 struct DemoJob {
-  std::string method;  // a command of the table of commands that clusters
+  std::string method;  // a name of the table of methods
   std::string set;     // which data (demo_sets.h)
   std::vector<std::pair<std::string, std::string>> options;     // field, value; the rest is default
-  std::vector<std::pair<std::string, std::string>> files = {};  // file field, set that it names
+  std::vector<std::pair<std::string, std::string>> files = {};  // further input, set that it names
 };
 
 // In the order in which they run and are shown.
@@ -29,7 +27,7 @@ const std::vector<DemoJob>& demo_jobs();
 // One job on its data: fitted, then written as an ordinary run folder.
 class DemoRun {
  public:
-  // `out` is where the demo's folder will stand: the run's command names the files in it. The
+  // `out` is where the demo's folder will be: the run's command names the files in it. The
   // families must outlive the run.
   DemoRun(const DemoJob& job, const std::vector<DemoFamily>& families, const std::string& out,
           uint64_t seed, int num_threads);
@@ -48,21 +46,19 @@ class DemoRun {
   const std::string& command() const { return command_; }
 
   // After fit:
-  const RunSummary& summary() const { return result_.summary; }
-  const std::vector<int>& labels() const { return result_.labels; }
+  const RunSummary& summary() const { return outcome_.summary; }
+  const std::vector<int>& labels() const { return outcome_.labels; }
   const Metrics& metrics() const { return metrics_; }
 
  private:
-  std::vector<Field> input_fields() const;
-  std::vector<Field> result_option_fields() const;
-  void name_files(const std::string& folder) const;
+  void name_files(const std::string& folder);
 
   DemoJob job_;
   DemoSetPlace place_;
-  std::unique_ptr<Method> method_;
-  std::unique_ptr<InputOptions> input_;  // fields refer to it, so it must not move
+  std::string out_;
+  std::unique_ptr<Run> run_;
   std::string command_;
-  MethodResult result_;
+  RunOutcome outcome_;
   Metrics metrics_;
 };
 

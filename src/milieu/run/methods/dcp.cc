@@ -152,11 +152,26 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
     return finish(data, context, input.context, fit_dcp(input, options_, monitor));
   }
 
+  // How far each sample is on its own part's side; below 0 where a constraint put it elsewhere.
+  static std::vector<float> margins_of(const DcpResult& result) {
+    std::vector<float> margins;
+    const auto& values = result.decisions;
+    for (int64_t i = 0; i < values.rows() && values.cols() > 1; ++i) {
+      const int label = result.labels[static_cast<size_t>(i)];
+      float other = -INFINITY;
+      for (int64_t k = 0; k < values.cols(); ++k)
+        if (k != label) other = std::max(other, static_cast<float>(values(i, k)));
+      margins.push_back(static_cast<float>(values(i, label)) - other);
+    }
+    return margins.empty() ? result.margins : margins;
+  }
+
   // `seen` is the context as the fit saw it.
   RunOutcome finish(const Dataset& data, const Dataset& context, FloatView seen, DcpResult result) {
     const std::string decisions = decisions_csv(data, result);
     const Matrix<double> context_values = decision_values(result.model, seen);
     Column own = real_column("decisions", result.decisions.view());
+    result.margins = margins_of(result);
     RunOutcome out = to_outcome(std::move(result));
     out.columns.push_back(std::move(own));
     out.columns.push_back(real_column("context_decisions", context_values.view()));
@@ -213,9 +228,20 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
     }
     out.summary.extra.emplace_back("context", contexts.names[best]);
     add_ranking(ranking, contexts.names.size(), out.summary);
+    out.columns.push_back(ranked_labels(ranking));
     out.text = ranking_text(ranking);
     out.files.push_back({"contexts.csv", ranking_csv(ranking)});
     return out;
+  }
+
+  // One row per sample, one number per context: the part under that context.
+  static Column ranked_labels(const DcpRanking& ranking) {
+    const size_t count = ranking.contexts.size();
+    const size_t n = count == 0 ? 0 : ranking.contexts[0].split.labels.size();
+    std::vector<int32_t> labels;
+    for (size_t i = 0; i < n; ++i)
+      for (const DcpRankedContext& one : ranking.contexts) labels.push_back(one.split.labels[i]);
+    return whole_column("ranked_labels", std::move(labels), static_cast<int64_t>(count));
   }
 
   RankingFile ranking_;

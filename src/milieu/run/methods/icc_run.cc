@@ -99,8 +99,8 @@ std::string survival_text(const IccResult& result, const std::vector<std::string
   return text;
 }
 
-void add_comparison(RunOutcome& out, const Labelled& data, const IccRunOptions& options,
-                    Monitor& monitor) {
+void add_comparison_of(RunOutcome& out, const Labelled& data, const IccRunOptions& options,
+                       Monitor& monitor) {
   IccCompareOptions compare;
   compare.classifier = options.classifier;
   compare.cv = options.cv;
@@ -108,20 +108,8 @@ void add_comparison(RunOutcome& out, const Labelled& data, const IccRunOptions& 
   compare.repeat = options.repeat;
   const IccComparison table =
       compare_icc({data.points, data.classes, data.groups}, compare, monitor);
-  std::vector<std::string> names;
-  std::vector<double> means, deviations, p_values;
-  for (const IccCompareRow& row : table.rows) {
-    names.push_back(row.name);
-    means.push_back(row.mean);
-    deviations.push_back(row.deviation);
-    p_values.push_back(row.p_value);
-  }
   out.text += comparison_text(table);
-  out.summary.extra.emplace_back("cv_methods", names);
-  out.summary.extra.emplace_back("cv_accuracy", means);
-  out.summary.extra.emplace_back("cv_std", deviations);
-  out.summary.extra.emplace_back("cv_p_value", p_values);
-  out.summary.extra.emplace_back("cv_trials", int64_t{table.num_trials});
+  add_comparison(table, out.summary);
   out.files.push_back({"comparison.csv", comparison_csv(table)});
 }
 
@@ -161,6 +149,33 @@ void add_projections(RunOutcome& out, const Labelled& data, const IccClassifierO
 
 }  // namespace
 
+IccComparison compare_labelled(FloatView points, std::span<const int> classes,
+                               std::span<const int> groups, const IccCompareOptions& options,
+                               Monitor& monitor) {
+  IccRunInput input;
+  input.points = points;
+  input.classes = classes;
+  input.groups = groups;
+  const Labelled data = labelled_rows(input);
+  return compare_icc({data.points, data.classes, data.groups}, options, monitor);
+}
+
+void add_comparison(const IccComparison& table, RunSummary& summary) {
+  std::vector<std::string> names;
+  std::vector<double> means, deviations, p_values;
+  for (const IccCompareRow& row : table.rows) {
+    names.push_back(row.name);
+    means.push_back(row.mean);
+    deviations.push_back(row.deviation);
+    p_values.push_back(row.p_value);
+  }
+  summary.extra.emplace_back("cv_methods", names);
+  summary.extra.emplace_back("cv_accuracy", means);
+  summary.extra.emplace_back("cv_std", deviations);
+  summary.extra.emplace_back("cv_p_value", p_values);
+  summary.extra.emplace_back("cv_trials", int64_t{table.num_trials});
+}
+
 void apply_paper_preset(IccClassifierOptions& options) {
   options.icc.grid = "600x200";
   options.icc.bandwidth = "25c";
@@ -199,7 +214,7 @@ RunOutcome run_icc(const IccRunInput& input, const IccRunOptions& options, Monit
   out.labels = std::move(result.labels);
   out.summary = std::move(result.summary);
   if ((options.cv > 0 || options.holdout > 0) && !monitor.should_stop())
-    add_comparison(out, data, options, monitor);
+    add_comparison_of(out, data, options, monitor);
   return out;
 }
 

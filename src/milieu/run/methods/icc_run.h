@@ -8,6 +8,7 @@
 
 #include "milieu/run/method.h"
 #include "milieu/icc/icc_classifier.h"
+#include "milieu/icc/icc_compare.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu {
@@ -44,6 +45,14 @@ void visit_inputs(IccRunInput& in, Visitor&& v) {
 // Labels, summary with overlaps and comparison, model, pictures. Throws InvalidArgument for --auto,
 // --cv and --holdout without classes.
 RunOutcome run_icc(const IccRunInput& input, const IccRunOptions& options, Monitor& monitor);
+
+// Compares classifiers on the rows that have a class; `groups` may be empty.
+IccComparison compare_labelled(FloatView points, std::span<const int> classes,
+                               std::span<const int> groups, const IccCompareOptions& options,
+                               Monitor& monitor);
+
+// The entries cv_methods, cv_accuracy, ... of a summary.
+void add_comparison(const IccComparison& table, RunSummary& summary);
 
 // The values of [Yu13, section 3]: 600 x 200 cells, s 25, z 100, gradient ascent, no merging.
 void apply_paper_preset(IccClassifierOptions& options);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/output_flags.h"
+
+#include "milieu/base/fields.h"
+#include "milieu/store/run_folder.h"
+
+namespace milieu::cli {
+
+namespace {
+
+constexpr const char* kOutput = "Output";
+
+}  // namespace
+
+// Only what has a range; the others are declared by hand.
+template <class Visitor>
+void visit_fields(OutputFlags& o, Visitor&& v) {
+  v("time_limit", o.time_limit, at_least(0),
+    "stop after this many seconds and keep the result so far; 0 means no limit");
+}
+
+void OutputFlags::declare(Flags& flags, const char* out_help, bool has_time_limit) {
+  flags.text("--out", out, "DIR", out_help, kOutput);
+  flags.boolean("--force", force, "replace the run folder DIR if it exists", kOutput);
+  flags.boolean("--json", json, "print the summary as JSON and nothing else", kOutput);
+  flags.boolean("-q,--quiet", quiet, "no progress and no text, only errors", kOutput);
+  if (has_time_limit) flags.field(fields_of(*this)[0], "SECONDS", kOutput);
+}
+
+void OutputFlags::validate() const { validate_options(*this); }
+
+void OutputFlags::apply(Session& session) const {
+  session.console.set_quiet(quiet);
+  session.interrupt.set_quiet(quiet);
+}
+
+void OutputFlags::probe() const {
+  if (out.empty()) return;
+  const RunFolder probe(out, force);  // removes itself again
+}
+
+}  // namespace milieu::cli

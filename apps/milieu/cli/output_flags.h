@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flags that say what happens to a result, the same for every command that makes a run folder. They
+// are not part of options.json.
+#pragma once
+
+#include <string>
+
+#include "cli/commands.h"
+
+namespace milieu::cli {
+
+struct OutputFlags {
+  std::string out;
+  bool force = false;
+  bool json = false;
+  bool quiet = false;
+  double time_limit = 0;
+
+  // `out_help` says what the folder will hold.
+  void declare(Flags& flags, const char* out_help, bool has_time_limit);
+  void validate() const;
+  // Tells console and interrupt to be quiet where that was asked for.
+  void apply(Session& session) const;
+  // Throws now, rather than after the work, when the folder cannot be made.
+  void probe() const;
+};
+
+}  // namespace milieu::cli
