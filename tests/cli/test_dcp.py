@@ -106,7 +106,7 @@ class DcpTest(MethodCases, CliTest):
                            "--cannot-link", "cannot.csv"),
             "no split into 3 parts of 120 samples obeys all constraints; these contradict each "
             "other: samples 0 and 1 together; samples 0 and 2 apart; samples 1 and 2 together: "
-            "give one of them up")
+            "drop one of them")
 
     def test_links_name_rows_of_the_input(self):
         self.write("must.csv", "0,500\n")

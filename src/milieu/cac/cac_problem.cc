@@ -28,7 +28,7 @@ void check_views(const CacInput& input) {
     });
   }
   require(n * static_cast<int64_t>(input.views.size()) <= std::numeric_limits<int>::max(), [&] {
-    return fmt::format("there are {} samples in {} views, cac takes at most {} in all", n,
+    return fmt::format("there are {} samples in {} views, cac takes at most {} in total", n,
                        input.views.size(), std::numeric_limits<int>::max());
   });
 }
@@ -47,8 +47,7 @@ void check_context(const CacInput& input) {
                        input.groups->num_samples, n);
   });
   require(input.groups->num_groups() > 0, "there are no groups: give at least one");
-  require(input.positions.rows() == 0,
-          "both groups and positions are given: give one of them, or join the groups");
+  require(input.positions.rows() == 0, "give either groups or positions, not both");
   validate_groups(*input.groups);
 }
 

@@ -194,16 +194,15 @@ CacBalance balance_of(const CacProblem& problem, const CacState& start) {
   if (context <= 0) {
     context = em.hamming_sum();
     balance.trouble =
-        "the groups lie at distance 0 or less from their phrases at the start: "
-        "lambda was taken from the Hamming distance of their sets of words";
+        "the initial groups lie at distance 0 or less from their phrases: lambda was derived from "
+        "the Hamming distance of their sets of words";
   }
   if (context <= 0) {
     context = 0;
     for (int64_t g = 0; g < problem.groups.num_groups(); ++g)
       context += problem.groups.group_weight(g);
     balance.trouble =
-        "the groups are equal to their phrases at the start: lambda was taken as if "
-        "each were at distance 1";
+        "the initial groups equal their phrases: lambda was derived as if each were at distance 1";
   }
   balance.ratio = context > 0 ? em.words_objective() / context : 0;
   return balance;

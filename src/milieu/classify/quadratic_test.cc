@@ -113,7 +113,7 @@ TEST(Quadratic, WrongSizesAreRefused) {
   EXPECT_THAT(message_of([&] { predict(model, Matrix<double>(1, 2)); }), HasSubstr("2 columns"));
   QuadraticModel broken = model;
   broken.log_priors.pop_back();
-  EXPECT_THAT(message_of([&] { predict(broken, points); }), HasSubstr("do not fit"));
+  EXPECT_THAT(message_of([&] { predict(broken, points); }), HasSubstr("are inconsistent"));
   broken = model;
   broken.class_from_subclass[0] = -4;
   EXPECT_THAT(message_of([&] { predict(broken, points); }), HasSubstr("has the class -4"));

@@ -270,7 +270,7 @@ DcpSplitCost split_cost(const DcpInput& input, std::span<const int> labels,
                         const DcpOptions& options) {
   DcpInput given = input;
   given.initial_labels = labels;
-  require(!labels.empty(), "labels are missing: one for each sample");
+  require(!labels.empty(), "labels are missing: give one per sample");
   const DcpProblem problem = internal::make_dcp_problem(given, options, silent_monitor());
   const ExactRows rows(problem, silent_monitor());
   Solution solution;

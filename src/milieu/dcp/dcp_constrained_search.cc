@@ -24,8 +24,8 @@ std::vector<int> assign_samples(const DcpProblem& problem, const Constraints& co
       costs(i, k) = problem.weight(i) * cost * (loss.value(1 - values(k, i)) - 1e-8 * values(k, i));
   const auto labels = constraints.assign(costs);
   require(labels.has_value(),
-          "no split that obeys all constraints was found within the limit of the search: give some "
-          "of them up");
+          "no split that obeys all constraints was found within the limits of the search: drop "
+          "some of them");
   return *labels;
 }
 

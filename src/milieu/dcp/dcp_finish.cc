@@ -49,8 +49,8 @@ std::vector<int> best_labels(const DcpProblem& problem, const Matrix<double>& va
                     (problem.loss.value(1 - values(i, k)) - 1e-10 * values(i, k));
   const auto found = constraints.assign(costs);
   require(found.has_value(),
-          "no split that obeys all constraints was found within the limit of the search: give some "
-          "of them up");
+          "no split that obeys all constraints was found within the limits of the search: drop "
+          "some of them");
   return *found;
 }
 

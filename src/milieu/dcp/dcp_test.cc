@@ -223,7 +223,8 @@ TEST(Dcp, FewOutliersAreCalledSo) {
     c.points(i, 1) = static_cast<float>(random.normal());
   }
   for (int64_t i = 0; i < 80; ++i) c.context.data()[i] = static_cast<float>(random.normal());
-  EXPECT_THAT(fit_dcp(c.input(), {}).summary.warnings, Contains(HasSubstr("outlier detector")));
+  EXPECT_THAT(fit_dcp(c.input(), {}).summary.warnings,
+              Contains(HasSubstr("only detects outliers")));
 }
 
 TEST(Dcp, PartsAreNumberedByTheirFirstSample) {

@@ -99,7 +99,7 @@ void check_rise(double before, const PassReport& report, double kappa) {
   const double bound = report.bound.total();
   if (bound >= before - kMostFall * size - 2 * kappa * report.loss) return;
   throw DataError(
-      fmt::format("the bound fell from {} to {}: the patches have changed while they were read",
+      fmt::format("the bound fell from {} to {}: the patches changed while they were being read",
                   before, bound));
 }
 
@@ -140,8 +140,8 @@ void check_state(const DlgmmState& state, const DlgmmRun& run, const std::string
                     static_cast<int64_t>(state.gammas.size()) == num_passes;
   if (!fits || state.fingerprint != fingerprint)
     throw DataError(
-        "the state to resume is of another run: options and patches must be the same; remove it to "
-        "begin anew");
+        "the state to resume belongs to another run: options and patches must be the same; delete "
+        "it to start over");
 }
 
 // Where the passes begin.

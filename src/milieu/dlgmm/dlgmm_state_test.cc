@@ -207,7 +207,7 @@ TEST(DlgmmState, PatchesThatChangeBetweenPassesAreNoticed) {
   };
   EXPECT_THAT(message_of([&] { fit_dlgmm(input, small_options()); }),
               AllOf(HasSubstr("the bound fell from"),
-                    HasSubstr("the patches have changed while they were read")));
+                    HasSubstr("the patches changed while they were being read")));
 }
 
 class StopAfterOnePass : public Monitor {

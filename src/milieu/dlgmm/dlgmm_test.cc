@@ -280,7 +280,7 @@ TEST(DlgmmFit, MoreWordsThanDistinctPatchesAreLowered) {
   const DlgmmResult result = fit_dlgmm(input, o);
   EXPECT_EQ(result.model.num_words(), 3);
   EXPECT_THAT(result.summary.warnings[0],
-              HasSubstr("only 3 of the patches drawn for the codebook differ"));
+              HasSubstr("only 3 of the patches sampled for the codebook differ"));
   EXPECT_TRUE(std::isfinite(result.summary.objective));
 }
 

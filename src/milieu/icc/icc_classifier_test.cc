@@ -283,7 +283,7 @@ TEST(IccClassifier, WrongOptionsAreRefused) {
   IccClassifierModel broken = model;
   broken.origin.pop_back();
   EXPECT_THAT(message_of([&] { predict(broken, experiment.data.points); }),
-              HasSubstr("do not fit"));
+              HasSubstr("are inconsistent"));
 }
 
 }  // namespace

@@ -138,7 +138,8 @@ Course make_course(const LearnInput& input, const ExemplarLearnOptions& options,
   course.penalty = options.penalty > 0 ? options.penalty : rule_penalty(input, options);
   require(course.penalty > options.alpha, [&] {
     return fmt::format(
-        "penalty is {}, alpha is {}: single samples would always win; take a larger penalty",
+        "penalty is {}, alpha is {}: clusters of one sample would always be best; raise the "
+        "penalty",
         course.penalty, options.alpha);
   });
   course.candidates = complete_candidates(input, options.train.num_threads);
@@ -243,12 +244,12 @@ void add_words(const Course& course, ExemplarLearnResult& result) {
   }
   summary.message = fmt::format("{} of {} features are switched off", off.size(), names.size());
   if (!constant.empty())
-    summary.warnings.push_back(
-        fmt::format("the same for all pairs, so without weight: {}", fmt::join(constant, ", ")));
+    summary.warnings.push_back(fmt::format("the same for all pairs, so they get no weight: {}",
+                                           fmt::join(constant, ", ")));
   if (largest == 0)
     summary.warnings.push_back(
-        "all weights are 0: no candidate helps to tell the clusters apart; give other features, or "
-        "a smaller regularization");
+        "all weights are 0: no candidate separates the clusters; give other features, or lower "
+        "regularization");
   summary.extra = {{"penalty", result.model.penalty},
                    {"num_switched_off", static_cast<int64_t>(off.size())},
                    {"switched_off", off},

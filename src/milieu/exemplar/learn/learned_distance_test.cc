@@ -201,7 +201,7 @@ TEST(LearnedDistance, BadInputIsNamed) {
   LearnedDistance broken = model;
   broken.gammas.pop_back();
   EXPECT_THAT([&] { check_learned_distance(broken, "m"); },
-              ThrowsMessage<DataError>(HasSubstr("candidates and weights do not fit together")));
+              ThrowsMessage<DataError>(HasSubstr("candidates and weights do not match")));
   broken = model;
   broken.weights[0] = NAN;
   EXPECT_THAT([&] { check_learned_distance(broken, "m"); },

@@ -45,8 +45,8 @@ void check_input(const ExemplarInput& input, const ExemplarOptions& options) {
   });
   const bool has_own_penalties = input.lists != nullptr || !input.penalties.empty();
   require(!(has_own_penalties && options.num_clusters > 0),
-          "num_clusters searches over one penalty for all samples: give either it, or penalties "
-          "or lists");
+          "num_clusters searches for one penalty for all samples: give either it, or penalties or "
+          "lists");
 }
 
 ExemplarResult result_from(const ExemplarInput& input, const ExemplarOptions& options,
@@ -87,10 +87,9 @@ void warn_of_extremes(const ExemplarOptions& options, const ExemplarResult& resu
   if (n < 2 || options.num_clusters > 0) return;
   if (k == n)
     warnings.push_back(
-        "every sample is its own exemplar: no exemplar that serves others pays; take a larger "
-        "penalty");
+        "every sample is its own exemplar: serving others never pays off; raise the penalty");
   else if (k == 1)
-    warnings.push_back("one exemplar serves all samples: take a smaller penalty for more");
+    warnings.push_back("one exemplar serves all samples: lower the penalty for more");
 }
 
 double relative_gap(double energy, double bound) {

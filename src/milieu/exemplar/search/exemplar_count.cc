@@ -190,7 +190,7 @@ CountSearch solve_for_count(ListSource& source, const ExemplarInput& input,
                             std::vector<std::string>& warnings, Monitor& monitor) {
   Context c{source, input, options, monitor, source.num_samples(), options.num_clusters};
   require(c.wished <= c.n, [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples: take at most {}", c.wished,
+    return fmt::format("num_clusters is {}, there are only {} samples: use at most {}", c.wished,
                        c.n, c.n);
   });
   source.prepare_for_count(c.wished);
