@@ -18,7 +18,7 @@
 namespace milieu {
 namespace {
 
-// A file may hold anything.
+// The model may come from a damaged file.
 void check_model(const CacModel& model) {
   const auto views = static_cast<size_t>(model.num_views());
   const auto fail = [](const char* what) {
@@ -139,7 +139,7 @@ std::vector<int> phrases_of_groups_alone(const internal::CacProblem& problem,
   return phrases;
 }
 
-// The E-step [Yuan08, Algorithm 1, lines 4 to 8] until J falls no more.
+// The E-step [Yuan08, Algorithm 1, lines 4 to 8] until J stops falling.
 void run_e_step(internal::NestedEm& em) {
   double before = 0;
   do {

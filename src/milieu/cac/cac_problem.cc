@@ -129,7 +129,7 @@ ContextGroups make_context(const CacInput& input, const CacOptions& options, Mon
   } else if (const int count = internal::count_view_neighbors(input, options); count > 0) {
     std::vector<double> scales;
     for (const FloatView& points : input.views) scales.push_back(make_view(points, options).scale);
-    Monitor quiet = monitor;  // hears a stop; there is nothing to report of words or phrases yet
+    Monitor quiet = monitor;  // stops with it; there are no words or phrases to report yet
     groups = neighbors_in_views(input.views, scales, count, options.num_threads, quiet);
   }
   if (input.views.size() == 1) return groups;

@@ -154,7 +154,7 @@ ContextGroups spatial_groups(FloatView positions, std::span<const int> images,
   check_neighborhood(positions, images, options);
   const std::vector<std::vector<int>> rows = rows_of_images(positions.rows(), images);
   std::vector<ImageNeighbors> found(rows.size());
-  // One image is searched in parallel, many are searched side by side.
+  // A single image is searched in parallel; of many, each on one thread.
   NeighborhoodOptions inner = options;
   if (rows.size() > 1) inner.num_threads = 1;
   Monitor quiet;  // progress must be reported from the calling thread only

@@ -75,7 +75,7 @@ TEST(Quadratic, ShrinkageDrawsSmallClassesToThePooledCovariance) {
   const double pooled = (2.0 + 8.0) / 5;  // scatters 2 and 8
   EXPECT_NEAR(model.covariances(0, 0), 0.5 * pooled + 0.5 * 2, 1e-12);
   EXPECT_NEAR(model.covariances(1, 0), 0.5 * pooled + 0.5 * 8, 1e-12);
-  EXPECT_NEAR(model.covariances(2, 0), pooled, 1e-12);  // a single sample has no spread of its own
+  EXPECT_NEAR(model.covariances(2, 0), pooled, 1e-12);  // a single sample has no spread
   EXPECT_NEAR(model.log_priors[2], std::log(1.0 / 3), 1e-12);
 }
 

@@ -13,7 +13,7 @@
 namespace milieu::internal {
 namespace {
 
-// A part of less than this share of its even share makes the split an outlier detector.
+// A part below this fraction of its even share: the split only detects outliers.
 constexpr double kOutlierShare = 0.1;
 
 bool is_stopped(const RunSummary& summary) {
@@ -139,7 +139,7 @@ void fill_decisions(const DcpInput& input, const DcpOptions& options, bool label
       result.decisions(i, k) = static_cast<float>(f[k]);
       if (k != best) second = std::max(second, f[k]);
     }
-    // A single part is told apart from the context only.
+    // A single part is separated from the context only.
     result.margins[i] = static_cast<float>(values.cols() > 1 ? f[best] - second : f[best]);
     if (labels_follow) result.labels[i] = best;
   }

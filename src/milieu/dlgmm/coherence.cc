@@ -52,8 +52,8 @@ void clear(const PatchShares& s, int64_t i, std::vector<double>& dense) {
   for (int64_t a = s.first[i]; a < s.first[i + 1]; ++a) dense[s.words[a]] = 0;
 }
 
-// Updates the open cells of one colour and closes them; whoever moves opens its neighbours. Returns
-// whether there was an open cell.
+// Updates the open cells of one colour and closes them; a cell that moves opens its neighbours.
+// Returns whether there was an open cell.
 bool sweep_color(PatchShares& s, int64_t begin, int64_t rows, int64_t cols, int color, double gamma,
                  CoherenceScratch& scratch) {
   constexpr double kStill = 1e-8;

@@ -14,10 +14,10 @@
 //           every pass begins at the softmax again, and the bound may fall where the field has
 //           several optima: then the best pass is kept and the run ends.
 //   starts  share the codebook; each gets init_rounds rounds of the cluster layer on the first
-//           counts, the highest bound goes on. Words may then move (word_moves.cc).
+//           counts, the highest bound is kept. Words may then move (word_moves.cc).
 //   empty   a word of weight below 1e-3 keeps its parameters; a cluster of weight below 1e-10 takes
 //           the pooled prior; an image without patches has label -1.
-//   labels  are inferred anew from the final model alone, so that prediction repeats them; images
+//   labels  are inferred from the final model alone, so that prediction repeats them; images
 //           for which a stop leaves no time keep the cluster of the fit.
 // See       [Xie15], docs/algorithms/dlgmm.md.
 #include "milieu/dlgmm/dlgmm.h"
@@ -71,7 +71,7 @@ void append_row(const BoundTerms& bound, Matrix<double>& terms) {
   terms = std::move(longer);
 }
 
-// Adds a pass under `gamma` to what the state tells of passes.
+// Adds a pass under `gamma` to the record of passes in the state.
 void record_pass(const PassReport& report, double gamma, DlgmmState& state) {
   ++state.iteration;
   state.trace.push_back(report.bound.total());
@@ -82,7 +82,7 @@ void record_pass(const PassReport& report, double gamma, DlgmmState& state) {
   state.skipped_words_loss = report.loss;
 }
 
-// Whether the last pass raised the bound too little. Bounds under another gamma are no measure of
+// Whether the last pass raised the bound too little. Bounds under another gamma do not measure
 // progress. It depends on the state alone, so that a resumed run stops where the whole one does.
 bool has_converged(const DlgmmState& state, double rel_tolerance) {
   const size_t n = state.trace.size();
@@ -92,7 +92,7 @@ bool has_converged(const DlgmmState& state, double rel_tolerance) {
 }
 
 // Throws DataError where the bound has fallen by more than rounding and skipped words explain:
-// every step is an exact ascent, so the patches are not those of the pass before.
+// every step is an exact ascent, so the patches differ from those of the previous pass.
 void check_rise(double before, const PassReport& report, double kappa) {
   double size = 0;
   for (const double term : report.bound.terms) size += std::abs(term);
@@ -103,7 +103,7 @@ void check_rise(double before, const PassReport& report, double kappa) {
                   before, bound));
 }
 
-// Passes until the bound stands still; the last complete state is in `state`.
+// Passes until the bound settles; the last complete state is in `state`.
 Termination run_passes(const DlgmmRun& run, const DlgmmInput& input, DlgmmState& state,
                        const Stopwatch& watch, Monitor& monitor) {
   const DlgmmOptions& options = run.options;
@@ -237,7 +237,7 @@ DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options, Moni
   Termination termination = monitor.should_stop() ? termination_from(monitor.stop_reason())
                                                   : run_passes(run, input, state, watch, monitor);
   DlgmmResult result;
-  Monitor hurried;  // a stopped fit labels what it can in a moment
+  Monitor hurried;  // a stopped fit labels what it can in a short time
   hurried.set_time_limit(kAfterStop);
   if (monitor.should_stop()) termination = termination_from(monitor.stop_reason());
   result.prediction = infer_images(state.model, input.images, options.num_threads,

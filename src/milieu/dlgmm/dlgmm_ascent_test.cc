@@ -217,7 +217,7 @@ TEST(Dlgmm, UpdatesAreStationary) {
     p.step_clusters(0);
     expect_flat_clusters(p);
     p.step_words(0);
-    if (p.word_stats().mass[0] < 0.01) continue;  // a light word stays as it is
+    if (p.word_stats().mass[0] < 0.01) continue;  // a light word is not moved
     double& variance = p.model.word_variances(0, 0);
     EXPECT_NEAR(slope(p, variance, 1e-4 * variance), 0, 1e-3) << "Eq. 10";
     // The moments of bound() are about the words themselves, so a word may be moved in it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model: its words in files, what must hold, what its covariances say.
+// The model: the names in its files, its checks, its correlated words.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inference for images under a fixed model: Eqs. 5 (or 14), theta and 4, image by image, until
-// they are still. An image's answer depends on the model and its own patches only.
+// they settle. The result of an image depends only on the model and its patches.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs that were stopped or killed: what they return, how they go on, which states are refused.
+// Runs that were stopped or killed: what they return, how they resume, which states are refused.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

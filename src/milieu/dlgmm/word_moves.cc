@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves of words. k-means likes to share a frequent word among two centres and to leave two words
-// near each other with one, and passes do not undo that. A word that stands for two shows: its
+// near each other with one, and passes do not undo that. A word that covers two is visible: its
 // patches spread along one axis, or lie to one side in some images and to the other in others. So
 // a word that the others can replace becomes a half of such a word, as in [Ueda00], and stays there
 // if the bound is higher after as many passes as without the move.
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kPasses = 8;            // before bounds are compared
 constexpr size_t kTriedSplits = 2;    // words to split for each of two reasons
-constexpr size_t kTriedRemovals = 3;  // words to take away for each
+constexpr size_t kTriedRemovals = 3;  // words to remove for each
 constexpr double kLeastCount = 1e-6;  // of a word in an image whose patches are looked at
 
 // Second moments of a word's patches: of all of them, and of their means in images.
@@ -31,7 +31,7 @@ struct WordSpread {
 // A word to split, and where to.
 struct Split {
   int64_t word = 0;
-  double gain = 0;       // what a spread of its own along the axis would add to the bound
+  double gain = 0;       // what a separate variance along the axis would add to the bound
   Eigen::VectorXd axis;  // one standard deviation of the word long
 };
 
@@ -94,7 +94,7 @@ MoveChances find_chances(const DlgmmRun& run, const DlgmmState& state) {
   return chances;
 }
 
-// A Gaussian of `count` numbers whose second moment is `sum` gains this by a variance of its own.
+// A Gaussian of `count` numbers whose second moment is `sum` gains this by its own variance.
 Split make_split(int64_t word, const Eigen::MatrixXd& sum, double count, double variance) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(sum / (variance * count));
   const Eigen::Index last = sum.rows() - 1;

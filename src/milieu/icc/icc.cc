@@ -38,7 +38,7 @@ void check_finite(FloatView points, const char* name, int num_threads) {
                     points(place->row, place->column), place->row, place->column));
 }
 
-// Number of classes; throws for classes that do not fit the samples.
+// Number of classes; throws for classes that do not match the samples.
 int check_classes(std::span<const int> classes, int64_t n) {
   if (classes.empty()) return 1;
   require(static_cast<int64_t>(classes.size()) == n, [&] {
@@ -133,7 +133,7 @@ IccResult fit_without_grid(const IccInput& input, FloatView points, Projection p
   model.sample_classes.assign(input.classes.begin(), input.classes.end());
   if (input.classes.empty()) model.sample_classes.assign(points.rows(), 0);
   result.labels = fit_free(model, options, num_classes, monitor);
-  if (result.labels.empty()) {  // stopped: every class stays whole
+  if (result.labels.empty()) {  // stopped: no class is split
     model.subclasses.assign(num_classes, 1);
     model.modes = Matrix<float>(num_classes, p);
     model.maxima = Matrix<double>(num_classes, p);

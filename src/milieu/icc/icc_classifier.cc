@@ -193,7 +193,7 @@ Subclasses split_classes(const IccClassifierInput& input, const IccClassifierOpt
   return split_by_em(input, options, coordinates, wanted);
 }
 
-// Sub-classes without samples are dropped and the others numbered anew.
+// Sub-classes without samples are dropped and the others renumbered.
 void drop_empty(Subclasses& subclasses) {
   std::vector<int> number(subclasses.class_from_subclass.size(), -1);
   for (const int label : subclasses.labels) number[label] = 0;

@@ -15,9 +15,9 @@ namespace milieu::internal {
 
 namespace {
 
-constexpr double kFewCells = 2;  // a kernel narrower than this sees the grid, not the density
+constexpr double kFewCells = 2;  // a narrower kernel resolves the grid, not the density
 
-// Share of the axis that holds all but half a percent of the samples at either end.
+// Fraction of the axis that holds all but half a percent of the samples at either end.
 double crowded_share(std::vector<double> counts_along_axis) {
   const double n = std::accumulate(counts_along_axis.begin(), counts_along_axis.end(), 0.0);
   const auto last = static_cast<int>(counts_along_axis.size()) - 1;
@@ -28,7 +28,7 @@ double crowded_share(std::vector<double> counts_along_axis) {
   return (last_kept - first_kept + 1.0) / (last + 1.0);
 }
 
-// How often each label occurs. Four counters a label: the same label often follows itself, and one
+// How often each label occurs. Four counters per label: labels often repeat in a row, and one
 // counter would wait for its last increment.
 std::vector<int64_t> label_sizes(std::span<const int> labels, size_t num_labels) {
   std::vector<std::array<int64_t, 4>> counters(num_labels, {0, 0, 0, 0});

@@ -163,7 +163,7 @@ bool DensityField::climb(Matrix<float>& places, std::span<const int> of, int num
   return true;
 }
 
-// All places of a chunk move together, so that neighbours are searched for in one go; each moves as
+// All places of a chunk move together, so that neighbours are searched for at once; each moves as
 // if it were alone.
 bool DensityField::climb_chunk(MatrixView<float> places, std::span<const int> of, int num_threads,
                                Monitor& monitor) const {

@@ -56,7 +56,7 @@ bool fits_grid(const IccModel& m) {
   return true;
 }
 
-// A file with the right checksum may still hold nonsense.
+// A file with the right checksum may still be inconsistent.
 void check_model(const IccModel& m) {
   const auto p = static_cast<size_t>(m.axes.rows());
   bool fits = p >= 1 && m.origin.size() == p && m.low.size() == p && m.high.size() == p &&

@@ -71,7 +71,7 @@ struct Course {
   std::vector<std::unique_ptr<CrfExample>> examples;
 };
 
-// Null features when the monitor says stop.
+// Null features when the monitor stops it.
 std::vector<std::unique_ptr<PairFeatures>> make_features(const LearnInput& input,
                                                          const Course& course,
                                                          const ExemplarLearnOptions& options,
@@ -131,7 +131,7 @@ void choose_scale(Course& course, const ExemplarLearnOptions& options, std::vect
   }
 }
 
-// An empty list of examples when the monitor says stop.
+// An empty list of examples when the monitor stops it.
 Course make_course(const LearnInput& input, const ExemplarLearnOptions& options, Monitor& monitor) {
   Course course;
   course.form = internal::check_learn_input(input, options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols: x_p,t = mean of f_pr,t over samples r of other clusters less its mean over samples q of
 // p's own; score_t = mean over p of x_p,t, in its standard errors.
-// Conventions: pairs are drawn, kDraws of each kind a sample; samples alone in their cluster are
+// Conventions: pairs are drawn, kDraws of each kind per sample; samples alone in their cluster are
 // left out. Samples share few pairs, so that they count as independent.
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@ namespace milieu::internal {
 namespace {
 
 constexpr int kDraws = 16;
-constexpr int64_t kLeastSamples = 100;  // with fewer the test tells nothing
+constexpr int64_t kLeastSamples = 100;  // with fewer the test is inconclusive
 
 // Sums over samples.
 struct Moments {

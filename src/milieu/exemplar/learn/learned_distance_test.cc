@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-// Histograms of two features: the first four columns tell the three clusters apart, the others are
+// Histograms of two features: the first four columns separate the three clusters, the others are
 // noise.
 struct Bags {
   Matrix<float> points;

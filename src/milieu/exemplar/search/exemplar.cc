@@ -2,12 +2,12 @@
 // Problem: choose exemplars S that minimise E(S) = sum_{q in S} d_qq + sum_{p not in S} min_{q in
 // S} d_pq
 //   [Komodakis11, Eq. 1].
-// Given: points with a distance, a cost matrix, or lists; a penalty d_qq, or a wished |S|.
+// Given: points with a distance, a cost matrix, or lists; a penalty d_qq, or a target |S|.
 // Find: S, the assignment, and a bound L <= min E.
 // Conventions: an exemplar serves itself; ties to the lowest index; a sample whose cheapest service
 //   costs its own penalty or more becomes an exemplar.
 // See: docs/algorithms/exemplar.md; exemplar_solve.cc (the loop), dual_bound.cc (the bound),
-//   exemplar_search.cc (moves), exemplar_count.cc (a wished number).
+//   exemplar_search.cc (moves), exemplar_count.cc (a target number).
 #include "milieu/exemplar/search/exemplar.h"
 
 #include <fmt/format.h>
@@ -142,7 +142,7 @@ void fill_summary(const ExemplarInput& input, const ExemplarOptions& options,
 
 namespace {
 
-// Large sets on short lists are solved in an order of their own.
+// Large sets on short lists are solved in a separate order.
 struct OrderedInput {
   ExemplarInput input;
   std::vector<int> order;  // empty: as given
