@@ -186,6 +186,17 @@ TEST(DlgmmState, FingerprintKnowsEveryByteAndNoThreads) {
   EXPECT_NE(fingerprint_of(input, o), whole);
 }
 
+// States of earlier versions are resumed: renamed options must not change the fingerprint.
+TEST(DlgmmState, FingerprintIsThatOfEarlierVersions) {
+  Matrix<float> patches(6, 2);
+  for (int i = 0; i < 12; ++i) patches.data()[i] = static_cast<float>(i * i);
+  const std::vector<int64_t> offsets = {0, 2, 6};
+  DlgmmInput input;
+  input.images.patches = patches.view();
+  input.images.offsets = offsets;
+  EXPECT_EQ(fingerprint_of(input, {}), "99b908efce75cb04");
+}
+
 // A file of version 1 has no terms: its reader says so, the state what to do about it.
 TEST(DlgmmState, OfVersionOneIsRefused) {
   EXPECT_EQ(DlgmmState::kFormatVersion, 2);
