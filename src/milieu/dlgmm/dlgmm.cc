@@ -38,19 +38,19 @@ namespace {
 
 using namespace internal;
 
-constexpr double kAfterStop = 0.1;   // seconds that a stopped fit may spend on labels
-constexpr double kMostFall = 1e-6;   // of the bound by rounding, as a share of its terms
-constexpr double kFirstGamma = 0.1;  // where learning of gamma begins
-constexpr double kStillGamma = 1e-3, kMostGamma = 10, kMostGammaStep = 0.5;
+constexpr double kSecondsAfterStop = 0.1;  // seconds that a stopped fit may spend on labels
+constexpr double kMaxFall = 1e-6;          // of the bound by rounding, as a share of its terms
+constexpr double kFirstGamma = 0.1;        // where learning of gamma begins
+constexpr double kGammaTolerance = 1e-3, kMaxGamma = 10, kMaxGammaStep = 0.5;
 
 // A Newton step of the pseudo-likelihood; a step too small to matter is not made, so that the
 // bounds of passes can be compared.
 double next_gamma(const WordStats& stats, double gamma) {
   if (!(stats.gamma_curvature > 0)) return gamma;
   const double step =
-      std::clamp(stats.gamma_slope / stats.gamma_curvature, -kMostGammaStep, kMostGammaStep);
-  const double next = std::clamp(gamma + step, kStillGamma, kMostGamma);
-  return std::abs(next - gamma) < kStillGamma ? gamma : next;
+      std::clamp(stats.gamma_slope / stats.gamma_curvature, -kMaxGammaStep, kMaxGammaStep);
+  const double next = std::clamp(gamma + step, kGammaTolerance, kMaxGamma);
+  return std::abs(next - gamma) < kGammaTolerance ? gamma : next;
 }
 
 DlgmmModel empty_model(const DlgmmOptions& options) {
@@ -97,7 +97,7 @@ void check_rise(double before, const PassReport& report, double kappa) {
   double size = 0;
   for (const double term : report.bound.terms) size += std::abs(term);
   const double bound = report.bound.total();
-  if (bound >= before - kMostFall * size - 2 * kappa * report.loss) return;
+  if (bound >= before - kMaxFall * size - 2 * kappa * report.loss) return;
   throw DataError(
       fmt::format("the bound fell from {} to {}: the patches changed while they were being read",
                   before, bound));
@@ -238,7 +238,7 @@ DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options, Moni
                                                   : run_passes(run, input, state, watch, monitor);
   DlgmmResult result;
   Monitor hurried;  // a stopped fit labels what it can in a short time
-  hurried.set_time_limit(kAfterStop);
+  hurried.set_time_limit(kSecondsAfterStop);
   if (monitor.should_stop()) termination = termination_from(monitor.stop_reason());
   result.prediction = infer_images(state.model, input.images, options.num_threads,
                                    monitor.should_stop() ? hurried : monitor);

@@ -20,7 +20,7 @@ namespace {
 constexpr int kPasses = 8;            // before bounds are compared
 constexpr size_t kTriedSplits = 2;    // words to split for each of two reasons
 constexpr size_t kTriedRemovals = 3;  // words to remove for each
-constexpr double kLeastCount = 1e-6;  // of a word in an image whose patches are looked at
+constexpr double kMinCount = 1e-6;    // of a word in an image, to look at its patches
 
 // Second moments of a word's patches: of all of them, and of their means in images.
 struct WordSpread {
@@ -67,7 +67,7 @@ void add_image(const DlgmmModel& model, FloatView patches, const PatchShares& sh
       chances.spreads[v].all += share * away * away.transpose();
     }
   for (int64_t v = 0; v < model.num_words(); ++v) {
-    if (counts[v] < kLeastCount) continue;
+    if (counts[v] < kMinCount) continue;
     const Eigen::Map<const Eigen::VectorXd> sum(sums.row(v), dim);
     WordSpread& spread = chances.spreads[v];
     spread.between += sum * sum.transpose() / counts[v];
@@ -197,11 +197,12 @@ int64_t pass_cost(const DlgmmRun& run, const DlgmmModel& model) {
 // How many words may move.
 int64_t move_limit(const DlgmmRun& run, const DlgmmModel& model) {
   constexpr int64_t kCheapPass = 2'000'000;
-  constexpr int64_t kFewPatches = 8;  // an image of fewer says little about its words
+  constexpr int64_t kMinPatchesPerImage = 8;  // an image of fewer says little about its words
   const DlgmmOptions& options = run.options;
   if (options.word_moves >= 0) return options.word_moves;
-  const bool is_wanted = options.batch_images == 0 &&
-                         run.table.images.patches.rows() >= kFewPatches * run.table.num_images;
+  const bool is_wanted =
+      options.batch_images == 0 &&
+      run.table.images.patches.rows() >= kMinPatchesPerImage * run.table.num_images;
   const bool is_cheap = pass_cost(run, model) <= kCheapPass;
   return words_can_move(options) && is_wanted && is_cheap ? model.num_words() : 0;
 }

@@ -12,8 +12,8 @@ namespace milieu::internal {
 
 namespace {
 
-constexpr int kLeastCells = 3;
-constexpr int kMostCells = 1'000'000;
+constexpr int kMinCells = 3;
+constexpr int kMaxCells = 1'000'000;
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -59,11 +59,11 @@ Grid parse_grid(const std::string& text, int dims) {
   Grid grid;
   for (const std::string_view part : split(text, 'x')) {
     int cells = 0;
-    if (!parse_number(part, cells) || cells < kLeastCells || cells > kMostCells)
+    if (!parse_number(part, cells) || cells < kMinCells || cells > kMaxCells)
       throw InvalidArgument(
           fmt::format("grid is '{}', must be whole numbers from {} to {}, one for all axes or one "
                       "per axis: 100, 600x200",
-                      text, kLeastCells, kMostCells));
+                      text, kMinCells, kMaxCells));
     grid.size.push_back(cells);
   }
   if (grid.size.size() == 1) grid.size.assign(dims, grid.size[0]);

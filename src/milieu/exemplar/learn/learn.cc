@@ -31,7 +31,7 @@ using internal::LearnForm;
 
 constexpr double kMeanDistance = 3;    // at the start
 constexpr double kSwitchedOff = 1e-3;  // of the largest share
-constexpr double kLeastPenalty = 1.5;  // times alpha, where the penalty is learned
+constexpr double kMinPenalty = 1.5;    // times alpha, where the penalty is learned
 constexpr size_t kMaxTrace = 2000;
 
 std::vector<std::string> candidate_names(const LearnInput& input, LearnForm form, int64_t count) {
@@ -176,7 +176,7 @@ CrfTrainInput make_train_input(const Course& course, const ExemplarLearnOptions&
   train.step_scale.push_back(1);
   train.is_priced.push_back(0);
   const CrfTrainOptions rule = options.train;
-  const double least = kLeastPenalty * options.alpha;
+  const double least = kMinPenalty * options.alpha;
   train.project = [rule, least](std::span<double> w) {
     const std::span<double> weights = w.first(w.size() - 1);
     if (rule.constraint == CrfConstraint::NonNegative) project_non_negative(weights);

@@ -14,7 +14,7 @@ namespace milieu::internal {
 namespace {
 
 constexpr int kDraws = 16;
-constexpr int64_t kLeastSamples = 100;  // with fewer the test is inconclusive
+constexpr int64_t kMinSamples = 100;  // with fewer the test is inconclusive
 
 // Sums over samples.
 struct Moments {
@@ -60,7 +60,7 @@ std::vector<char> screen_features(const std::vector<std::unique_ptr<PairFeatures
   std::vector<char> is_kept(num_features, 1);
   int64_t samples = 0;
   for (const LearnSet& set : sets) samples += std::ssize(set.labels);
-  if (least_score == 0 || samples < kLeastSamples) return is_kept;
+  if (least_score == 0 || samples < kMinSamples) return is_kept;
   Random random(seed);
   Moments moments(num_features);
   for (size_t k = 0; k < sets.size(); ++k) add_set(*features[k], sets[k].labels, random, moments);
