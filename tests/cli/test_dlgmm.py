@@ -157,7 +157,7 @@ class DlgmmTest(EndlessTest):
         process.communicate()
         message = self.fail_with(1, "dlgmm", *self.arguments, "--seed", "5", "--checkpoint",
                                  "state")
-        self.assertIn("the state to resume is of another run", message)
+        self.assertIn("the state to resume belongs to another run", message)
 
     def test_number_of_clusters_gamma_and_batches(self):
         arguments = ["P.npy", "--offsets", "offsets.npy", "--grid", "grid.npy", "--words", "6",

@@ -115,7 +115,7 @@ class ExemplarTest(MethodCases, CliTest):
 
     def test_more_exemplars_than_samples_are_refused(self):
         self.assertEqual(self.fail_with(2, "exemplar", "X.npy", "-k", "121"),
-                         "num_clusters is 121, there are only 120 samples: take at most 120")
+                         "num_clusters is 121, there are only 120 samples: use at most 120")
 
     def test_wish_reports_the_curve(self):
         summary = self.succeed("exemplar", "X.npy", "-k", "7", "--json").json()

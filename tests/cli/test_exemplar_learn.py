@@ -196,7 +196,7 @@ class ExemplarLearnTest(CliTest):
                 (2, ["a.npy"], "a.npy:labels.npy"),
                 (1, ["missing.npy:a_y.npy"], "missing.npy"),
                 (2, ["a.npy:a_y.npy", "--distance", "euclid"], "distance is 'euclid'"),
-                (2, ["a.npy:a_y.npy", "--penalty", "0.5"], "single samples would always win"),
+                (2, ["a.npy:a_y.npy", "--penalty", "0.5"], "clusters of one sample would always be best"),
                 (2, ["a.npy:a_y.npy", "--alpha", "0"], "alpha is 0"),
                 (2, ["a.npy:a_y.npy", "--feature", "gist"], "no folder of pictures"),
                 (2, ["a.npy:a_y.npy", "--max-memory-gb", "1e-6"], "max_memory_gb")):

@@ -5,7 +5,7 @@
 //              J1 = sum_i s |f_i - u_w(i)|^2,  J2 = lambda sum_j w_j d(t_j, u~_p(j)),
 //              d(t, u~) = |t| + |u~| - 2 t.u~ [Yuan08, Eq. 5]
 // Given        primitives f_i in one or more views with a scale s each; groups j of primitives with
-//              weights; M words a view, M~ phrases; lambda, or tau = lambda J2 / J1 at the start
+//              weights; M words per view, M~ phrases; lambda, or tau = lambda J2 / J1 at the start
 // Find         labels and prototypes that no step of nested EM can improve
 // Symbols      cac_steps.h
 // Conventions  t counts words: a word of the phrase seen t times costs 1 - t, so d and J2 may be
@@ -103,7 +103,7 @@ BestRun run_starts(const CacProblem& problem, const std::vector<CacState>& start
     const bool is_stopped = run.is_stopped();
     best.objectives.push_back(run.objective());
     best.labellings.push_back(run.state.phrases);
-    // A run that was stopped under a smaller lambda has a J of its own.
+    // The J of a run stopped under a smaller lambda cannot be compared.
     const bool is_comparable = !is_stopped || !run.trace.empty();
     if (s == 0 || (is_comparable && run.objective() < best.run.objective())) {
       best.run = std::move(run);
@@ -124,7 +124,7 @@ double median_of(std::vector<double> values) {
   return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-// J1 / J2 of the starts; says so when one had to be helped.
+// J1 / J2 of the starts; adds a warning when one had to be corrected.
 double balance_of_starts(const CacProblem& problem, const std::vector<CacState>& starts,
                          std::vector<std::string>& warnings) {
   std::vector<double> ratios;
@@ -190,7 +190,7 @@ CacResult fit_with_context(const CacProblem& problem, const CacInput& input,
   return make_result(problem, options, std::move(report), monitor);
 }
 
-// lambda 0: the context has no say in the words, so one start is enough for each of the phrases.
+// lambda 0: the context does not affect the words, so one start per set of phrases is enough.
 CacResult fit_plain_words(const CacProblem& problem, const CacOptions& options, Monitor& monitor,
                           CacObserver* observer, const Stopwatch& watch) {
   Monitor quiet = monitor;

@@ -37,7 +37,7 @@ enum class CacPhraseInit { KMeans, KModes };
 struct CacOptions {
   int num_words = 25;      // M: words of each view; -1: by stability
   int num_phrases = 2;     // M~; -1: by stability
-  double tau = 0.3;        // lambda as a share of what balances words and context; -1: by stability
+  double tau = 0.3;        // lambda relative to the balance of words and context; -1: by stability
   double lambda = -1;      // weight of the context in J; 0: k-means; -1: from tau
   int num_neighbors = 10;  // K: spatial neighbours of a group
   double epsilon = 0;      // above 0: neighbours within this distance instead of K
@@ -53,7 +53,7 @@ struct CacOptions {
   bool reseed = true;           // move empty words and phrases to new places
   bool include_self = true;     // a sample is a member of its spatial group
   int max_iterations = 200;     // nested EM rounds per restart
-  double rel_tolerance = 1e-9;  // stop when J falls by less than this share
+  double rel_tolerance = 1e-9;  // stop when J falls by less than this fraction
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
 };
@@ -120,7 +120,7 @@ struct CacInput {
   std::span<const int> images;            // n: the image of each sample; empty: all in one
   std::span<const int> initial_words;     // a word of its view for each primitive, or empty
   // A phrase for each group, or empty. Where the only groups are samples and their neighbours in
-  // the views, one for each sample will do.
+  // the views, one per sample is enough.
   std::span<const int> initial_phrases;
 };
 

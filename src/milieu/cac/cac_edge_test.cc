@@ -113,7 +113,7 @@ TEST_F(CacBadInput, GroupsThatNameWhatDoesNotExist) {
   EXPECT_THAT(message(), HasSubstr("there are no groups"));
   use_groups();
   input_.positions = data_.positions;
-  EXPECT_THAT(message(), HasSubstr("both groups and positions"));
+  EXPECT_THAT(message(), HasSubstr("give either groups or positions"));
 }
 
 TEST_F(CacBadInput, TooManyWordsOrPhrases) {
@@ -189,7 +189,7 @@ TEST(CacEdges, NegativeContextAtTheStartIsAWarning) {
   options.num_words = 1;
   options.num_phrases = 1;
   const CacResult result = fit_cac(input, options);
-  EXPECT_THAT(result.summary.warnings, ::testing::Contains(HasSubstr("lambda was taken")));
+  EXPECT_THAT(result.summary.warnings, ::testing::Contains(HasSubstr("lambda was derived")));
   EXPECT_TRUE(std::isfinite(result.summary.objective));
 }
 

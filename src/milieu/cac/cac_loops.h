@@ -8,10 +8,10 @@
 
 namespace milieu::internal {
 
-// Scores stand in rows of a multiple of this many floats; what is beyond the last word is infinite.
+// Rows of scores are a multiple of this many floats; those beyond the last word are infinite.
 inline constexpr int64_t kScoreLanes = 16;
 
-// Some of the words: how many, and which is the first.
+// A subset of the words: how many, and the first one.
 struct WordCount {
   int count = 0;
   int first = -1;
@@ -30,7 +30,7 @@ static inline int sum_packed(uint64_t counts) {
 }
 
 // Lists (groups of primitives, or groups around a primitive) [offsets[i], offsets[i + 1]) of
-// `members`; those with is_stale[i] == 0 are passed over.
+// `members`; those with is_stale[i] == 0 are skipped.
 struct PackedLists {
   const int64_t* offsets = nullptr;
   const int* members = nullptr;

@@ -25,12 +25,13 @@ namespace milieu::internal {
 namespace {
 
 constexpr int64_t kMaxTerms = int64_t{1} << 22;  // primitives x words x phrases: else too slow
-constexpr int64_t kMinGroups = 50;               // fewer say too little about the parameters
+constexpr int64_t kMinGroups = 50;               // fewer determine the parameters poorly
 constexpr int kMaxRounds = 100;
-constexpr double kRelTolerance = 1e-6;      // of the log-likelihood
-constexpr double kSharedVariance = 0.1;     // part of an average word by which variances are shrunk
+constexpr double kRelTolerance = 1e-6;  // of the log-likelihood
+constexpr double kSharedVariance =
+    0.1;  // fraction of an average word by which variances are shrunk
 constexpr double kSmallestShare = 1e-6;     // added to the count of a word in a phrase
-constexpr double kSmallestVariance = 1e-6;  // as a part of that of all primitives
+constexpr double kSmallestVariance = 1e-6;  // as a fraction of that of all primitives
 
 int index_of_highest(std::span<const float> values) {
   return static_cast<int>(std::max_element(values.begin(), values.end()) - values.begin());

@@ -27,7 +27,7 @@ std::optional<KMeansResult> cluster(FloatView points, int num_clusters, const Ra
   return result;
 }
 
-// All views side by side, each in units in which J1 measures it.
+// All views concatenated, each in the units of J1.
 Matrix<float> join_views(const CacProblem& problem) {
   int64_t d = 0;
   for (const CacView& view : problem.views) d += view.points().cols();
@@ -44,7 +44,7 @@ Matrix<float> join_views(const CacProblem& problem) {
   return joined;
 }
 
-// Square roots of the shares of words in each group: groups of any size, compared as histograms.
+// Square roots of each group's word frequencies: groups of any size, compared as histograms.
 Matrix<float> share_roots(Matrix<float> counts) {
   for (int64_t i = 0; i < counts.rows(); ++i) {
     const std::span<float> row = counts.row_span(i);

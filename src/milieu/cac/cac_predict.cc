@@ -18,14 +18,14 @@
 namespace milieu {
 namespace {
 
-// A file may hold anything.
+// The model may come from a damaged file.
 void check_model(const CacModel& model) {
   const auto views = static_cast<size_t>(model.num_views());
   const auto fail = [](const char* what) {
-    throw DataError(fmt::format("the model does not fit together: {}", what));
+    throw DataError(fmt::format("the model is inconsistent: {}", what));
   };
   if (views == 0 || model.view_words.size() != views || model.scales.size() != views)
-    fail("view_dims, view_words and scales must have one entry a view");
+    fail("view_dims, view_words and scales must have one entry per view");
   int64_t words = 0;
   for (size_t v = 0; v < views; ++v) {
     if (model.view_dims[v] < 1 || model.view_dims[v] > model.prototypes.cols())
@@ -35,7 +35,7 @@ void check_model(const CacModel& model) {
   }
   if (words != model.prototypes.rows()) fail("view_words must add up to the rows of prototypes");
   if (model.compositions.rows() > 0 && model.compositions.cols() != words)
-    fail("compositions must have a column a word");
+    fail("compositions must have one column per word");
 }
 
 KMeansModel words_of_view(const CacModel& model, int view) {
@@ -139,7 +139,7 @@ std::vector<int> phrases_of_groups_alone(const internal::CacProblem& problem,
   return phrases;
 }
 
-// The E-step [Yuan08, Algorithm 1, lines 4 to 8] until J falls no more.
+// The E-step [Yuan08, Algorithm 1, lines 4 to 8] until J stops falling.
 void run_e_step(internal::NestedEm& em) {
   double before = 0;
   do {
@@ -155,8 +155,9 @@ void run_e_step(internal::NestedEm& em) {
 std::vector<int> predict(const CacModel& model, FloatView points, int num_threads) {
   check_model(model);
   require(model.num_views() == 1, [&] {
-    return fmt::format("the model has {} views: give all of them, samples alone need one view",
-                       model.num_views());
+    return fmt::format(
+        "the model has {} views: give all of them; only a model of one view labels samples alone",
+        model.num_views());
   });
   return predict(words_of_view(model, 0), points, num_threads);
 }

@@ -28,7 +28,7 @@ void check_views(const CacInput& input) {
     });
   }
   require(n * static_cast<int64_t>(input.views.size()) <= std::numeric_limits<int>::max(), [&] {
-    return fmt::format("there are {} samples in {} views, cac takes at most {} in all", n,
+    return fmt::format("there are {} samples in {} views, cac takes at most {} in total", n,
                        input.views.size(), std::numeric_limits<int>::max());
   });
 }
@@ -47,8 +47,7 @@ void check_context(const CacInput& input) {
                        input.groups->num_samples, n);
   });
   require(input.groups->num_groups() > 0, "there are no groups: give at least one");
-  require(input.positions.rows() == 0,
-          "both groups and positions are given: give one of them, or join the groups");
+  require(input.positions.rows() == 0, "give either groups or positions, not both");
   validate_groups(*input.groups);
 }
 
@@ -130,7 +129,7 @@ ContextGroups make_context(const CacInput& input, const CacOptions& options, Mon
   } else if (const int count = internal::count_view_neighbors(input, options); count > 0) {
     std::vector<double> scales;
     for (const FloatView& points : input.views) scales.push_back(make_view(points, options).scale);
-    Monitor quiet = monitor;  // hears a stop; there is nothing to report of words or phrases yet
+    Monitor quiet = monitor;  // stops with it; there are no words or phrases to report yet
     groups = neighbors_in_views(input.views, scales, count, options.num_threads, quiet);
   }
   if (input.views.size() == 1) return groups;

@@ -46,17 +46,17 @@ struct CacProblem {
 
 // Labels and prototypes. Words are numbered through all views here.
 struct CacState {
-  std::vector<Matrix<float>> prototypes;  // a view: words x d
+  std::vector<Matrix<float>> prototypes;  // per view: words x d
   std::vector<uint8_t> compositions;      // phrases x words: 1 where the phrase holds the word
-  std::vector<int> words;                 // one a primitive
-  std::vector<int> phrases;               // one a group
+  std::vector<int> words;                 // one per primitive
+  std::vector<int> phrases;               // one per group
   // A start whose words and phrases were fitted to each other: lambda is not raised in steps, and
   // is taken from J1 / J2 as it was before.
   bool is_refined = false;
   double first_balance = 0;
 };
 
-// Neighbours in all views together that the groups of samples have; 0: there are no such groups.
+// Number of neighbours in all views together in the groups of samples; 0: no such groups.
 int count_view_neighbors(const CacInput& input, const CacOptions& options);
 
 // Checks input and options, makes the groups. Throws as fit_cac says.

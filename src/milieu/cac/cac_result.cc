@@ -66,11 +66,11 @@ int count_distinct_phrases(const CacProblem& problem, const CacState& state) {
 std::string message_of(Termination termination, const CacOptions& options) {
   switch (termination) {
     case Termination::Converged:
-      return "no step lowers the objective any more";
+      return "no step lowers the objective any further";
     case Termination::IterationLimit:
       return fmt::format(
-          "max_iterations ({}) was reached before the objective settled; a larger number, or a "
-          "larger rel_tolerance, lets it finish",
+          "max_iterations ({}) was reached before the objective settled: raise it or rel_tolerance "
+          "to converge",
           options.max_iterations);
     default:
       return "stopped early: the result is the last complete step";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fit found, and how it becomes a CacResult.
+// The outcome of a fit, and how it becomes a CacResult.
 #pragma once
 
 #include <string>

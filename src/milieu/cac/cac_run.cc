@@ -12,9 +12,9 @@
 namespace milieu::internal {
 namespace {
 
-// Shares of lambda that a continuation goes through.
+// Fractions of lambda that a continuation steps through.
 constexpr double kContinuation[] = {0.05, 0.1, 0.2, 0.4, 0.7, 1};
-// A fall of J that is rounding only, as a share of J.
+// A decrease of J due to rounding alone, as a fraction of J.
 constexpr double kRoundingShare = 1e-9;
 
 // J may be near 0 or negative: its size counts.
@@ -23,7 +23,7 @@ bool has_fallen(double before, double after, double rel_tolerance) {
 }
 
 CacInit kind_of_start(const CacProblem& problem, CacInit wanted, int restart) {
-  constexpr int kFirstRandom = 10;  // by then further starts of the other kinds bring little new
+  constexpr int kFirstRandom = 10;  // by then more restarts of the other kinds help little
   CacInit kind = wanted;
   if (wanted == CacInit::Auto) {
     const int turn = restart < kFirstRandom ? restart % 2 : restart % 3;
@@ -40,9 +40,9 @@ class Runner {
          CacListener& listener)
       : options_(options), listener_(listener), em_(problem, lambda, start) {}
 
-  // Rounds until J falls no more. False when stopped.
+  // Rounds until J stops falling. False when stopped.
   bool run_stage(double lambda, bool is_last, int num_stages);
-  // Phrases for words that stay.
+  // Phrases for fixed words.
   bool run_phrases();
   CacRun finish();
 
@@ -194,16 +194,15 @@ CacBalance balance_of(const CacProblem& problem, const CacState& start) {
   if (context <= 0) {
     context = em.hamming_sum();
     balance.trouble =
-        "the groups lie at distance 0 or less from their phrases at the start: "
-        "lambda was taken from the Hamming distance of their sets of words";
+        "the initial groups lie at distance 0 or less from their phrases: lambda was derived from "
+        "the Hamming distance of their sets of words";
   }
   if (context <= 0) {
     context = 0;
     for (int64_t g = 0; g < problem.groups.num_groups(); ++g)
       context += problem.groups.group_weight(g);
     balance.trouble =
-        "the groups are equal to their phrases at the start: lambda was taken as if "
-        "each were at distance 1";
+        "the initial groups equal their phrases: lambda was derived as if each were at distance 1";
   }
   balance.ratio = context > 0 ? em.words_objective() / context : 0;
   return balance;
@@ -211,7 +210,7 @@ CacBalance balance_of(const CacProblem& problem, const CacState& start) {
 
 std::vector<CacState> make_starts(const CacProblem& problem, const CacInput& input,
                                   const CacOptions& options, Monitor& monitor) {
-  Monitor quiet = monitor;  // stops alike, says nothing: k-means would report rounds of its own
+  Monitor quiet = monitor;  // stops with it but reports nothing: k-means would report its rounds
   std::vector<CacState> starts;
   if (!input.initial_words.empty()) {
     auto start =

@@ -28,7 +28,7 @@ struct CacRun {
   }
 };
 
-// What the caller hears of a run.
+// What the caller is told about a run.
 struct CacListener {
   Monitor& monitor;
   CacObserver* observer = nullptr;

@@ -165,7 +165,7 @@ std::optional<CacState> start_from_labels(const CacProblem& problem, const CacOp
   }
   state.phrases.assign(phrases.begin(), phrases.end());
   if (phrases.empty()) state.phrases.assign(static_cast<size_t>(problem.groups.num_groups()), 0);
-  // One a sample: the groups of neighbours start with that of their own sample.
+  // One per sample: the groups of neighbours start with the group of their sample.
   for (size_t g = phrases.size(); g < static_cast<size_t>(problem.groups.num_groups()); ++g)
     if (!phrases.empty()) state.phrases.push_back(phrases[g - phrases.size()]);
   state = settle_start(problem, std::move(state));

@@ -25,7 +25,7 @@ inline int num_phrase_restarts(int64_t rows) { return rows <= 20'000 ? 10 : 1; }
 std::optional<CacState> start_from_words(const CacProblem& problem, const CacOptions& options,
                                          const Random& random, Monitor& monitor);
 
-// Phrases first, then words inside each. Several views: k-means on all views side by side. One
+// Phrases first, then words inside each. Several views: k-means on all views concatenated. One
 // view: k-means on the square roots of the groups' shares of a finer lexicon. `attempt` chooses how
 // many words each phrase gets, in turn through all splits where they are few.
 std::optional<CacState> start_from_phrases(const CacProblem& problem, int attempt,
@@ -62,7 +62,7 @@ CacState settle_start(const CacProblem& problem, CacState state);
 // The groups that a start clusters, ascending: all of them, or a sample.
 std::vector<int64_t> groups_to_cluster(int64_t num_groups, Random random);
 
-// Counts of words in the named groups, one row a group [Yuan08, Sec. 2.3: T = R Q].
+// Counts of words in the named groups, one row per group [Yuan08, Sec. 2.3: T = R Q].
 Matrix<float> count_words(const CacProblem& problem, std::span<const int> words, int num_words,
                           std::span<const int64_t> groups);
 

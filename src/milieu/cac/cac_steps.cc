@@ -27,7 +27,7 @@ int lowest_of(std::span<const double> values, int current) {
 
 }  // namespace
 
-// Four sums side by side: one alone would wait for every addition.
+// Four independent sums: a single one would wait for every addition.
 double sum_of(std::span<const double> values, int num_threads) {
   return parallel_reduce(
       static_cast<int64_t>(values.size()), kPrimitiveBlock, num_threads, 0.0,
@@ -118,7 +118,7 @@ void NestedEm::sum_words_objective() {
                             problem_.num_threads);
 }
 
-// J2 without lambda, from the groups as they are; their phrases stay.
+// J2 without lambda, from the current groups; their phrases do not change.
 void NestedEm::sum_context() {
   parallel_for(problem_.groups.num_groups(), kGroupBlock, problem_.num_threads,
                [&](const Block& block) {

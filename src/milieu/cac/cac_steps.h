@@ -117,12 +117,12 @@ class NestedEm {
   Matrix<double> word_table_;                // words x phrases (padded): u_mk
   std::vector<double> phrase_sizes_;         // |u_k|
   bool is_packed_ = false;                   // counts of phrases fit into bytes (cac_loops.h)
-  std::vector<uint8_t> word_codes_;          // packed only, a word: bit k is u_mk
+  std::vector<uint8_t> word_codes_;          // packed only, per word: bit k is u_mk
   std::vector<uint8_t> primitive_codes_;     // packed only: the code of a primitive's word
   std::vector<uint8_t> group_codes_;         // packed only: a group's phrase
-  std::vector<double> own_distances_;        // a primitive: |f - u|^2, unscaled
-  std::vector<double> context_gains_;        // a primitive: sum_k c_ik (2 u_mk - 1) of its word
-  std::vector<double> group_distances_;      // a group: d(t, u) to its phrase
+  std::vector<double> own_distances_;        // per primitive: |f - u|^2, unscaled
+  std::vector<double> context_gains_;        // per primitive: sum_k c_ik (2 u_mk - 1) of its word
+  std::vector<double> group_distances_;      // per group: d(t, u) to its phrase
   std::vector<uint8_t> is_stale_primitive_;  // its phrases, or anything of H, may have changed
   std::vector<uint8_t> is_stale_group_;      // its words, or U~, may have changed
   // What a step found, before it is taken over as a whole.

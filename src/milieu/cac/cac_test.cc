@@ -301,7 +301,7 @@ TEST(Cac, NeighborsInTheViewsAreContext) {
     EXPECT_EQ(without.model.num_neighbors, options.num_neighbors);
     options.view_neighbors = -1;
     const CacResult with = fit_cac(pair.input(), options);
-    EXPECT_EQ(with.phrases.size(), 600u);  // a group of its own and one with its neighbours
+    EXPECT_EQ(with.phrases.size(), 600u);  // one group alone and one with its neighbours
     EXPECT_EQ(with.labels.size(), 300u);
     EXPECT_EQ(with.model.num_neighbors, -10);
     error_without += compute_metrics(without.labels, pair.truth).error / 4;

@@ -2,10 +2,10 @@
 // The word step of nested EM [Yuan08, Eq. 15]: every primitive takes the word of lowest h.
 //
 // H is scored in float, in units of the view's spread, from distances that change only in the
-// M-step. The error of a score is bounded; where the bound cannot tell which word is lowest, h is
-// computed in double for the words in question. The result is that of double arithmetic throughout.
-// Only primitives around which a phrase changed, or whose view's words moved, are looked at: for
-// the others H is what it was.
+// M-step. The error of a score is bounded; where the bound does not decide which word is lowest, h
+// is computed in double for the words in question. The result is that of double arithmetic
+// throughout. Only primitives around which a phrase changed, or whose view's words moved, are
+// looked at: for the others H is what it was.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -23,7 +23,7 @@ void scale_row(const float* x, std::span<const double> mean, float factor, float
   for (size_t t = 0; t < mean.size(); ++t) out[t] = (x[t] - static_cast<float>(mean[t])) * factor;
 }
 
-// How much the best other word is dearer than `own`, at least 0.
+// How much more the best other word costs than `own`, at least 0.
 float margin_of(std::span<const float> scores, int own, double unit) {
   float other = std::numeric_limits<float>::infinity();
   for (int m = 0; m < static_cast<int>(scores.size()); ++m)
@@ -71,7 +71,7 @@ bool NestedEm::choose_words_of(size_t v, const Monitor& monitor) {
   return true;
 }
 
-// The distances of the block's primitives to the words, one row a primitive.
+// The distances of the block's primitives to the words, one row per primitive.
 FloatView NestedEm::block_distances(size_t v, const Block& block, WordScratch& scratch) {
   ViewWork& work = views_[v];
   if (work.distances.empty()) {
@@ -147,7 +147,7 @@ double NestedEm::context_gain(int word, std::span<const double> counts) const {
   return gain;
 }
 
-// h in double of the words whose score is not above `limit` (or is no number).
+// h in double of the words whose score is not above `limit` (or is NaN).
 int NestedEm::settle_exactly(size_t v, int64_t row, float limit, const WordScratch& scratch) const {
   const CacView& view = problem_.views[v];
   const int current = state_.words[view.first_primitive + row] - view.first_word;

@@ -12,7 +12,7 @@ namespace milieu::internal {
 inline constexpr int64_t kPrimitiveBlock = 512;
 inline constexpr int64_t kGroupBlock = 1024;
 // Distances of all primitives to all words are kept between M-steps up to this many floats; beyond
-// it they are computed again in every word step.
+// it they are recomputed in every word step.
 inline constexpr int64_t kMaxKeptDistances = int64_t{1} << 27;
 
 struct NestedEm::ViewWork {

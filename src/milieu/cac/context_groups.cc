@@ -118,12 +118,12 @@ void validate_groups(const ContextGroups& groups) {
   require(groups.num_groups() >= 0 && groups.offsets.front() == 0 &&
               groups.offsets.back() == entries &&
               std::is_sorted(groups.offsets.begin(), groups.offsets.end()),
-          "the offsets of the groups must rise from 0 to the number of members");
+          "the offsets of the groups must increase from 0 to the number of members");
   require(groups.weights.empty() || static_cast<int64_t>(groups.weights.size()) == entries,
-          "the weights of the groups must be as many as their members");
+          "the groups must have one weight per member");
   require(groups.group_weights.empty() ||
               static_cast<int64_t>(groups.group_weights.size()) == groups.num_groups(),
-          "group_weights must have one entry a group");
+          "group_weights must have one entry per group");
   std::vector<int64_t> last_group(static_cast<size_t>(groups.num_samples), -1);
   for (int64_t g = 0; g < groups.num_groups(); ++g) {
     const double weight = groups.group_weight(g);
@@ -154,7 +154,7 @@ ContextGroups spatial_groups(FloatView positions, std::span<const int> images,
   check_neighborhood(positions, images, options);
   const std::vector<std::vector<int>> rows = rows_of_images(positions.rows(), images);
   std::vector<ImageNeighbors> found(rows.size());
-  // One image is searched in parallel, many are searched side by side.
+  // A single image is searched in parallel; of many, each on one thread.
   NeighborhoodOptions inner = options;
   if (rows.size() > 1) inner.num_threads = 1;
   Monitor quiet;  // progress must be reported from the calling thread only
@@ -206,7 +206,7 @@ ContextGroups neighbors_in_views(std::span<const FloatView> views, std::span<con
 
 ContextGroups view_groups(int64_t num_samples, int num_views, const ContextGroups& extra) {
   require(num_samples * num_views <= std::numeric_limits<int>::max(), [&] {
-    return fmt::format("{} samples in {} views are too many: at most {} in all", num_samples,
+    return fmt::format("{} samples in {} views are too many: at most {} in total", num_samples,
                        num_views, std::numeric_limits<int>::max());
   });
   ContextGroups groups;

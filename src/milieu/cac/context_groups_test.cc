@@ -47,7 +47,7 @@ TEST(SpatialGroups, AreTheNearestWithinTheImageSelfFirst) {
   const Matrix<float> positions = random_positions(120, 1);
   std::vector<int> images(120);
   for (int i = 0; i < 120; ++i) images[i] = i % 7 == 0 ? 40 : i % 3;
-  images[50] = 99;  // alone in its picture
+  images[50] = 99;  // alone in its image
   for (const bool include_self : {true, false})
     for (const double epsilon : {0.0, 2.5}) {
       NeighborhoodOptions options;
@@ -180,9 +180,9 @@ TEST(ContextGroups, EveryRuleIsChecked) {
               HasSubstr("group 0 names sample 7, there are only samples 0 to 2"));
   EXPECT_THAT(message([](auto& g) { g.members[1] = 2; }), HasSubstr("sample 2 twice"));
   EXPECT_THAT(message([](auto& g) { g.offsets[1] = 4; }), HasSubstr("offsets"));
-  EXPECT_THAT(message([](auto& g) { g.weights = {1}; }), HasSubstr("as many as their members"));
+  EXPECT_THAT(message([](auto& g) { g.weights = {1}; }), HasSubstr("one weight per member"));
   EXPECT_THAT(message([](auto& g) { g.weights = {1, 0, 1, 1}; }), HasSubstr("is 0, must be"));
-  EXPECT_THAT(message([](auto& g) { g.group_weights = {1}; }), HasSubstr("one entry a group"));
+  EXPECT_THAT(message([](auto& g) { g.group_weights = {1}; }), HasSubstr("one entry per group"));
   EXPECT_THAT(message([](auto& g) { g.group_weights = {1, -1, 1}; }), HasSubstr("group 1 is -1"));
 }
 

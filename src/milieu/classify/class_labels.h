@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the classifiers of this folder share: classes of samples, checked, and posteriors from
+// Shared by the classifiers of this folder: checked classes of samples, and posteriors from
 // scores.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace milieu {
 
-// How many samples each class has, classes being 0 .. largest label. Throws InvalidArgument when
-// there are not `n` labels, when one is negative and when a class below the largest has no sample.
+// Number of samples per class; classes are 0 .. largest label. Throws InvalidArgument when there
+// are not `n` labels, when one is negative and when a class below the largest has no sample.
 std::vector<int64_t> count_classes(std::span<const int> labels, int64_t n);
 
 // Rows of log scores to probabilities that sum to 1.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fisher's linear discriminant analysis [Fisher36]: the directions in which class means differ most
-// against the spread inside the classes, and the classifier that takes the nearest mean there.
+// relative to the spread within the classes, and the nearest-mean classifier in these directions.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct LdaOptions {
   // Directions kept; 0: all that carry information, min(classes - 1, d). More than that are
   // allowed up to d: the rest is whitened noise.
   int num_dims = 0;
-  // Added to the within-class covariance: this share of each feature's variance inside the classes
-  // (over all samples where that is 0; 1 for a constant feature). Keeps it invertible; 0: none, and
-  // a singular one is refused.
+  // Added to the within-class covariance: this fraction of each feature's variance within the
+  // classes (over all samples where that is 0; 1 for a constant feature). Keeps it invertible; 0:
+  // none, and a singular covariance is refused.
   double ridge = 1e-6;
 };
 
@@ -33,7 +33,7 @@ struct LdaModel {
 };
 
 // `points` n x d, finite; `labels` n classes 0, 1, ... each with a sample. Throws InvalidArgument
-// for sizes that do not fit and, with ridge 0, for a within-class covariance that is singular.
+// for sizes that do not match and, with ridge 0, for a within-class covariance that is singular.
 LdaModel fit_lda(DoubleView points, std::span<const int> labels, const LdaOptions& options = {});
 
 // Coordinates of rows along the components: n x num_dims, the mean of all samples at the origin.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much classes overlap: the Bhattacharyya coefficient [Bhattacharyya43], the integral of
-// sqrt(p q), 1 for equal densities and 0 for densities without common ground.
+// sqrt(p q), 1 for equal densities and 0 for densities without overlap.
 #pragma once
 
 #include <cstdint>

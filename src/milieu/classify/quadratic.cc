@@ -96,7 +96,7 @@ void check_model(const QuadraticModel& model, DoubleView points) {
   if (k == 0 || model.covariances.rows() != k || model.covariances.cols() != d * d ||
       static_cast<int64_t>(model.log_priors.size()) != k ||
       static_cast<int64_t>(model.class_from_subclass.size()) != k)
-    throw DataError("the arrays of the quadratic classifier do not fit each other");
+    throw DataError("the arrays of the quadratic classifier are inconsistent");
   for (int64_t s = 0; s < k; ++s) {
     const int c = model.class_from_subclass[s];  // there are no more classes than sub-classes
     if (c < 0 || c >= k) throw DataError(fmt::format("sub-class {} has the class {}", s, c));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The quadratic classifier: a Gaussian for every class, or for every sub-class of a class. Its
-// covariances are drawn to the pooled one, so that small sub-classes stay usable [Friedman89].
+// covariances are shrunk to the pooled one, so that small sub-classes stay usable [Friedman89].
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct QuadraticOptions {
   // Covariances become (1 - a) S + a pooled with a = shrinkage / (shrinkage + samples of the
   // sub-class); at least 1/2 where there are no more samples than columns, 1 for a single sample.
   double shrinkage = 5;
-  double ridge = 1e-6;  // this share of each column's pooled variance is added (1 where it is 0)
+  double ridge = 1e-6;  // this fraction of each column's pooled variance is added (1 where it is 0)
   // Of the sub-classes: their shares of the samples, or the same for all.
   Priors priors = Priors::Frequency;
 };
@@ -33,7 +33,7 @@ struct QuadraticModel {
 
 // `subclasses` n labels 0, 1, ... each with a sample; `class_from_subclass` gives the class of each
 // sub-class, and is empty where sub-classes are the classes. Covariances of sub-classes are divided
-// by samples - 1, the pooled one by n. Throws InvalidArgument for sizes that do not fit.
+// by samples - 1, the pooled one by n. Throws InvalidArgument for sizes that do not match.
 QuadraticModel fit_quadratic(DoubleView points, std::span<const int> subclasses,
                              std::span<const int> class_from_subclass = {},
                              const QuadraticOptions& options = {});
@@ -43,7 +43,7 @@ Matrix<double> subclass_scores(const QuadraticModel& model, DoubleView points, i
 // n x classes: the log-sum of a class's sub-classes. The largest is the predicted class.
 Matrix<double> class_scores(const QuadraticModel& model, DoubleView points, int num_threads = 1);
 std::vector<int> predict(const QuadraticModel& model, DoubleView points, int num_threads = 1);
-// The class of the highest-scoring sub-class: the sum left out.
+// The class of the highest-scoring sub-class, without the sum.
 std::vector<int> predict_by_best(const QuadraticModel& model, DoubleView points,
                                  int num_threads = 1);
 // n x classes; rows sum to 1.

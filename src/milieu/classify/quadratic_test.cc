@@ -75,7 +75,7 @@ TEST(Quadratic, ShrinkageDrawsSmallClassesToThePooledCovariance) {
   const double pooled = (2.0 + 8.0) / 5;  // scatters 2 and 8
   EXPECT_NEAR(model.covariances(0, 0), 0.5 * pooled + 0.5 * 2, 1e-12);
   EXPECT_NEAR(model.covariances(1, 0), 0.5 * pooled + 0.5 * 8, 1e-12);
-  EXPECT_NEAR(model.covariances(2, 0), pooled, 1e-12);  // a single sample has no spread of its own
+  EXPECT_NEAR(model.covariances(2, 0), pooled, 1e-12);  // a single sample has no spread
   EXPECT_NEAR(model.log_priors[2], std::log(1.0 / 3), 1e-12);
 }
 
@@ -113,7 +113,7 @@ TEST(Quadratic, WrongSizesAreRefused) {
   EXPECT_THAT(message_of([&] { predict(model, Matrix<double>(1, 2)); }), HasSubstr("2 columns"));
   QuadraticModel broken = model;
   broken.log_priors.pop_back();
-  EXPECT_THAT(message_of([&] { predict(broken, points); }), HasSubstr("do not fit"));
+  EXPECT_THAT(message_of([&] { predict(broken, points); }), HasSubstr("are inconsistent"));
   broken = model;
   broken.class_from_subclass[0] = -4;
   EXPECT_THAT(message_of([&] { predict(broken, points); }), HasSubstr("has the class -4"));

@@ -43,7 +43,8 @@ bool all_equal(std::span<const int> labels) {
 CrfFactor::CrfFactor(std::vector<int> variables, std::vector<int> num_labels)
     : variables_(std::move(variables)), num_labels_(std::move(num_labels)) {
   require(!variables_.empty(), "a factor needs at least one variable");
-  require(variables_.size() == num_labels_.size(), "a factor needs a number of labels a variable");
+  require(variables_.size() == num_labels_.size(),
+          "a factor needs one number of labels per variable");
   for (const int labels : num_labels_)
     require(labels >= 1, [&] {
       return fmt::format("a factor's variable has {} labels, must have at least 1", labels);
@@ -58,8 +59,8 @@ double CrfFactor::minimise(const CrfUnaries& unaries, std::span<const double> w,
                            std::span<int> labels) const {
   require(num_labellings(num_labels_) <= kMaxLabellings, [&] {
     return fmt::format(
-        "a factor of {} variables has {:.3g} labellings, too many to enumerate: give it a "
-        "minimiser of its own",
+        "a factor of {} variables has {:.3g} labellings, too many to enumerate: override its "
+        "minimiser",
         arity(), num_labellings(num_labels_));
   });
   std::vector<int> candidate(variables_.size(), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factors (potentials) of a CRF: a cost of the labels of a few or of many variables, linear in the
+// Factors (potentials) of a CRF: a cost of the labels of few or many variables, linear in the
 // weights, that can be minimised exactly together with any unaries of its variables. Derive from
-// CrfFactor for a potential of your own: that is all the trainer asks for.
+// CrfFactor to add a potential: the trainer needs nothing else.
 #pragma once
 
 #include <memory>
@@ -30,8 +30,9 @@ class CrfFactor {
   // gradient += factor * d value / dw.
   virtual void add_gradient(std::span<const int> labels, double factor,
                             std::span<double> gradient) const = 0;
-  // Labels of least value(labels) + sum of unaries, and that least sum. The default enumerates all
-  // labellings (refused above a million of them); ties go to the first in lexicographic order.
+  // Labels that minimise value(labels) + sum of unaries; returns the minimum. The default
+  // enumerates all labellings (refused above a million of them); ties go to the first in
+  // lexicographic order.
   virtual double minimise(const CrfUnaries& unaries, std::span<const double> w,
                           std::span<int> labels) const;
 
@@ -39,10 +40,10 @@ class CrfFactor {
   std::vector<int> variables_, num_labels_;
 };
 
-// One cost for every labelling; the last variable's label runs fastest.
+// One cost per labelling; the last variable's label runs fastest.
 class TableFactor : public CrfFactor {
  public:
-  // Throws InvalidArgument when `costs` has another length than there are labellings.
+  // Throws InvalidArgument unless there is one cost per labelling.
   TableFactor(std::vector<int> variables, std::vector<int> num_labels,
               std::vector<LinearCost> costs);
   double value(std::span<const int> labels, std::span<const double> w) const override;
@@ -85,8 +86,8 @@ class PnFactor : public CrfFactor {
   LinearCost differ_;
 };
 
-// Robust P^n [Kohli08] with its latent choice made a variable: the first variable, `choice`, has
-// one label more than the others. Choice l < L says "this clique has label l": every other member
+// Robust P^n [Kohli08] with its latent choice as a variable: the first variable, `choice`, has one
+// more label than the others. Choice l < L says "this clique has label l": every other member
 // pays `disagree`; choice L says "it has none" and pays `none` once. Minimised over the choice it
 // is the truncated P^n potential.
 class LatentPnFactor : public CrfFactor {

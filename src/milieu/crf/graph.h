@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A CRF on a hypergraph: variables with unaries, factors, and the slaves that the factors are
-// divided into [Komodakis11, section 5]. Example: two binary variables that like to agree.
+// divided into [Komodakis11, section 5]. Example: two binary variables that prefer to agree.
 //
 //   CrfGraph graph;
 //   const int a = graph.add_variable({constant_cost(0), weighted_cost(0, 1.5)});
@@ -21,13 +21,13 @@ namespace milieu {
 
 class CrfGraph {
  public:
-  // Costs of its labels, at least one; returns its index.
+  // Takes the cost of each label, at least one; returns the variable's index.
   int add_variable(std::vector<LinearCost> unaries);
   // The slave's variables must exist with these numbers of labels (else InvalidArgument).
   void add_slave(std::shared_ptr<const CrfSlave> slave);
-  // A factor as a slave of its own.
+  // A factor as a separate slave.
   void add_clique(std::shared_ptr<const CrfFactor> factor);
-  // A number in the energy that depends on nothing.
+  // Adds a constant to the energy.
   void add_constant(double value) { constant_ += value; }
   // cost[l] += amount for all labels but `right`: with a negative amount, the margin of a variable
   // whose true label is `right`.
@@ -37,17 +37,17 @@ class CrfGraph {
   int num_labels(int variable) const { return static_cast<int>(unaries_[variable].size()); }
   const LinearCost& unary(int variable, int label) const { return unaries_[variable][label]; }
   const std::vector<std::shared_ptr<const CrfSlave>>& slaves() const { return slaves_; }
-  // How many slaves hold it; a variable in none is minimised on its own.
+  // Number of slaves with this variable; a variable without slaves is minimised alone.
   int num_slaves(int variable) const { return num_slaves_[variable]; }
   double constant() const { return constant_; }
-  // One more than the highest weight that a unary names; factors are not asked.
+  // One more than the highest weight in a unary; weights of factors are not counted.
   int num_unary_weights() const;
 
   double energy(std::span<const int> labels, std::span<const double> w) const;
   void add_gradient(std::span<const int> labels, double factor, std::span<double> gradient) const;
 
-  // Iterated conditional modes: single variables of those with is_free take their cheapest label
-  // until none changes. The energy never rises. Returns the number of changes.
+  // Iterated conditional modes: each variable with is_free takes its cheapest label until none
+  // changes. The energy never rises. Returns the number of changes.
   int64_t improve(std::span<int> labels, std::span<const char> is_free,
                   std::span<const double> w) const;
 
@@ -68,9 +68,9 @@ struct CrfSolution {
   int rounds = 0;
 };
 
-// Least energy by dual decomposition: Polyak steps on the duals, majorities of the slaves improved
-// by single changes as labellings. Ends when energy and bound meet (to 1e-9 relative) or after
-// `max_rounds`.
+// Minimum energy by dual decomposition: Polyak steps on the duals; the labellings are majorities of
+// the slaves, improved by single changes. Ends when energy and bound meet (to 1e-9 relative) or
+// after `max_rounds`.
 CrfSolution minimise_crf(const CrfGraph& graph, std::span<const double> w, int max_rounds = 200,
                          int num_threads = 0, Monitor& monitor = silent_monitor());
 

@@ -33,7 +33,7 @@ CrfDecomposition::CrfDecomposition(const CrfGraph& graph, int num_threads)
       parts_[i].duals.emplace_back(labels, 0.0);
     parts_[i].labels.resize(parts_[i].duals.size(), 0);
   }
-  lonely_labels_.assign(graph.num_variables(), 0);
+  lone_labels_.assign(graph.num_variables(), 0);
 }
 
 double CrfDecomposition::minimise(std::span<const double> w) {
@@ -55,8 +55,8 @@ double CrfDecomposition::minimise(std::span<const double> w) {
   for (const Part& part : parts_) sum += part.value;
   for (int v = 0; v < graph_.num_variables(); ++v)
     if (graph_.num_slaves(v) == 0) {
-      lonely_labels_[v] = cheapest_label(graph_, v, w);
-      sum += graph_.unary(v, lonely_labels_[v]).value(w);
+      lone_labels_[v] = cheapest_label(graph_, v, w);
+      sum += graph_.unary(v, lone_labels_[v]).value(w);
     }
   count_votes();
   return sum;
@@ -75,7 +75,7 @@ void CrfDecomposition::add_gradient(double factor, std::span<double> gradient) c
     graph_.slaves()[i]->add_gradient(parts_[i].labels, factor, gradient);
   for (int v = 0; v < graph_.num_variables(); ++v) {
     const int count = graph_.num_slaves(v);
-    if (count == 0) graph_.unary(v, lonely_labels_[v]).add_gradient(factor, gradient);
+    if (count == 0) graph_.unary(v, lone_labels_[v]).add_gradient(factor, gradient);
     for (int l = 0; l < graph_.num_labels(v) && count > 0; ++l)
       if (votes_[v][l] > 0)
         graph_.unary(v, l).add_gradient(factor * votes_[v][l] / count, gradient);
@@ -103,7 +103,7 @@ void CrfDecomposition::move_duals(double step) {
 }
 
 std::vector<int> CrfDecomposition::majority() const {
-  std::vector<int> labels = lonely_labels_;
+  std::vector<int> labels = lone_labels_;
   for (int v = 0; v < graph_.num_variables(); ++v)
     if (graph_.num_slaves(v) > 0)
       labels[v] = static_cast<int>(std::max_element(votes_[v].begin(), votes_[v].end()) -

@@ -12,7 +12,7 @@
 
 namespace milieu {
 
-// The slaves of a graph with their duals: what training and minimise_crf share.
+// The slaves of a graph with their duals, for training and minimise_crf.
 class CrfDecomposition {
  public:
   // `graph` must outlive it. All duals are 0.
@@ -27,7 +27,7 @@ class CrfDecomposition {
   double squared_disagreement() const;
   // dual_i(l) += step (x_i(l) - mean over the slaves of x(l)): duals of a variable keep the sum 0.
   void move_duals(double step);
-  // The label that most slaves give; ties to the lowest. Variables in no slave: the cheapest one.
+  // The label most slaves choose; ties to the lowest. Variables without slaves: the cheapest one.
   std::vector<int> majority() const;
 
  private:
@@ -42,7 +42,7 @@ class CrfDecomposition {
   int num_threads_;
   std::vector<Part> parts_;                 // by slave
   std::vector<std::vector<double>> votes_;  // by variable and label: how many slaves chose it
-  std::vector<int> lonely_labels_;          // of variables in no slave
+  std::vector<int> lone_labels_;            // of variables without slaves
 };
 
 // The latent step: may change the labels of latent variables only, and must not raise the energy.
@@ -50,10 +50,10 @@ using CrfLatentStep = std::function<void(std::span<const double> w, std::span<in
 
 class GraphExample : public CrfExample {
  public:
-  // `graph` is Ebar: the energy less the margin, which must be 0 at every completion of what was
-  // observed. `observed` has one entry a variable: its label, or -1 for a latent one. `size` is
-  // what the loss is divided by; 0: the number of variables. Without a `latent_step` latent
-  // variables start at their cheapest labels and improve one by one.
+  // `graph` is Ebar: the energy minus the margin, which must be 0 at every completion of the
+  // observed labels. `observed` has one entry per variable: its label, or -1 for a latent one.
+  // `size` is what the loss is divided by; 0: the number of variables. Without a `latent_step`
+  // latent variables start at their cheapest labels and improve one by one.
   GraphExample(CrfGraph graph, const std::vector<int>& observed, int64_t size = 0,
                CrfLatentStep latent_step = {}, int num_threads = 0);
   GraphExample(const GraphExample&) = delete;  // the slaves refer to the graph inside

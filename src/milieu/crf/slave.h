@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slaves: parts of a CRF that can be minimised exactly, whatever the unaries of their variables.
-// Shipped: any single factor (per clique: Potts, P^n, tables, your own), forests of pairwise
+// Provided: any single factor (per clique: Potts, P^n, tables, your own), forests of pairwise
 // factors by dynamic programming, and binary submodular pairwise factors by one minimum cut.
 #pragma once
 
@@ -22,7 +22,8 @@ class CrfSlave {
   const std::vector<int>& num_labels() const { return num_labels_; }
   const std::vector<std::shared_ptr<const CrfFactor>>& factors() const { return factors_; }
 
-  // Labels of least sum of unaries and factors, and that sum. Both are in the order of variables().
+  // Minimises the sum of unaries and factors, both in the order of variables(); returns the
+  // minimum.
   virtual double minimise(const CrfUnaries& unaries, std::span<const double> w,
                           std::span<int> labels) const = 0;
 
@@ -31,7 +32,7 @@ class CrfSlave {
   void add_gradient(std::span<const int> labels, double factor, std::span<double> gradient) const;
 
  protected:
-  // For each factor, where its variables stand in variables().
+  // For each factor, the positions of its variables in variables().
   const std::vector<std::vector<int>>& places() const { return places_; }
 
  private:
@@ -69,7 +70,7 @@ class TreeSlave : public CrfSlave {
 };
 
 // Pairwise factors of two-label variables with value(0,0) + value(1,1) <= value(0,1) + value(1,0).
-// Weights that break this at a call are an InvalidArgument: keep w >= 0 by the projection.
+// Weights that violate this throw InvalidArgument: keep w >= 0 by the projection.
 class CutSlave : public CrfSlave {
  public:
   explicit CutSlave(std::vector<std::shared_ptr<const CrfFactor>> factors);

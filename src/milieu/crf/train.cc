@@ -51,11 +51,11 @@ void check_input(const CrfTrainInput& input, const CrfTrainOptions& options) {
   require(!input.start.empty(), "training needs at least one weight");
   const size_t d = input.start.size();
   require(input.step_scale.empty() || input.step_scale.size() == d,
-          "step_scale must have one entry a weight");
+          "step_scale must have one entry per weight");
   require(input.is_priced.empty() || input.is_priced.size() == d,
-          "is_priced must have one entry a weight");
+          "is_priced must have one entry per weight");
   require(options.box_low <= options.box_high, [&] {
-    return fmt::format("box_low is {}, box_high is {}: it must not be above it", options.box_low,
+    return fmt::format("box_low is {}, must be at most box_high, {}", options.box_low,
                        options.box_high);
   });
 }

@@ -201,7 +201,7 @@ TEST(CrfTrain, BadInputIsNamed) {
   options = {};
   options.box_low = 2;
   EXPECT_THAT([&] { train_chains(options); },
-              ThrowsMessage<InvalidArgument>(HasSubstr("box_low is 2, box_high is 1")));
+              ThrowsMessage<InvalidArgument>(HasSubstr("box_low is 2, must be at most box_high, 1")));
   const Chain chain = made_chain(8, false, 0.5, 1);
   EXPECT_THAT(
       [&] {

@@ -41,9 +41,9 @@ using internal::Solution;
 
 constexpr int kMaxRounds = 100;
 constexpr int64_t kSmallProblem = 20000;  // features in all: every restart is finished exactly
-constexpr int64_t kFewSamples = 64;       // up to so many, single samples are moved as well
+constexpr int64_t kFewSamples = 64;       // up to this many, single samples are moved as well
 constexpr double kRelGap = 1e-8;
-constexpr double kNoGain = 1e-7;  // what the gaps of the classifiers can feign
+constexpr double kNoGain = 1e-7;  // smaller gains may come from the gaps of the classifiers
 
 int64_t smallest_part(const std::vector<int>& labels, int num_parts) {
   std::vector<int64_t> sizes(num_parts);
@@ -270,7 +270,7 @@ DcpSplitCost split_cost(const DcpInput& input, std::span<const int> labels,
                         const DcpOptions& options) {
   DcpInput given = input;
   given.initial_labels = labels;
-  require(!labels.empty(), "labels are missing: one for each sample");
+  require(!labels.empty(), "labels are missing: give one per sample");
   const DcpProblem problem = internal::make_dcp_problem(given, options, silent_monitor());
   const ExactRows rows(problem, silent_monitor());
   Solution solution;

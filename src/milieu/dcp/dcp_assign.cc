@@ -79,11 +79,10 @@ Matrix<double> Constraints::group_costs(const Matrix<double>& costs) const {
 
 std::optional<std::vector<int>> Constraints::assign(const Matrix<double>& costs) const {
   if (is_contradictory_) return std::nullopt;
-  require(
-      num_parts_ == 2 || sizes_.empty() || clusters_.size() == group_of_sample_.size() ||
-          group_sizes_.size() <= kMaxGroups,
-      "sizes together with links for more than two parts take at most 20,000 groups of samples: "
-      "give up one of them");
+  require(num_parts_ == 2 || sizes_.empty() || clusters_.size() == group_of_sample_.size() ||
+              group_sizes_.size() <= kMaxGroups,
+          "sizes together with links for more than two parts are limited to 20,000 groups of "
+          "samples: drop the sizes or the links");
   const Matrix<double> sums = group_costs(costs);
   std::vector<int> parts(group_sizes_.size(), -1);
   const bool has_single_groups = clusters_.size() == group_of_sample_.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search under constraints: along the path of costs, a few steps on the planes for the present
+// The search under constraints: along the path of costs, a few steps on the planes for the current
 // split, then the best split for the planes that obeys all constraints, until the split stays.
 #include <algorithm>
 #include <memory>
@@ -24,12 +24,12 @@ std::vector<int> assign_samples(const DcpProblem& problem, const Constraints& co
       costs(i, k) = problem.weight(i) * cost * (loss.value(1 - values(k, i)) - 1e-8 * values(k, i));
   const auto labels = constraints.assign(costs);
   require(labels.has_value(),
-          "no split that obeys all constraints was found within the limit of the search: give some "
-          "of them up");
+          "no split that obeys all constraints was found within the limits of the search: drop "
+          "some of them");
   return *labels;
 }
 
-// Minimises all restarts' planes for their labels, side by side.
+// Minimises the planes of all restarts for their labels, together.
 void step_planes(const DcpProblem& problem, double cost, int max_iterations, double rel_tolerance,
                  const Monitor& monitor, std::vector<Found*>& active) {
   LbfgsOptions options;

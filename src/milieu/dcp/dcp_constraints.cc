@@ -28,7 +28,7 @@ int64_t parse_count(std::string_view item, bool is_least, int64_t n, const std::
   const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), value);
   if (error != std::errc() || end != item.data() + item.size() || !(value >= 0) ||
       (!is_share && value != std::floor(value)) || (is_share && value > 100))
-    refuse_sizes(text, "must be numbers, ranges or shares such as 4,6 or 10- or 20%-80%");
+    refuse_sizes(text, "must be numbers, ranges or percentages such as 4,6 or 10- or 20%-80%");
   if (!is_share) return static_cast<int64_t>(std::min(value, 9e15));
   const double exact = value / 100 * static_cast<double>(n);
   return static_cast<int64_t>(is_least ? std::ceil(exact - 1e-9) : std::floor(exact + 1e-9));
@@ -37,7 +37,8 @@ int64_t parse_count(std::string_view item, bool is_least, int64_t n, const std::
 std::pair<int64_t, int64_t> parse_range(std::string_view item, int64_t n, const std::string& text) {
   const size_t dash = item.find('-');
   if (dash == std::string_view::npos) {
-    if (item.ends_with('%')) refuse_sizes(text, "a share needs a range, such as 20%- or 20%-80%");
+    if (item.ends_with('%'))
+      refuse_sizes(text, "a percentage needs a range, such as 20%- or 20%-80%");
     const int64_t count = parse_count(item, true, n, text);
     return {count, count};
   }
@@ -61,7 +62,7 @@ SizeLimits parse_sizes(const std::string& text, int num_parts, int64_t n) {
     begin = end + 1;
   }
   if (items.size() != 1 && static_cast<int>(items.size()) != num_parts)
-    refuse_sizes(text, fmt::format("has {} items, must have 1 (for all parts) or {} (one each)",
+    refuse_sizes(text, fmt::format("has {} items, must have 1 (for all parts) or {} (one per part)",
                                    items.size(), num_parts));
   for (int k = 0; k < num_parts; ++k) {
     const auto [least, most] = items[items.size() == 1 ? 0 : k];
@@ -194,7 +195,7 @@ Constraints make_constraints(const DcpInput& input, const DcpOptions& options) {
   if (!finder.is_feasible())
     throw InvalidArgument(
         fmt::format("no split into {} parts of {} samples obeys all constraints; these contradict "
-                    "each other: {}: give one of them up",
+                    "each other: {}: drop one of them",
                     options.num_clusters, n, fmt::join(finder.smallest_conflict(), "; ")));
   return Constraints(n, options.num_clusters, list);
 }

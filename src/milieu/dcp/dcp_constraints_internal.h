@@ -20,7 +20,8 @@ struct SizeLimits {
   bool empty() const { return least.empty(); }
 };
 
-// From "4,6", "10-", "-30", "20%-80%"; one item for all parts or one each. Throws InvalidArgument.
+// From "4,6", "10-", "-30", "20%-80%"; one item for all parts or one per part. Throws
+// InvalidArgument.
 SizeLimits parse_sizes(const std::string& text, int num_parts, int64_t n);
 
 // A list of constraints, as given.
@@ -51,14 +52,14 @@ class Constraints {
 
   Matrix<double> group_costs(const Matrix<double>& costs) const;
   bool is_allowed(int group, int part) const { return fixed_[group] < 0 || fixed_[group] == part; }
-  // One of these makes the parts of the groups; false: there is no way.
+  // One of these assigns the groups to parts; false: impossible.
   bool assign_clusters(const Matrix<double>& costs, std::vector<int>& parts) const;
   bool assign_two_parts(const Matrix<double>& costs, std::vector<int>& parts) const;
   bool assign_by_flow(const Matrix<double>& costs, std::vector<int>& parts) const;
   bool assign_by_search(const Matrix<double>& costs, std::vector<int>& parts) const;
 
   bool is_empty_ = true;
-  bool is_contradictory_ = false;  // a group fixed to two parts, or its own enemy
+  bool is_contradictory_ = false;  // a group fixed to two parts, or linked against itself
   mutable bool is_exact_ = true;
   int num_parts_ = 0;
   std::vector<int> group_of_sample_;

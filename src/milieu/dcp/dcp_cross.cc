@@ -107,7 +107,7 @@ void evaluate_crossings(const DcpProblem& problem, const Matrix<float>& planes,
         for (size_t i = 0; i < total.planes.size(); ++i) total.planes[i] += part.planes[i];
         for (size_t i = 0; i < total.crossings.size(); ++i) total.crossings[i] += part.crossings[i];
       });
-  std::vector<double> fixed(planes.rows());  // what a plane costs with any company
+  std::vector<double> fixed(planes.rows());  // what a plane costs whatever the others are
   for (int64_t p = 0; p < planes.rows(); ++p) {
     for (const float value : planes.row_span(p)) fixed[p] += 0.5 * value * value;
     fixed[p] += problem.cost * sums.planes[p];
@@ -124,21 +124,21 @@ void evaluate_crossings(const DcpProblem& problem, const Matrix<float>& planes,
 }  // namespace
 
 std::vector<CrossedStart> cross_restarts(const DcpProblem& problem, const std::vector<Found>& found,
-                                         int num_wanted, const Monitor& monitor) {
+                                         int max_num_crossings, const Monitor& monitor) {
   if (found.size() < 2 || problem.num_parts < 2) return {};
   Matrix<float> planes(static_cast<int64_t>(found.size()) * problem.num_parts, problem.d);
   for (size_t i = 0; i < found.size(); ++i)
     std::transform(found[i].planes.begin(), found[i].planes.end(),
                    planes.row(static_cast<int64_t>(i) * problem.num_parts),
                    [](double value) { return static_cast<float>(value); });
-  std::vector<Crossing> crossings = list_crossings(problem, found, num_wanted);
+  std::vector<Crossing> crossings = list_crossings(problem, found, max_num_crossings);
   evaluate_crossings(problem, planes, monitor, crossings);
   std::stable_sort(crossings.begin(), crossings.end(),
                    [](const Crossing& a, const Crossing& b) { return a.objective < b.objective; });
   std::vector<CrossedStart> starts;
   double last = -1;
   for (const Crossing& crossing : crossings) {
-    if (static_cast<int>(starts.size()) == num_wanted) break;
+    if (static_cast<int>(starts.size()) == max_num_crossings) break;
     // The same two planes come from either restart, and equal minima have equal planes.
     if (std::abs(crossing.objective - last) <= 1e-4 * std::abs(last)) continue;
     last = crossing.objective;

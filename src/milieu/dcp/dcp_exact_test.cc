@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against the exhaustive optimum of tiny problems, found by a solver of its own: the cost of a
+// Against the exhaustive optimum of tiny problems, found by an independent solver: the cost of a
 // split is the sum of its parts' classifiers, so the classifiers of all subsets give the cost of
 // all splits.
 #include <algorithm>

@@ -9,8 +9,8 @@ namespace milieu::internal {
 namespace {
 
 constexpr double kRelGap = 1e-8;
-// In problems of so many features in all, rounds end when one lowers J by less than this share: at
-// a million samples a few always change sides.
+// In problems of this many features in total, rounds end when J falls by less than this fraction:
+// at a million samples a few always change sides.
 constexpr int64_t kLargeProblem = int64_t{1} << 24;
 constexpr double kSmallFall = 1e-7;
 
@@ -49,8 +49,8 @@ std::vector<int> best_labels(const DcpProblem& problem, const Matrix<double>& va
                     (problem.loss.value(1 - values(i, k)) - 1e-10 * values(i, k));
   const auto found = constraints.assign(costs);
   require(found.has_value(),
-          "no split that obeys all constraints was found within the limit of the search: give some "
-          "of them up");
+          "no split that obeys all constraints was found within the limits of the search: drop "
+          "some of them");
   return *found;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact alternation: train the K classifiers for a split, split anew by them, until nothing
+// Exact alternation: train the K classifiers for a split, split again by them, until nothing
 // changes. In double, with a proven gap; never raises J.
 #pragma once
 

@@ -88,7 +88,7 @@ TEST(DcpGolden, HistogramKernels) {
   expect_split(c, with_kernel(DcpKernel::Linear, 0), 0.419283, halves);
 }
 
-// The optimum of these leaves a part empty; with min_part 0 that is no fault.
+// The optimum of these leaves a part empty; with min_part 0 that is allowed.
 TEST(DcpGolden, LocalKernelsCollapse) {
   DcpOptions options = golden_options(DcpLoss::SquaredHinge, 1);
   options.min_part = 0;

@@ -48,7 +48,7 @@ void validate(const DcpInput& input, const DcpOptions& options) {
   validate_options(options);
   check_points(input.points, "points", options.num_threads);
   require(input.context.rows() > 0,
-          "context has no rows: name the samples that the parts are told apart from");
+          "context has no rows: give the samples to separate the parts from");
   require(input.context.cols() == input.points.cols(), [&] {
     return fmt::format("context has {} columns, points has {}: they must match",
                        input.context.cols(), input.points.cols());

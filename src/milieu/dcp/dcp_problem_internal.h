@@ -31,7 +31,7 @@ class FeatureSource {
 // Linear features: coordinates minus the mean, divided by the length, and the bias.
 std::unique_ptr<FeatureSource> make_linear_features(const DcpInput& input,
                                                     const DcpOptions& options);
-// Features whose products are the kernel's values. Null when the monitor says stop.
+// Features whose products are the kernel's values. Null when the monitor stops it.
 std::unique_ptr<FeatureSource> make_kernel_features(const DcpInput& input,
                                                     const DcpOptions& options, Monitor& monitor);
 
@@ -54,7 +54,7 @@ struct DcpProblem {
   int64_t block_size() const;
 };
 
-// Checks options and input, builds the features. The source is null when the monitor says stop.
+// Checks options and input, builds the features. The source is null when the monitor stops it.
 DcpProblem make_dcp_problem(const DcpInput& input, const DcpOptions& options, Monitor& monitor);
 
 }  // namespace milieu::internal

@@ -66,9 +66,9 @@ void set_consensus(std::vector<DcpRankedContext>& contexts) {
 
 DcpRanking rank_contexts(FloatView points, const std::vector<DcpContext>& contexts,
                          const DcpOptions& options, Monitor& monitor, const DcpRankHooks& hooks) {
-  require(!contexts.empty(), "there are no contexts to rank: name some");
+  require(!contexts.empty(), "there are no contexts to rank: give at least one");
   require(options.kernel != DcpKernel::Precomputed,
-          "kernel is precomputed: contexts cannot be ranked by a given matrix of similarities");
+          "kernel is precomputed: contexts cannot be ranked with a given matrix of similarities");
   DcpOptions single = options;
   single.num_threads = 1;  // contexts share the threads
   std::vector<DcpContextSplit> splits(contexts.size());

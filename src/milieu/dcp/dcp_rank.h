@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks candidate contexts without labels. The paper leaves the choice of the context to a human;
-// here each candidate splits the samples, and a split that other contexts agree with comes first.
+// Ranks candidate contexts without labels. The paper leaves the choice of the context to a person;
+// here each candidate splits the samples, and splits that other contexts agree with rank first.
 #pragma once
 
 #include <functional>
@@ -17,14 +17,14 @@ struct DcpContext {
   FloatView points;  // m x d
 };
 
-// What one context made of the samples.
+// The split of the samples by one context.
 struct DcpContextSplit {
   std::string name;
   std::vector<int> labels;  // n; empty: not run
   double objective = 0;
   double gain = 0;
   double agreement = 0;  // of the restarts
-  double stability = 0;  // adjusted Rand index with the split that half of the data give
+  double stability = 0;  // adjusted Rand index with the split of half the data
   double seconds = 0;
 };
 
@@ -37,7 +37,7 @@ struct DcpRanking {
   std::vector<DcpRankedContext> contexts;  // those that were run, best first: contexts with a gain
                                            // first, by falling consensus, then gain, then order
   Termination termination = Termination::Converged;
-  // All that the fit with the first context gave; none when it was known already or was stopped.
+  // The full result with the first context; none when it was known already or was stopped.
   std::optional<DcpResult> first_result;
 };
 
@@ -48,8 +48,8 @@ struct DcpRankHooks {
   std::function<void(const DcpContextSplit&)> on_split;
 };
 
-// Contexts run side by side, each on one thread; the result does not depend on their number.
-// Stopped by the monitor, the contexts that were complete are ranked.
+// Contexts run in parallel, each on one thread; the result does not depend on their number.
+// When the monitor stops it, the contexts completed so far are ranked.
 DcpRanking rank_contexts(FloatView points, const std::vector<DcpContext>& contexts,
                          const DcpOptions& options, Monitor& monitor = silent_monitor(),
                          const DcpRankHooks& hooks = {});

@@ -13,7 +13,7 @@
 namespace milieu::internal {
 namespace {
 
-// A part of less than this share of its even share makes the split an outlier detector.
+// A part below this fraction of its even share: the split only detects outliers.
 constexpr double kOutlierShare = 0.1;
 
 bool is_stopped(const RunSummary& summary) {
@@ -78,12 +78,12 @@ void warn_about_sizes(const DcpOptions& options, RunSummary& summary) {
   const int64_t smallest = *std::min_element(summary.sizes.begin(), summary.sizes.end());
   if (smallest > 0 && smallest < options.min_part)
     summary.warnings.push_back(
-        fmt::format("the smallest part has {} samples, min_part is {}: every start ended so",
-                    smallest, options.min_part));
+        fmt::format("the smallest part has {} samples, min_part is {}: no restart met it", smallest,
+                    options.min_part));
   const double even = static_cast<double>(summary.n) / options.num_clusters;
   if (smallest > 0 && static_cast<double>(smallest) < kOutlierShare * even)
     summary.warnings.push_back(fmt::format(
-        "the smallest part has {} of {} samples: so unbalanced a split is an outlier detector",
+        "the smallest part has {} of {} samples: a split this unbalanced only detects outliers",
         smallest, summary.n));
 }
 
@@ -92,7 +92,7 @@ void warn_about_context(const DcpInput& input, const DcpOptions& options, const 
   const int64_t overlap = options.kernel == DcpKernel::Precomputed ? 0 : count_overlap(input);
   if (overlap > 0)
     summary.warnings.push_back(
-        fmt::format("{} of {} samples are also in the context: they cannot be told apart from it",
+        fmt::format("{} of {} samples are also in the context: they cannot be separated from it",
                     overlap, input.points.rows()));
   if (is_stopped(summary)) return;
   if (options.num_clusters > 1 && result.gain <= 0)
@@ -105,10 +105,10 @@ void warn_about_context(const DcpInput& input, const DcpOptions& options, const 
       inseparable.push_back(fmt::format("part {} ({} samples and {} of the context)", k,
                                         wrong.samples[k], wrong.context[k]));
   if (!inseparable.empty())
-    summary.warnings.push_back(fmt::format(
-        "not separable from the context, with so many on the wrong side: {}; a larger cost pays "
-        "for them, it does not approach a hard margin",
-        fmt::join(inseparable, ", ")));
+    summary.warnings.push_back(
+        fmt::format("not separable from the context, samples on the wrong side: {}; a larger cost "
+                    "only charges them more, it does not approach a hard margin",
+                    fmt::join(inseparable, ", ")));
 }
 
 std::string message_of(const RunSummary& summary) {
@@ -116,7 +116,8 @@ std::string message_of(const RunSummary& summary) {
     case Termination::Converged:
       return "neither a new split nor new planes lower the objective";
     case Termination::IterationLimit:
-      return "the split still changed at the limit of rounds; the result is the last one";
+      return "the split was still changing when the maximum number of rounds was reached; the "
+             "result is the last one";
     default:
       return "stopped early: the result is the best split so far";
   }
@@ -138,7 +139,7 @@ void fill_decisions(const DcpInput& input, const DcpOptions& options, bool label
       result.decisions(i, k) = static_cast<float>(f[k]);
       if (k != best) second = std::max(second, f[k]);
     }
-    // A single part is told apart from the context only.
+    // A single part is separated from the context only.
     result.margins[i] = static_cast<float>(values.cols() > 1 ? f[best] - second : f[best]);
     if (labels_follow) result.labels[i] = best;
   }
@@ -163,8 +164,8 @@ void summarise(const DcpInput& input, const DcpOptions& options, const Constrain
   warn_about_context(input, options, result, wrong, summary);
   if (!constraints.is_exact())
     summary.warnings.push_back(
-        "the assignment under constraints was cut after a number of trials: a better split may "
-        "exist");
+        "the assignment under constraints was cut short after a number of trials: a better split "
+        "may exist");
   summary.extra = {{"gain", result.gain},
                    {"joint_objective", result.joint_objective},
                    {"empty_objective", result.empty_objective},

@@ -6,7 +6,7 @@
 //   annealing    free energy at the first cost while the temperature falls, then as lbfgs
 //   entropy      shares of a falling entropy at the first cost, then as lbfgs
 // A hinge is searched with a rounded corner, which sharpens at the full cost. Then planes of
-// different restarts are crossed (dcp_cross.cc) and go on together.
+// different restarts are crossed (dcp_cross.cc) and continue together.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -226,7 +226,7 @@ std::vector<Found> collect(const DcpProblem& problem,
 
 using Restarts = std::vector<std::unique_ptr<Restart>>;
 
-// All of them side by side, until all have ended or the monitor says stop.
+// All of them together, until all have ended or the monitor stops them.
 std::vector<Found> run_together(const DcpProblem& problem, const Restarts& restarts,
                                 Monitor& monitor) {
   std::vector<Lane> lanes;
@@ -250,7 +250,7 @@ std::vector<Found> run_together(const DcpProblem& problem, const Restarts& resta
   return collect(problem, restarts, monitor);
 }
 
-// Goes on from crossed planes; a restart whose crossing ends lower takes its place.
+// Continues from crossed planes; a crossing that ends lower replaces its restart.
 void improve_by_crossing(const DcpProblem& problem, const DcpOptions& options, Monitor& monitor,
                          std::vector<Found>& found) {
   if (options.search.num_crossings == 0) return;

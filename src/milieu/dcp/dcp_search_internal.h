@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search: many restarts side by side, each through its stages, sharing every pass over the
+// The search: many restarts together, each through its stages, sharing every pass over the
 // data.
 #pragma once
 
@@ -41,10 +41,10 @@ struct CrossedStart {
   double objective = 0;        // J there
 };
 
-// The crossings of lowest J, at most `num_wanted`, each a base of its own kind: one plane of one of
-// the best restarts is replaced by a plane of another restart.
+// The crossings of lowest J, at most `max_num_crossings`, each with a different base: one plane of
+// one of the best restarts is replaced by a plane of another restart.
 std::vector<CrossedStart> cross_restarts(const DcpProblem& problem, const std::vector<Found>& found,
-                                         int num_wanted, const Monitor& monitor);
+                                         int max_num_crossings, const Monitor& monitor);
 
 // Runs all restarts; stopped by the monitor, each is left where it was.
 std::vector<Found> search(const DcpProblem& problem, const DcpOptions& options,
@@ -55,7 +55,7 @@ std::vector<Found> search(const DcpProblem& problem, const DcpOptions& options,
 std::vector<double> train_roughly(const DcpProblem& problem, const DcpOptions& options,
                                   const std::vector<int>& labels, const Monitor& monitor);
 
-// The same under constraints: the split is a constrained assignment, made anew every few steps.
+// The same under constraints: the split is a constrained assignment, recomputed every few steps.
 std::vector<Found> constrained_search(const DcpProblem& problem, const DcpOptions& options,
                                       const std::vector<Start>& starts,
                                       const Constraints& constraints, Monitor& monitor);

@@ -59,7 +59,7 @@ std::vector<int> split_by_kmeans(const DcpProblem& problem, uint64_t seed, const
   options.num_restarts = 1;
   options.seed = seed >> 1;
   options.num_threads = problem.num_threads;
-  Monitor quiet(monitor);  // stops alike, says nothing
+  Monitor quiet(monitor);  // stops with it but reports nothing
   std::vector<int> labels =
       fit_kmeans({problem.rows.view().rows_between(0, problem.n), {}, {}}, options, quiet).labels;
   for (int& label : labels) label = std::max(label, 0);  // stopped before it was labelled

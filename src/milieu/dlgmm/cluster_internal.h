@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the cluster layer share.
+// Shared by the files of the cluster layer.
 #pragma once
 
 #include <span>

@@ -79,7 +79,7 @@ std::span<double> covariance_of(DlgmmModel& m, int j, int g) {
   return {row + g * m.num_words(), num_words};
 }
 
-// An empty cluster stands where all images together stand.
+// An empty cluster takes the mean of all images.
 void pool_means(const ClusterStats& s, DoubleView old_means, int j, DlgmmModel& model) {
   for (int64_t c = 0; c < model.means.cols(); ++c) {
     double sum = 0, mass = 0;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kImagesPerBlock = 16;
 constexpr double kNoShare = 1e-300;  // a smaller zeta adds nothing to the statistics
-constexpr double kNegligible = 50;   // a cluster so far below another one has no share: exp(-50)
+constexpr double kNegligible = 50;   // a cluster this far below another one has no share: exp(-50)
 
 double log_two_pi() { return std::log(2 * std::numbers::pi); }
 
@@ -98,14 +98,14 @@ void add_zeta_terms(const ClusterPrior& prior, std::span<const double> zeta, Bou
   }
 }
 
-// Structured: what cluster j makes of the image.
+// Structured: the posterior of the image under cluster j.
 struct ClusterFit {
-  std::vector<BandParts> parts;   // one a band
-  std::vector<double> densities;  // E log N, one a band
+  std::vector<BandParts> parts;   // one per band
+  std::vector<double> densities;  // E log N, one per band
 };
 
 // The steps of all bands of cluster j together. False, with thetas on their way, once log pi_j plus
-// the energy is sure to stay below `least`.
+// the energy is certain to stay below `least`.
 bool climb_cluster(const ClusterPrior& prior, int j, std::span<const double> counts, double least,
                    std::span<Theta> thetas, ImageScratch& s, ClusterStats& stats) {
   double constant = prior.log_weights[j];  // what the energy has beside the bands' F
@@ -132,7 +132,7 @@ bool climb_cluster(const ClusterPrior& prior, int j, std::span<const double> cou
   return !is_below;
 }
 
-// The energy of cluster j at its best thetas; -inf once it is sure to stay below `least`.
+// The energy of cluster j at its best thetas; -inf once it is certain to stay below `least`.
 double solve_cluster(const ClusterPrior& prior, int j, std::span<const double> counts, double least,
                      std::span<Theta> thetas, ImageScratch& s, ClusterFit& fit,
                      ClusterStats& stats) {
@@ -187,7 +187,7 @@ void update_structured(const ClusterPrior& prior, std::span<const double> counts
   update_zeta(prior, s.energies, zeta);
   add_zeta_terms(prior, zeta, stats.bound);
   for (int j = 0; j < prior.num_clusters(); ++j) {
-    if (!(zeta[j] >= kNoShare)) continue;  // nor a share that is no number: it may have no fit
+    if (!(zeta[j] >= kNoShare)) continue;  // nor a NaN share: it may have no fit
     for (int g = 0; g < num_bands; ++g) {
       const Theta& theta = thetas_of(j)[g];
       stats.bound.terms[1] += zeta[j] * fits[j].densities[g];
@@ -199,7 +199,7 @@ void update_structured(const ClusterPrior& prior, std::span<const double> counts
   }
 }
 
-// Mean field, as the paper has it: one theta a band from the zeta before, then zeta.
+// Mean field, as in the paper: one theta per band from the zeta before, then zeta.
 void update_mean_field(const ClusterPrior& prior, std::span<const double> counts,
                        std::span<double> zeta, std::span<double> alpha, ImageScratch& s,
                        ClusterStats& stats) {

@@ -52,11 +52,11 @@ void clear(const PatchShares& s, int64_t i, std::vector<double>& dense) {
   for (int64_t a = s.first[i]; a < s.first[i + 1]; ++a) dense[s.words[a]] = 0;
 }
 
-// Updates the open cells of one colour and closes them; whoever moves opens its neighbours. Returns
-// whether there was an open cell.
+// Updates the open cells of one colour and closes them; a cell that moves opens its neighbours.
+// Returns whether there was an open cell.
 bool sweep_color(PatchShares& s, int64_t begin, int64_t rows, int64_t cols, int color, double gamma,
                  CoherenceScratch& scratch) {
-  constexpr double kStill = 1e-8;
+  constexpr double kTolerance = 1e-8;
   bool was_open = false;
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t col = (row + color) % 2; col < cols; col += 2) {
@@ -69,7 +69,7 @@ bool sweep_color(PatchShares& s, int64_t begin, int64_t rows, int64_t cols, int 
       const double moved = set_shares(s, begin + row * cols + col, scratch.dense, gamma);
       for (int k = 0; k < near.count; ++k) {
         clear(s, near.cells[k], scratch.dense);
-        if (moved >= kStill) scratch.is_open[near.cells[k] - begin] = 1;
+        if (moved >= kTolerance) scratch.is_open[near.cells[k] - begin] = 1;
       }
     }
   return was_open;

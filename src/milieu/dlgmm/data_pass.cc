@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass over all patches. For a chunk of patches all scores come from one product in float;
-// words that surely have no share are skipped; the few others are scored again in double, so that
-// shares, statistics and the bound are those of exact arithmetic. phi lives for a batch of patches
-// (with gamma: of whole images), so that a word serves several patches while they are at hand.
+// words that certainly have no share are skipped; the few others are scored again in double, so
+// that shares, statistics and the bound are those of exact arithmetic. phi lives for a batch of
+// patches (with gamma: of whole images), so that a word serves several patches while they are at
+// hand.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -66,7 +67,7 @@ double fill_bias(const WordScorer& scorer, std::span<const double> alpha, int nu
   return largest;
 }
 
-// Adds the slope of gamma of image d, whose shares stand in the scratch from patch `at` on.
+// Adds the slope of gamma of image d, whose shares are in the scratch from patch `at` on.
 void add_gamma_slope(const ImageTable& table, int64_t d, int64_t at, const PassOptions& options,
                      std::span<const double> alpha, PassScratch& scratch, WordStats& stats) {
   const auto num_words = static_cast<int64_t>(alpha.size()) / table.num_bands;
@@ -85,7 +86,7 @@ void add_gamma_slope(const ImageTable& table, int64_t d, int64_t at, const PassO
   stats.gamma_curvature += found.curvature;
 }
 
-// Counts and entropy of a piece, whose shares stand in the scratch from patch `at` on; with gamma
+// Counts and entropy of a piece, whose shares are in the scratch from patch `at` on; with gamma
 // it is a whole image, and the shares see their neighbours first.
 void finish_piece(const ImageTable& table, const Piece& piece, int64_t at,
                   std::span<const double> alpha, const PassOptions& options, PassScratch& scratch,
@@ -133,7 +134,7 @@ void fill_window(const ImageTable& table, int64_t begin, int64_t end, const Word
 }
 
 // The words of patch i that may have a share, into `words`; returns how many, at least one: all of
-// them where floats do not tell (patches so large that scores overflow, numbers that are none).
+// them where floats do not decide (patches so large that scores overflow, NaN).
 int64_t select_words(const WordScorer& scorer, int64_t i, int band, double cut, double largest_bias,
                      const PassScratch& scratch, int* words) {
   const auto num_words = static_cast<int64_t>(scorer.constants.size());
@@ -177,7 +178,7 @@ double select_piece(const ImageTable& table, const Piece& piece, const WordScore
   return options.word_loss;
 }
 
-// Adds alpha to the scores of a piece, which stand from patch `at` on.
+// Adds alpha to the scores of a piece, which begin at patch `at`.
 void add_alpha(const ImageTable& table, const Piece& piece, int64_t at,
                std::span<const double> alpha, PatchShares& shares) {
   const int64_t num_words = static_cast<int64_t>(alpha.size()) / table.num_bands;
@@ -189,7 +190,7 @@ void add_alpha(const ImageTable& table, const Piece& piece, int64_t at,
   }
 }
 
-// Scratch that blocks hand on: what a block finds in it changes no result.
+// Scratch that blocks pass on: its contents do not affect results.
 class ScratchPool {
  public:
   std::unique_ptr<PassScratch> take() {

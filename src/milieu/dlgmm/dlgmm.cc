@@ -14,10 +14,10 @@
 //           every pass begins at the softmax again, and the bound may fall where the field has
 //           several optima: then the best pass is kept and the run ends.
 //   starts  share the codebook; each gets init_rounds rounds of the cluster layer on the first
-//           counts, the highest bound goes on. Words may then move (word_moves.cc).
+//           counts, the highest bound is kept. Words may then move (word_moves.cc).
 //   empty   a word of weight below 1e-3 keeps its parameters; a cluster of weight below 1e-10 takes
 //           the pooled prior; an image without patches has label -1.
-//   labels  are inferred anew from the final model alone, so that prediction repeats them; images
+//   labels  are inferred from the final model alone, so that prediction repeats them; images
 //           for which a stop leaves no time keep the cluster of the fit.
 // See       [Xie15], docs/algorithms/dlgmm.md.
 #include "milieu/dlgmm/dlgmm.h"
@@ -38,19 +38,19 @@ namespace {
 
 using namespace internal;
 
-constexpr double kAfterStop = 0.1;   // seconds that a stopped fit may spend on labels
-constexpr double kMostFall = 1e-6;   // of the bound by rounding, as a share of its terms
-constexpr double kFirstGamma = 0.1;  // where learning of gamma begins
-constexpr double kStillGamma = 1e-3, kMostGamma = 10, kMostGammaStep = 0.5;
+constexpr double kSecondsAfterStop = 0.1;  // seconds that a stopped fit may spend on labels
+constexpr double kMaxFall = 1e-6;          // of the bound by rounding, as a share of its terms
+constexpr double kFirstGamma = 0.1;        // where learning of gamma begins
+constexpr double kGammaTolerance = 1e-3, kMaxGamma = 10, kMaxGammaStep = 0.5;
 
 // A Newton step of the pseudo-likelihood; a step too small to matter is not made, so that the
 // bounds of passes can be compared.
 double next_gamma(const WordStats& stats, double gamma) {
   if (!(stats.gamma_curvature > 0)) return gamma;
   const double step =
-      std::clamp(stats.gamma_slope / stats.gamma_curvature, -kMostGammaStep, kMostGammaStep);
-  const double next = std::clamp(gamma + step, kStillGamma, kMostGamma);
-  return std::abs(next - gamma) < kStillGamma ? gamma : next;
+      std::clamp(stats.gamma_slope / stats.gamma_curvature, -kMaxGammaStep, kMaxGammaStep);
+  const double next = std::clamp(gamma + step, kGammaTolerance, kMaxGamma);
+  return std::abs(next - gamma) < kGammaTolerance ? gamma : next;
 }
 
 DlgmmModel empty_model(const DlgmmOptions& options) {
@@ -71,7 +71,7 @@ void append_row(const BoundTerms& bound, Matrix<double>& terms) {
   terms = std::move(longer);
 }
 
-// Adds a pass under `gamma` to what the state tells of passes.
+// Adds a pass under `gamma` to the record of passes in the state.
 void record_pass(const PassReport& report, double gamma, DlgmmState& state) {
   ++state.iteration;
   state.trace.push_back(report.bound.total());
@@ -82,7 +82,7 @@ void record_pass(const PassReport& report, double gamma, DlgmmState& state) {
   state.skipped_words_loss = report.loss;
 }
 
-// Whether the last pass raised the bound too little. Bounds under another gamma are no measure of
+// Whether the last pass raised the bound too little. Bounds under another gamma do not measure
 // progress. It depends on the state alone, so that a resumed run stops where the whole one does.
 bool has_converged(const DlgmmState& state, double rel_tolerance) {
   const size_t n = state.trace.size();
@@ -92,18 +92,18 @@ bool has_converged(const DlgmmState& state, double rel_tolerance) {
 }
 
 // Throws DataError where the bound has fallen by more than rounding and skipped words explain:
-// every step is an exact ascent, so the patches are not those of the pass before.
+// every step is an exact ascent, so the patches differ from those of the previous pass.
 void check_rise(double before, const PassReport& report, double kappa) {
   double size = 0;
   for (const double term : report.bound.terms) size += std::abs(term);
   const double bound = report.bound.total();
-  if (bound >= before - kMostFall * size - 2 * kappa * report.loss) return;
+  if (bound >= before - kMaxFall * size - 2 * kappa * report.loss) return;
   throw DataError(
-      fmt::format("the bound fell from {} to {}: the patches have changed while they were read",
+      fmt::format("the bound fell from {} to {}: the patches changed while they were being read",
                   before, bound));
 }
 
-// Passes until the bound stands still; the last complete state is in `state`.
+// Passes until the bound settles; the last complete state is in `state`.
 Termination run_passes(const DlgmmRun& run, const DlgmmInput& input, DlgmmState& state,
                        const Stopwatch& watch, Monitor& monitor) {
   const DlgmmOptions& options = run.options;
@@ -140,8 +140,8 @@ void check_state(const DlgmmState& state, const DlgmmRun& run, const std::string
                     static_cast<int64_t>(state.gammas.size()) == num_passes;
   if (!fits || state.fingerprint != fingerprint)
     throw DataError(
-        "the state to resume is of another run: options and patches must be the same; remove it to "
-        "begin anew");
+        "the state to resume belongs to another run: options and patches must be the same; delete "
+        "it to start over");
 }
 
 // Where the passes begin.
@@ -237,8 +237,8 @@ DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options, Moni
   Termination termination = monitor.should_stop() ? termination_from(monitor.stop_reason())
                                                   : run_passes(run, input, state, watch, monitor);
   DlgmmResult result;
-  Monitor hurried;  // a stopped fit labels what it can in a moment
-  hurried.set_time_limit(kAfterStop);
+  Monitor hurried;  // a stopped fit labels what it can in a short time
+  hurried.set_time_limit(kSecondsAfterStop);
   if (monitor.should_stop()) termination = termination_from(monitor.stop_reason());
   result.prediction = infer_images(state.model, input.images, options.num_threads,
                                    monitor.should_stop() ? hurried : monitor);

@@ -166,7 +166,7 @@ double exchange_slope(const SmallProblem& p, double& x, double& y) {
 }
 
 constexpr double kFlat = 2e-5;
-constexpr double kLeastShare = 1e-3;  // smaller ones leave nothing to measure
+constexpr double kMinShare = 1e-3;  // smaller ones leave nothing to measure
 
 void expect_flat_theta(SmallProblem& p) {
   for (int j = 0; j < p.num_shares(); ++j) {
@@ -185,7 +185,7 @@ void expect_flat_theta(SmallProblem& p) {
 
 void expect_flat_clusters(SmallProblem& p) {
   DlgmmModel& m = p.model;
-  if (p.J > 1 && std::min(m.weights[0], m.weights[1]) > kLeastShare) {
+  if (p.J > 1 && std::min(m.weights[0], m.weights[1]) > kMinShare) {
     EXPECT_NEAR(exchange_slope(p, m.weights[0], m.weights[1]), 0, kFlat) << "Eq. 7";
   }
   for (int64_t c = 0; c < m.means.cols(); ++c)
@@ -205,19 +205,19 @@ TEST(Dlgmm, UpdatesAreStationary) {
     SCOPED_TRACE(seed);
     SmallProblem p = random_problem(seed, mode_of(seed));
     p.step_phi(1000);
-    if (p.phi[0](0, 0) > kLeastShare && p.phi[0](0, 1) > kLeastShare) {
+    if (p.phi[0](0, 0) > kMinShare && p.phi[0](0, 1) > kMinShare) {
       EXPECT_NEAR(exchange_slope(p, p.phi[0](0, 0), p.phi[0](0, 1)), 0, kFlat) << "Eqs. 5 and 14";
     }
     p.step_theta();
     expect_flat_theta(p);
     p.step_zeta();
-    if (p.J > 1 && p.zeta(0, 0) > kLeastShare && p.zeta(0, 1) > kLeastShare) {
+    if (p.J > 1 && p.zeta(0, 0) > kMinShare && p.zeta(0, 1) > kMinShare) {
       EXPECT_NEAR(exchange_slope(p, p.zeta(0, 0), p.zeta(0, 1)), 0, kFlat) << "Eq. 4";
     }
     p.step_clusters(0);
     expect_flat_clusters(p);
     p.step_words(0);
-    if (p.word_stats().mass[0] < 0.01) continue;  // a light word stays as it is
+    if (p.word_stats().mass[0] < 0.01) continue;  // a light word is not moved
     double& variance = p.model.word_variances(0, 0);
     EXPECT_NEAR(slope(p, variance, 1e-4 * variance), 0, 1e-3) << "Eq. 10";
     // The moments of bound() are about the words themselves, so a word may be moved in it.

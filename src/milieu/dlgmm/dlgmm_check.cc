@@ -58,9 +58,9 @@ std::string stop_message(Termination termination, const DlgmmOptions& options) {
           "raise either to converge",
           options.max_iterations);
     case Termination::NumericalIssue:
-      return "the bound is not finite: the result is that of the pass before";
+      return "the bound is not finite: the result is that of the previous pass";
     default:
-      return "stopped early: the model is the last one that was complete";
+      return "stopped early: the model is the last complete one";
   }
 }
 
@@ -76,17 +76,16 @@ void add_warnings(const DlgmmRun& run, const DlgmmState& state, RunSummary& summ
   const int num_words = static_cast<int>(state.model.num_words());
   if (num_words < run.options.num_words && summary.iterations > 0)
     summary.warnings.push_back(
-        fmt::format("num_words is {}, but only {} of the patches drawn for the codebook differ: it "
-                    "has {} words",
+        fmt::format("num_words is {}, but only {} of the patches sampled for the codebook differ: "
+                    "it has {} words",
                     run.options.num_words, num_words, num_words));
   if (run.table.num_without_patches > 0)
-    summary.warnings.push_back(fmt::format("{} of {} images have no patch and get no label (-1)",
+    summary.warnings.push_back(fmt::format("{} of {} images have no patches and get no label (-1)",
                                            run.table.num_without_patches, run.table.num_images));
   const auto num_empty = std::ranges::count(summary.sizes, 0);
   if (num_empty > 0 && summary.clusters > 0)
-    summary.warnings.push_back(
-        fmt::format("{} of {} clusters are empty: take a smaller num_clusters", num_empty,
-                    run.options.num_clusters));
+    summary.warnings.push_back(fmt::format("{} of {} clusters are empty: lower num_clusters",
+                                           num_empty, run.options.num_clusters));
 }
 
 }  // namespace
@@ -99,15 +98,13 @@ DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options) {
   DlgmmRun run{options, make_image_table(input.images, options.num_bands, options.gamma), 0};
   const int64_t num_images = run.table.num_images - run.table.num_without_patches;
   require(options.num_clusters <= num_images, [&] {
-    return fmt::format("num_clusters is {}, there are only {} images{}: take at most {}",
+    return fmt::format("num_clusters is {}, there are only {} images{}: use at most {}",
                        options.num_clusters, num_images,
                        run.table.num_without_patches > 0 ? " with patches" : "", num_images);
   });
   check_starts(input, options, run.table.num_images);
-  require(
-      options.word_moves <= 0 || words_can_move(options),
-      "word_moves needs diagonal covariances, a gamma of 0 and no layer that is fixed; take 0 or "
-      "auto");
+  require(options.word_moves <= 0 || words_can_move(options),
+          "word_moves needs diagonal covariances, gamma 0 and no fixed layer: use 0 or auto");
   run.word_floor =
       std::max(options.min_word_variance * patch_variance(input.images.patches), 1e-30);
   return run;

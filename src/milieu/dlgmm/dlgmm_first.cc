@@ -73,7 +73,7 @@ std::optional<double> run_rounds(const DlgmmRun& run, DoubleView counts, int num
 void start_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& monitor,
                  DlgmmState& state) {
   const DlgmmOptions& options = run.options;
-  Monitor stop_only(monitor);  // hears a stop, keeps the reports of k-means to itself
+  Monitor stop_only(monitor);  // stops with it but does not report k-means
   if (input.initial_model)
     state.model = *input.initial_model;
   else

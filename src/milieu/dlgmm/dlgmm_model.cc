@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model: its words in files, what must hold, what its covariances say.
+// The model: the names in its files, its checks, its correlated words.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,10 +72,10 @@ void internal::check_model(const DlgmmModel& m) {
   const int64_t rows = (tied ? 1 : num_clusters) * (full ? m.num_bands : 1);
   require_model(m.covariances.rows() == rows &&
                     m.covariances.cols() == (full ? num_words * num_words : width),
-                "the shape of covariances does not fit");
+                "the shape of covariances does not match");
   require_model((m.word_variances.rows() == 1 || m.word_variances.rows() == num_words) &&
                     (m.word_variances.cols() == 1 || m.word_variances.cols() == m.words.cols()),
-                "the shape of word_variances does not fit");
+                "the shape of word_variances does not match");
   require_model(
       all_of(m.weights.data(), num_clusters, false) && *std::ranges::min_element(m.weights) >= 0,
       "weights must be at least 0");

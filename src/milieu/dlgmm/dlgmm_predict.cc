@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inference for images under a fixed model: Eqs. 5 (or 14), theta and 4, image by image, until
-// they are still. An image's answer depends on the model and its own patches only.
+// they settle. The result of an image depends only on the model and its patches.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,9 +18,9 @@ namespace {
 using namespace internal;
 
 constexpr int kMaxRounds = 30;
-constexpr double kStillZeta = 1e-6;
-constexpr double kStillAlpha = 1e-4;
-constexpr int64_t kLeastWindow = 512, kMostWindow = 8192;
+constexpr double kZetaTolerance = 1e-6;
+constexpr double kAlphaTolerance = 1e-4;
+constexpr int64_t kMinWindow = 512, kMaxWindow = 8192;
 
 ImageTable check(const DlgmmModel& model, const DlgmmImages& images, int num_threads) {
   check_model(model);
@@ -85,8 +85,8 @@ void infer_image(const ImageTable& table, int64_t d, const DlgmmModel& model,
     // begins where every cluster has had its own theta.
     const DlgmmPosterior posterior = round == 0 ? DlgmmPosterior::Structured : model.posterior;
     update_image(prior, posterior, model.kappa, s.counts, zeta, alpha, s.image, unused);
-    if (largest_move(zeta, s.old_zeta) < kStillZeta &&
-        largest_move(alpha, s.old_alpha) < kStillAlpha)
+    if (largest_move(zeta, s.old_zeta) < kZetaTolerance &&
+        largest_move(alpha, s.old_alpha) < kAlphaTolerance)
       break;
   }
 }
@@ -119,7 +119,7 @@ DlgmmPrediction infer_images(const DlgmmModel& model, const DlgmmImages& images,
       const std::span<double> alpha = out.alpha.row_span(d);
       std::copy(start.begin(), start.end(), alpha.begin());
       // All rounds of an image share its products, unless it is huge.
-      scratch.pass.window_size = std::clamp(table.num_patches(d), kLeastWindow, kMostWindow);
+      scratch.pass.window_size = std::clamp(table.num_patches(d), kMinWindow, kMaxWindow);
       infer_image(table, d, model, scorer, prior, options, zeta, alpha, scratch);
       out.labels[d] = static_cast<int>(std::ranges::max_element(zeta) - zeta.begin());
     }

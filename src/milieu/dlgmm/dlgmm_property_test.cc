@@ -295,7 +295,7 @@ TEST(Dlgmm, GammaSlopeIsTheDerivative) {
               1e-4);
 }
 
-// Statistics about other words are those of the same shares, summed anew.
+// Statistics about other words are those of the same shares, summed again.
 TEST(Dlgmm, MovedMomentsAreThoseAboutTheNewPlace) {
   Matrix<float> patches(50, 4);
   Matrix<double> old_words(6, 4), new_words(6, 4);

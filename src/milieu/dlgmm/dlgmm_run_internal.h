@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of fit_dlgmm share.
+// Shared by the files of fit_dlgmm.
 #pragma once
 
 #include <optional>
@@ -31,17 +31,17 @@ struct ClusterChoice {
 ClusterChoice choose_num_clusters(const DlgmmInput& input, const DlgmmOptions& options,
                                   Monitor& monitor);
 
-// Throws for whatever is wrong with the input.
+// Checks the input and prepares the run; throws as fit_dlgmm says.
 DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options);
 
-// Of the options that the result depends on and of every byte of the input: 16 hexadecimal digits.
+// Hash of the options that the result depends on and of the input: 16 hexadecimal digits.
 std::string fingerprint_of(const DlgmmInput& input, const DlgmmOptions& options);
 
 // Counts under the k-means codebook, of the images that have patches.
 struct FirstCounts {
   PassResult pass;            // all images
   std::vector<int64_t> kept;  // images with patches
-  Matrix<double> counts;      // theirs
+  Matrix<double> counts;      // of these images
 };
 
 // The start of the highest bound on these counts, into `state`; that bound, or nothing when
@@ -51,7 +51,7 @@ std::optional<double> best_start(const DlgmmRun& run, const DlgmmInput& input,
 
 // Natural-gradient steps on mini-batches: the statistics of all images are an average that forgets,
 // and both M-steps follow from it. The model and the alpha and zeta of visited images change in
-// `state`; nothing else. A stop leaves what is complete.
+// `state`; nothing else. A stop keeps what is complete.
 void run_batches(const DlgmmRun& run, DlgmmState& state, Monitor& monitor);
 
 // Moments about `from` (the words or means of a step) become those about `to`.
@@ -61,7 +61,7 @@ void move_moments(DoubleView from, DoubleView to, ClusterStats& stats);
 void blend(double keep, double add, const WordStats& other, WordStats& stats);
 void blend(double keep, double add, const ClusterStats& other, ClusterStats& stats);
 
-// What a pass says for the summary.
+// Figures of a pass for the summary.
 struct PassReport {
   BoundTerms bound;
   double loss = 0;
@@ -80,7 +80,7 @@ bool words_can_move(const DlgmmOptions& options);
 // leaves a valid state.
 void move_words(const DlgmmRun& run, DlgmmState& state, Monitor& monitor);
 
-// Both layers at their start. When the monitor stops it the model is valid, but says nothing.
+// Both layers at their start. When the monitor stops it the model is valid, but meaningless.
 void start_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& monitor, DlgmmState& state);
 
 void describe_dlgmm(const DlgmmRun& run, const DlgmmState& state, Termination termination,

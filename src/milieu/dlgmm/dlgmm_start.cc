@@ -51,13 +51,13 @@ int64_t count_distinct(FloatView rows, int64_t limit) {
 }
 
 // Few words of few patches are easily missed by one start of k-means, and starts then cost little;
-// of many patches the words are so many that one start does.
+// of many patches there are so many words that one start is enough.
 int codebook_restarts(int64_t num_values, int64_t num_words) {
   constexpr int64_t kCheapProducts = 200'000'000;
   return static_cast<int>(std::clamp<int64_t>(kCheapProducts / (num_values * num_words), 1, 10));
 }
 
-// A stopped k-means has labelled nothing: then all words stay.
+// A stopped k-means has no labels: then all words are kept.
 void keep_used_words(const KMeansResult& found, DlgmmModel& model) {
   std::vector<int64_t> kept;
   for (int64_t v = 0; v < found.model.centers.rows(); ++v)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs that were stopped or killed: what they return, how they go on, which states are refused.
+// Runs that were stopped or killed: what they return, how they resume, which states are refused.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -186,6 +186,17 @@ TEST(DlgmmState, FingerprintKnowsEveryByteAndNoThreads) {
   EXPECT_NE(fingerprint_of(input, o), whole);
 }
 
+// States of earlier versions are resumed: renamed options must not change the fingerprint.
+TEST(DlgmmState, FingerprintIsThatOfEarlierVersions) {
+  Matrix<float> patches(6, 2);
+  for (int i = 0; i < 12; ++i) patches.data()[i] = static_cast<float>(i * i);
+  const std::vector<int64_t> offsets = {0, 2, 6};
+  DlgmmInput input;
+  input.images.patches = patches.view();
+  input.images.offsets = offsets;
+  EXPECT_EQ(fingerprint_of(input, {}), "99b908efce75cb04");
+}
+
 // A file of version 1 has no terms: its reader says so, the state what to do about it.
 TEST(DlgmmState, OfVersionOneIsRefused) {
   EXPECT_EQ(DlgmmState::kFormatVersion, 2);
@@ -207,7 +218,7 @@ TEST(DlgmmState, PatchesThatChangeBetweenPassesAreNoticed) {
   };
   EXPECT_THAT(message_of([&] { fit_dlgmm(input, small_options()); }),
               AllOf(HasSubstr("the bound fell from"),
-                    HasSubstr("the patches have changed while they were read")));
+                    HasSubstr("the patches changed while they were being read")));
 }
 
 class StopAfterOnePass : public Monitor {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of DLGMM, one function an equation of [Xie15].
+// The steps of DLGMM, one function per equation of [Xie15].
 //
-// Symbols   D images, J clusters, V words, G bands, R numbers a descriptor; pi, mu_j, Sigma_j the
+// Symbols   D images, J clusters, V words, G bands, R numbers per descriptor; pi, mu_j, Sigma_j the
 //           cluster layer, omega_v, delta2_v the words; zeta_dj, alpha_d, tau2_d, e_d, phi_iv the
 //           variational parameters; n_dv = sum_i phi_iv the counts. Band g of an image has its own
 //           V coordinates of theta, at [g V, (g + 1) V).
@@ -54,7 +54,7 @@ struct WordScorer {
   Matrix<double> inverse;         // V x 1 or V x R: 1 / delta2
   std::vector<double> constants;  // beta (-R/2 log 2 pi - 1/2 sum log delta2)
   double beta = 1;
-  bool is_diagonal = false;  // one variance a dimension
+  bool is_diagonal = false;  // one variance per dimension
   // For the block scores in float: x.factors_v + float_constants_v, where x = o - center, with
   // |x|^2 (spherical) or x^2 (diagonal) behind it unless the variance is tied. A tied variance
   // leaves out what is equal for all words of a patch.
@@ -83,7 +83,7 @@ struct PairsByWord {
 void score_pairs(const WordScorer& scorer, FloatView patches, PairsByWord& pairs,
                  PatchShares& shares);
 
-// What one pass says about the words. Moments are about the words of the pass.
+// Statistics of the words from one pass. Moments are about the words of the pass.
 struct WordStats {
   std::vector<double> mass;  // V: sum phi
   Matrix<double> first;      // V x R: sum phi (o - omega)
@@ -92,7 +92,7 @@ struct WordStats {
   double agreement = 0;      // sum over neighbours of phi_m . phi_n, minus |P|
   double gamma_slope = 0;    // of the pseudo-likelihood in gamma, and minus its curvature
   double gamma_curvature = 0;
-  double loss = 0;  // bound of what skipped words take from the bound
+  double loss = 0;  // how much skipped words can lower the bound
   int64_t num_patches = 0;
   int64_t num_scored = 0;  // pairs of patch and word that were not skipped
 
@@ -131,7 +131,7 @@ void update_shares(PatchShares& shares, int64_t begin, int64_t end);
 // [Xie15, Eq. 14] as mean field has it: phi_iv prop exp(score + gamma sum over neighbours of
 // phi_nv), for a grid of rows x cols patches from patch `begin` on, in checkerboard order (even
 // cells first), until no phi moves by 1e-8 or max_sweeps; a cell whose neighbours have not moved is
-// passed over. Returns the sweeps made. Departs from [Xie15, Eq. 14]: the neighbours stand inside
+// skipped. Returns the sweeps made. Departs from [Xie15, Eq. 14]: the neighbours are inside
 // the exponential; outside they would depend on the unit of the descriptors and lower the bound.
 struct CoherenceScratch {
   std::vector<double> dense;          // V zeros
@@ -148,8 +148,8 @@ inline int64_t num_neighbors(int64_t rows, int64_t cols) {
 // Slope and minus the curvature in gamma of sum_i E log p(z_i | neighbours, theta), the
 // pseudo-likelihood with the neighbours at their shares: with c_v the shares of word v among the
 // neighbours of patch i, sum_v phi_iv (log s_v + gamma c_v) - log sum_v s_v exp(gamma c_v), which
-// is concave in gamma. `frequencies` holds s for each patch, a row of V a band, and `bands` the
-// band of each patch.
+// is concave in gamma. `frequencies` holds s for each patch, a row of V per band, and `bands`
+// the band of each patch.
 struct GammaSlope {
   double slope = 0, curvature = 0;
 };
@@ -179,7 +179,7 @@ std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmMode
                                         DoubleView alpha, const PassOptions& options,
                                         Monitor& monitor);
 
-// What a block needs: products of a window of patches with all words, and the candidate words.
+// Scratch of a block: products of a window of patches with all words, and the candidate words.
 struct PassScratch {
   Matrix<float> chunk, products, bias;
   int64_t window_size = 512;                 // patches of one product
@@ -223,7 +223,7 @@ double expected_log_density(const ClusterPrior& prior, int j, int g, const Theta
 void update_zeta(const ClusterPrior& prior, std::span<const double> energies,
                  std::span<double> zeta);
 
-// What the E-step of all images says about the clusters. Moments are about the means of the step.
+// Statistics of the clusters from the E-step. Moments are about the means of the step.
 struct ClusterStats {
   bool is_full = false;
   std::vector<double> mass;  // J: sum zeta
@@ -243,17 +243,17 @@ double weight_term(const ClusterStats& stats, const DlgmmModel& model);
 double cluster_term(const ClusterStats& stats, DoubleView old_means, const DlgmmModel& model);
 
 // [Xie15, Eqs. 7 and 8] with a floor of the (eigen)values of Sigma. Departs from [Xie15, Eq. 8]:
-// diag(tau_d^2) stands where tau_d^2 I is printed. A cluster without images takes the pooled prior.
+// diag(tau_d^2) replaces the printed tau_d^2 I. A cluster without images takes the pooled prior.
 void update_clusters(const ClusterStats& stats, double floor, DlgmmModel& model);
 
-// Thetas of one image: one a band (mean field), or one a cluster and band (structured).
+// Thetas of one image: one per band (mean field), or one per cluster and band (structured).
 struct ImageScratch {
   std::vector<Theta> thetas;
   std::vector<double> energies;
   std::vector<double> counts;
   std::vector<double> precision, mean;
   Matrix<double> full_precision;
-  std::vector<ThetaSolver> solvers;  // one a band
+  std::vector<ThetaSolver> solvers;  // one per band
 };
 
 // The E-step of one image: theta and zeta [Xie15, Eqs. 4 and 6], adding to `stats`. Structured:
@@ -272,21 +272,21 @@ std::optional<ClusterStats> update_images(const ImageTable& table, const DlgmmMo
 // ---- Starts ------------------------------------------------------------------------------------
 
 // The first codebook: k-means of at most max_codebook_patches patches, one variance for all. Fewer
-// words than asked for when there are fewer distinct patches.
+// words than requested when there are fewer distinct patches.
 void start_words(const DlgmmInput& input, const DlgmmOptions& options, Monitor& monitor,
                  DlgmmModel& model);
 // Mean over dimensions of the patches' variance (of a sample).
 double patch_variance(FloatView patches);
 // log(n + 1/2), centred in each band: D x (G V).
 Matrix<float> log_counts(DoubleView counts, int num_bands);
-// Labels of images (by position in `images`, those with patches) for start number `restart`.
+// Initial labels of the images with patches (by position) for restart number `restart`.
 std::vector<int> start_labels(DoubleView counts, int num_bands, const DlgmmOptions& options,
                               int restart, Monitor& monitor);
 // mu and Sigma from labels: alpha = log counts, tau2 = 1 / (1 + n).
 void start_clusters(DoubleView counts, std::span<const int> labels, const DlgmmOptions& options,
                     DlgmmModel& model);
 
-// Throws DataError unless the arrays of a model fit each other.
+// Throws DataError unless the arrays of a model are consistent.
 void check_model(const DlgmmModel& model);
 
 }  // namespace milieu::internal

@@ -78,7 +78,7 @@ TEST(DlgmmFit, SpatialCoherenceOfNothingIsDlgmmBitForBit) {
   DlgmmInput without_grid = data.input();
   without_grid.images.grid = {};
   expect_same(plain, fit_dlgmm(without_grid, o));
-  // And the sweeps themselves leave the softmax as it is.
+  // And the sweeps themselves do not change the softmax.
   const ImageTable table = make_image_table(data.input().images, 1, 0);
   PassOptions tiny{.word_loss = 1e-9, .gamma = 0, .coherence_sweeps = 3, .num_threads = 1};
   Matrix<double> alpha(table.num_images, plain.model.num_words());
@@ -136,7 +136,7 @@ TEST(DlgmmFit, DataPassIsTheBruteForceOne) {
   }
 }
 
-// One cluster whose theta stands still at log weights: the words are a Gaussian mixture.
+// One cluster whose theta stays at the log weights: the words are a Gaussian mixture.
 TEST(DlgmmFit, OneClusterWithFixedThetaIsTheGaussianMixture) {
   const Drawn data = draw({.seed = 3});
   GmmModel start;
@@ -280,7 +280,7 @@ TEST(DlgmmFit, MoreWordsThanDistinctPatchesAreLowered) {
   const DlgmmResult result = fit_dlgmm(input, o);
   EXPECT_EQ(result.model.num_words(), 3);
   EXPECT_THAT(result.summary.warnings[0],
-              HasSubstr("only 3 of the patches drawn for the codebook differ"));
+              HasSubstr("only 3 of the patches sampled for the codebook differ"));
   EXPECT_TRUE(std::isfinite(result.summary.objective));
 }
 
@@ -296,7 +296,7 @@ TEST(DlgmmFit, HardCasesAreDefined) {
   Random numbers(1);
   for (float& x : std::span(random.data(), random.size())) x = static_cast<float>(numbers.normal());
   input.images.patches = random.view();
-  o.num_words = 40;  // a word a patch
+  o.num_words = 40;  // a word per patch
   EXPECT_TRUE(std::isfinite(fit_dlgmm(input, o).summary.objective));
   o.num_words = 1;  // all counts in one word
   EXPECT_TRUE(std::isfinite(fit_dlgmm(input, o).summary.objective));
@@ -365,7 +365,7 @@ TEST(DlgmmFit, NoNumberIsNoIndex) {
     const auto stats = update_images(table, other, counts, zeta, alpha, 1, silent_monitor());
     EXPECT_FALSE(std::isfinite(stats->bound.total()));
   }
-  Matrix<float> huge = data.patches;  // squares are no floats
+  Matrix<float> huge = data.patches;  // squares overflow a float
   for (float& x : std::span(huge.data(), huge.size())) x *= 1e25F;
   DlgmmInput input = data.input();
   input.images.patches = huge.view();
@@ -460,7 +460,7 @@ TEST(DlgmmFit, NumberOfClustersIsFound) {
   EXPECT_EQ(result.labels, fit_dlgmm(data.input(), given).labels);
 }
 
-// Words of images that lie in stripes are told by their neighbours; those of shuffled images not.
+// In striped images the neighbours predict a word; in shuffled images they do not.
 TEST(DlgmmFit, GammaIsLearnedFromTheNeighbours) {
   Drawn data = draw({.D = 40, .side = 8, .seed = 5});
   DlgmmOptions o = small_options();

@@ -19,7 +19,7 @@ void check_offsets(const DlgmmImages& images) {
     throw DataError(fmt::format("offsets begins with {}, must begin with 0", offsets.front()));
   for (size_t d = 1; d < offsets.size(); ++d)
     if (offsets[d] < offsets[d - 1])
-      throw DataError(fmt::format("offsets falls from {} to {} at entry {}, must never fall",
+      throw DataError(fmt::format("offsets falls from {} to {} at entry {}, must never decrease",
                                   offsets[d - 1], offsets[d], d));
   if (offsets.back() != images.patches.rows())
     throw DataError(fmt::format("offsets ends with {}, there are {} patches: they must match",
@@ -44,8 +44,8 @@ void check_bands(const ImageTable& table) {
   const std::span<const uint8_t> bands = table.images.bands;
   require(table.num_bands == 1 || !bands.empty() || table.images.grid.rows() > 0, [&] {
     return fmt::format(
-        "num_bands is {}, but where the patches lie is not known: give a grid or positions, "
-        "or take num_bands 1",
+        "num_bands is {}, but the positions of the patches are unknown: give a grid or positions, "
+        "or use num_bands 1",
         table.num_bands);
   });
   if (bands.empty()) return;
@@ -78,8 +78,7 @@ ImageTable make_image_table(const DlgmmImages& images, int num_bands, double gam
   check_bands(table);
   require(gamma == 0 || images.grid.rows() > 0, [&] {
     return fmt::format(
-        "gamma is {}, but the patches have no grid: neighbours are not known; give a grid or take "
-        "gamma 0",
+        "gamma is {}, but the patches have no grid to tell neighbours: give a grid or use gamma 0",
         gamma < 0 ? "learn" : fmt::format("{}", gamma));
   });
   int64_t patches = kPatchesPerBlock;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For tests: a DLGMM with every variational parameter kept, so that the bound can be taken at any
-// point and each step checked alone. Mean field, or one theta a cluster.
+// point and each step checked alone. Mean field, or one theta per cluster.
 #pragma once
 
 #include <algorithm>

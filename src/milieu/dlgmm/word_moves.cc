@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves of words. k-means likes to share a frequent word among two centres and to leave two words
-// near each other with one, and passes do not undo that. A word that stands for two shows: its
+// near each other with one, and passes do not undo that. A word that covers two is visible: its
 // patches spread along one axis, or lie to one side in some images and to the other in others. So
 // a word that the others can replace becomes a half of such a word, as in [Ueda00], and stays there
 // if the bound is higher after as many passes as without the move.
@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kPasses = 8;            // before bounds are compared
 constexpr size_t kTriedSplits = 2;    // words to split for each of two reasons
-constexpr size_t kTriedRemovals = 3;  // words to take away for each
-constexpr double kLeastCount = 1e-6;  // of a word in an image whose patches are looked at
+constexpr size_t kTriedRemovals = 3;  // words to remove for each
+constexpr double kMinCount = 1e-6;    // of a word in an image, to look at its patches
 
 // Second moments of a word's patches: of all of them, and of their means in images.
 struct WordSpread {
@@ -31,7 +31,7 @@ struct WordSpread {
 // A word to split, and where to.
 struct Split {
   int64_t word = 0;
-  double gain = 0;       // what a spread of its own along the axis would add to the bound
+  double gain = 0;       // what a separate variance along the axis would add to the bound
   Eigen::VectorXd axis;  // one standard deviation of the word long
 };
 
@@ -67,7 +67,7 @@ void add_image(const DlgmmModel& model, FloatView patches, const PatchShares& sh
       chances.spreads[v].all += share * away * away.transpose();
     }
   for (int64_t v = 0; v < model.num_words(); ++v) {
-    if (counts[v] < kLeastCount) continue;
+    if (counts[v] < kMinCount) continue;
     const Eigen::Map<const Eigen::VectorXd> sum(sums.row(v), dim);
     WordSpread& spread = chances.spreads[v];
     spread.between += sum * sum.transpose() / counts[v];
@@ -94,7 +94,7 @@ MoveChances find_chances(const DlgmmRun& run, const DlgmmState& state) {
   return chances;
 }
 
-// A Gaussian of `count` numbers whose second moment is `sum` gains this by a variance of its own.
+// A Gaussian of `count` numbers whose second moment is `sum` gains this by its own variance.
 Split make_split(int64_t word, const Eigen::MatrixXd& sum, double count, double variance) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(sum / (variance * count));
   const Eigen::Index last = sum.rows() - 1;
@@ -197,11 +197,12 @@ int64_t pass_cost(const DlgmmRun& run, const DlgmmModel& model) {
 // How many words may move.
 int64_t move_limit(const DlgmmRun& run, const DlgmmModel& model) {
   constexpr int64_t kCheapPass = 2'000'000;
-  constexpr int64_t kFewPatches = 8;  // an image of fewer says little about its words
+  constexpr int64_t kMinPatchesPerImage = 8;  // an image of fewer says little about its words
   const DlgmmOptions& options = run.options;
   if (options.word_moves >= 0) return options.word_moves;
-  const bool is_wanted = options.batch_images == 0 &&
-                         run.table.images.patches.rows() >= kFewPatches * run.table.num_images;
+  const bool is_wanted =
+      options.batch_images == 0 &&
+      run.table.images.patches.rows() >= kMinPatchesPerImage * run.table.num_images;
   const bool is_cheap = pass_cost(run, model) <= kCheapPass;
   return words_can_move(options) && is_wanted && is_cheap ? model.num_words() : 0;
 }

@@ -38,7 +38,7 @@ void check_finite(FloatView points, const char* name, int num_threads) {
                     points(place->row, place->column), place->row, place->column));
 }
 
-// Number of classes; throws for classes that do not fit the samples.
+// Number of classes; throws for classes that do not match the samples.
 int check_classes(std::span<const int> classes, int64_t n) {
   if (classes.empty()) return 1;
   require(static_cast<int64_t>(classes.size()) == n, [&] {
@@ -54,7 +54,7 @@ int check_classes(std::span<const int> classes, int64_t n) {
     return fmt::format("classes: row {} has class {}, must be at least 0, or -1 for none", row,
                        classes[row]);
   });
-  require(highest >= 0, "classes: no row has one");
+  require(highest >= 0, "classes: no row has a class");
   std::vector<char> is_seen(highest + size_t{2}, 0);  // the first is for -1
   for (const int c : classes) is_seen[c + 1] = 1;
   const auto empty = std::find(is_seen.begin() + 1, is_seen.end(), 0);
@@ -90,9 +90,8 @@ void check_input(const IccInput& input, const IccOptions& options) {
       !is_on_grid || dims <= kMaxGridDims ||
           (given == 0 && options.projection == IccProjection::None && options.components.empty()),
       [&] {
-        return fmt::format(
-            "num_dims is {}, must be at most {} on a grid: climb free takes any number", dims,
-            kMaxGridDims);
+        return fmt::format("num_dims is {}, must be at most {} on a grid: use climb free for more",
+                           dims, kMaxGridDims);
       });
 }
 
@@ -102,7 +101,7 @@ IccResult fit_without_grid(const IccInput& input, FloatView points, Projection p
   const int p = projection.dims();
   const Bandwidth bandwidth = parse_bandwidth(options.bandwidth, p);
   require(!bandwidth.is_auto && !bandwidth.is_in_cells, [&] {
-    return fmt::format("bandwidth is '{}', must be shares of the range with climb free",
+    return fmt::format("bandwidth is '{}', must be fractions of the range with climb free",
                        options.bandwidth);
   });
   Range range(p);
@@ -134,7 +133,7 @@ IccResult fit_without_grid(const IccInput& input, FloatView points, Projection p
   model.sample_classes.assign(input.classes.begin(), input.classes.end());
   if (input.classes.empty()) model.sample_classes.assign(points.rows(), 0);
   result.labels = fit_free(model, options, num_classes, monitor);
-  if (result.labels.empty()) {  // stopped: every class stays whole
+  if (result.labels.empty()) {  // stopped: no class is split
     model.subclasses.assign(num_classes, 1);
     model.modes = Matrix<float>(num_classes, p);
     model.maxima = Matrix<double>(num_classes, p);
@@ -197,9 +196,9 @@ IccResult fit_icc_stream(const IccSource& source, const IccOptions& options, Mon
   validate_options(options);
   require(source.num_columns >= 1 && source.num_classes >= 1,
           "fit_icc_stream: the source must have columns and classes");
-  require(options.climb != IccClimb::Free && options.projection != IccProjection::Lda,
-          "samples that are streamed cannot be projected by lda or climb free: take pca or none, "
-          "and a grid");
+  require(
+      options.climb != IccClimb::Free && options.projection != IccProjection::Lda,
+      "streamed samples take neither projection lda nor climb free: use pca or none, and a grid");
   const bool is_none = options.projection == IccProjection::None;
   const int64_t dims = is_none && options.components.empty()
                            ? source.num_columns

@@ -28,7 +28,7 @@ int parse_em_count(const std::string& text) {
   int count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   require(error == std::errc() && end == text.data() + text.size() && count >= 1, [&] {
-    return fmt::format("em_count is '{}', must be a whole number from 1 on, or icc", text);
+    return fmt::format("em_count is '{}', must be a whole number of at least 1, or icc", text);
   });
   return count;
 }
@@ -134,7 +134,7 @@ Reduction fit_reduction(FloatView points, const std::vector<int>& subclasses,
 void check_model(const IccClassifierModel& model, FloatView points, int num_threads) {
   if (model.axes.rows() != model.classifier.means.cols() ||
       static_cast<int64_t>(model.origin.size()) != model.axes.rows())
-    throw DataError("the arrays of the icc classifier do not fit each other");
+    throw DataError("the arrays of the icc classifier are inconsistent");
   require(points.cols() == model.axes.cols(), [&] {
     return fmt::format("points have {} columns, the classifier was fitted on {}", points.cols(),
                        model.axes.cols());
@@ -193,7 +193,7 @@ Subclasses split_classes(const IccClassifierInput& input, const IccClassifierOpt
   return split_by_em(input, options, coordinates, wanted);
 }
 
-// Sub-classes without samples are dropped and the others numbered anew.
+// Sub-classes without samples are dropped and the others renumbered.
 void drop_empty(Subclasses& subclasses) {
   std::vector<int> number(subclasses.class_from_subclass.size(), -1);
   for (const int label : subclasses.labels) number[label] = 0;
@@ -268,8 +268,7 @@ IccClassifierResult fit_icc_classifier(const IccClassifierInput& input,
   const StopReason reason = monitor.stop_reason();
   summary.termination =
       reason == StopReason::None ? Termination::Converged : termination_from(reason);
-  summary.message =
-      reason == StopReason::None ? "fitted" : "stopped: what was not reached stays as it was";
+  summary.message = reason == StopReason::None ? "fitted" : "stopped early: the rest is unchanged";
   set_sizes(summary, result.labels, static_cast<int>(counts.size()));
   summary.seconds = watch.seconds();
   return result;

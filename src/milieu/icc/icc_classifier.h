@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A classifier with ICC before it [Yu13, Algorithm 4]: classes are split into sub-classes, linear
-// discriminant analysis separates the sub-classes, a quadratic classifier tells them apart, and
-// sub-classes are mapped back to classes.
+// discriminant analysis finds axes that separate the sub-classes, a quadratic classifier
+// distinguishes them, and sub-classes are mapped back to classes.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ namespace milieu {
 
 // Where sub-classes come from: ICC, a Gaussian mixture of each class, or classes are not split.
 enum class IccSplit { Icc, Em, None };
-// What the quadratic classifier sees: discriminant axes of the sub-classes, the first principal
-// axes, or the features as they are.
+// The input of the quadratic classifier: discriminant axes of the sub-classes, the first principal
+// axes, or the features unchanged.
 enum class IccReduce { Lda, Pca, None };
 
 // The class of a sample: of the largest sum over its sub-classes, or of the best sub-class, as in

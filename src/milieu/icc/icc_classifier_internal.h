@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the classifier, its choice by cross-validation and comparisons share.
+// Shared by the classifier, its choice by cross-validation and comparisons.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ IccClassifierModel fit_on_subclasses(const IccClassifierInput& input, const Subc
                                      const IccClassifierOptions& options);
 
 // A fold of 0 .. num_folds - 1 for every sample: classes are spread evenly, in random order.
-// Groups (empty, or one a sample) stay together: then groups are spread.
+// Groups (empty, or one per sample) stay together: then groups are spread.
 std::vector<int> make_folds(std::span<const int> classes, std::span<const int> groups,
                             int num_folds, Random& random);
 

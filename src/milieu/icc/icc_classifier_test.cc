@@ -99,7 +99,7 @@ TEST(IccClassifier, AutoIsAsGoodAsTheCeiling) {
   EXPECT_GE(experiment.num_right(options), 40);
 }
 
-// Every group has a place of its own for each class: rows of a known group are easy to classify,
+// Every group has its own place for each class: rows of a known group are easy to classify,
 // those of a new group are not.
 // Two round classes of equal width and few samples in many dimensions: their own covariances are
 // noise, the pooled one is not.
@@ -283,7 +283,7 @@ TEST(IccClassifier, WrongOptionsAreRefused) {
   IccClassifierModel broken = model;
   broken.origin.pop_back();
   EXPECT_THAT(message_of([&] { predict(broken, experiment.data.points); }),
-              HasSubstr("do not fit"));
+              HasSubstr("are inconsistent"));
 }
 
 }  // namespace

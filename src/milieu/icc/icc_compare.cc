@@ -128,8 +128,9 @@ void check_options(const IccCompareInput& input, const IccCompareOptions& option
     return fmt::format("cv is {}, must be at least 2, or 0 to hold out a fraction of the samples",
                        options.cv);
   });
-  require(options.cv > 0 || (options.holdout > 0 && options.holdout < 1),
-          [&] { return fmt::format("holdout is {}, must be between 0 and 1", options.holdout); });
+  require(options.cv > 0 || (options.holdout > 0 && options.holdout < 1), [&] {
+    return fmt::format("holdout is {}, must be above 0 and below 1", options.holdout);
+  });
   require(!input.points.empty(), "compare_icc: there are no points");
   require(input.groups.empty() || input.groups.size() == input.classes.size(), [&] {
     return fmt::format("there are {} groups for {} points: they must match", input.groups.size(),
@@ -139,7 +140,7 @@ void check_options(const IccCompareInput& input, const IccCompareOptions& option
   const auto smallest = std::ranges::min_element(counts);
   require(*smallest >= 2, [&] {
     return fmt::format(
-        "class {} has {} sample(s): at least two are needed, one to train and one to test",
+        "class {} has {} samples: at least 2 are needed, one to train and one to test",
         smallest - counts.begin(), *smallest);
   });
 }

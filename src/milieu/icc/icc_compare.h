@@ -36,7 +36,7 @@ void visit_fields(IccCompareOptions& o, Visitor&& v) {
   visit_fields(o.classifier, v);
   v("cv", o.cv, at_least(0),
     "compare the classifiers by cross-validation with this many folds; 0 holds out a fraction");
-  v("holdout", o.holdout, between(0, 0.99),
+  v("holdout", o.holdout, between(0, 1),
     "fraction of the rows to test on in each trial, drawn at random, as in the paper");
   v("num_train", o.num_train, at_least(0).advanced(),
     "with --holdout, rows to train on; 0 means all that are not tested");

@@ -84,7 +84,7 @@ TEST(IccEdge, MoreThanThreeDimensionsNeedTheFreeClimb) {
   EXPECT_THAT(refusal(options), HasSubstr("climb free"));
   options.climb = IccClimb::Free;
   options.bandwidth = "8c";
-  EXPECT_THAT(refusal(options), HasSubstr("must be shares"));
+  EXPECT_THAT(refusal(options), HasSubstr("must be fractions"));
 }
 
 TEST(IccEdge, ClassesThatDoNotFitAreRefused) {

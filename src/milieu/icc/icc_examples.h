@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The made data of [Yu13]: the object between two bars of Figures 3 and 7, and Experiment 1. Drawn
-// from any generator with uniform() in [0, 1) and normal(), so that golden cases and experiments
-// share the code.
+// The synthetic data of [Yu13]: the object between two bars of Figures 3 and 7, and Experiment 1.
+// Drawn from any generator with uniform() in [0, 1) and normal(), so that golden cases and
+// experiments share the code.
 #pragma once
 
 #include <array>

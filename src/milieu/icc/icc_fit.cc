@@ -15,9 +15,9 @@ namespace milieu::internal {
 
 namespace {
 
-constexpr double kFewCells = 2;  // a kernel narrower than this sees the grid, not the density
+constexpr double kFewCells = 2;  // a narrower kernel resolves the grid, not the density
 
-// Share of the axis that holds all but half a percent of the samples at either end.
+// Fraction of the axis that holds all but half a percent of the samples at either end.
 double crowded_share(std::vector<double> counts_along_axis) {
   const double n = std::accumulate(counts_along_axis.begin(), counts_along_axis.end(), 0.0);
   const auto last = static_cast<int>(counts_along_axis.size()) - 1;
@@ -28,7 +28,7 @@ double crowded_share(std::vector<double> counts_along_axis) {
   return (last_kept - first_kept + 1.0) / (last + 1.0);
 }
 
-// How often each label occurs. Four counters a label: the same label often follows itself, and one
+// How often each label occurs. Four counters per label: labels often repeat in a row, and one
 // counter would wait for its last increment.
 std::vector<int64_t> label_sizes(std::span<const int> labels, size_t num_labels) {
   std::vector<std::array<int64_t, 4>> counters(num_labels, {0, 0, 0, 0});
@@ -114,10 +114,10 @@ void GridFit::warn_of_outliers(RunSummary& summary) const {
   for (int a = 0; a < dims; ++a) {
     const double share = crowded_share(counts[3 - dims + a]);
     if (num_rows_ >= 100 && share <= 0.2)
-      summary.warnings.push_back(fmt::format(
-          "99 % of the samples lie in {:.0f} % of axis {}: outliers stretch the frame; remove "
-          "them, or take a smaller bandwidth and a finer grid",
-          100 * share, a + 1));
+      summary.warnings.push_back(
+          fmt::format("99 % of the samples lie in {:.0f} % of axis {}: outliers stretch the frame; "
+                      "remove them, or use a smaller bandwidth and a finer grid",
+                      100 * share, a + 1));
   }
 }
 
@@ -125,13 +125,13 @@ void GridFit::warn_of_sizes(RunSummary& summary, const ClassCounts& counts) cons
   const double narrowest = *std::ranges::min_element(settings_.sigmas);
   if (narrowest < kFewCells)
     summary.warnings.push_back(fmt::format(
-        "the kernel is {:.2g} cells wide: take a finer grid or a larger bandwidth", narrowest));
+        "the kernel is {:.2g} cells wide: use a finer grid or a larger bandwidth", narrowest));
   for (size_t c = 0; c < counts.size() && counts.size() > 1; ++c) {
     const double samples =
         MILIEU_SELECT_ISA(sum_whole)(counts[c].data(), static_cast<int64_t>(counts[c].size()));
     if (samples < options_.min_size)
       summary.warnings.push_back(
-          fmt::format("class {} has {:.0f} samples, fewer than min_size {}: it stays whole", c,
+          fmt::format("class {} has {:.0f} samples, fewer than min_size {}: it is not split", c,
                       samples, options_.min_size));
   }
 }
@@ -228,7 +228,7 @@ void finish_summary(IccResult& result, int64_t n, int64_t d, const IccOptions& o
       reason == StopReason::None ? Termination::Converged : termination_from(reason);
   summary.message = reason == StopReason::None
                         ? "every sample is at its maximum"
-                        : "stopped: classes that were not reached stay whole";
+                        : "stopped early: classes that were not reached are not split";
   if (!result.labels.empty())
     summary.sizes = label_sizes(result.labels, result.model.heights.size());
   summary.clusters =

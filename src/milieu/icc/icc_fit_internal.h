@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of a fit on the grid, for samples in memory and for streams alike.
+// The stages of a fit on the grid, for samples in memory and for streams.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ class GridFit {
  public:
   using Read = std::function<void(const IccChunkVisitor&)>;
 
-  // Throws InvalidArgument for a grid or bandwidth that does not fit, or takes too much memory.
+  // Throws InvalidArgument for an invalid grid or bandwidth, or one that needs too much memory.
   GridFit(Projection projection, const IccOptions& options, int num_classes);
 
   void read_range(const Read& read);  // the frame [Yu13, Algorithm 2, lines 3 and 4]
@@ -49,7 +49,7 @@ class GridFit {
   int64_t num_rows_ = 0;
 };
 
-// What every fit says: sizes and labels, objective, termination, sub-classes.
+// The summary of every fit: sizes and labels, objective, termination, sub-classes.
 void finish_summary(IccResult& result, int64_t n, int64_t d, const IccOptions& options,
                     const Monitor& monitor);
 

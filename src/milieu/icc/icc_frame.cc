@@ -83,7 +83,7 @@ void find_cells(const Projection& scaled, const Grid& grid, FloatView points, in
 
 void CellCounts::add(const Projection& scaled, FloatView points, std::span<const int> classes,
                      int num_threads, const Monitor& monitor, std::span<int32_t> kept) {
-  // One slab of rows a thread, each with counts of its own: sums of whole numbers are exact.
+  // One slab of rows per thread, each with its own counts: sums of whole numbers are exact.
   const double bytes = 4.0 * static_cast<double>(counts_.size());
   int64_t slabs =
       std::min<int64_t>(resolve_num_threads(num_threads), num_blocks(points.rows(), kRowsPerBlock));

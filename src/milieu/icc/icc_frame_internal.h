@@ -36,12 +36,12 @@ class Moments {
   std::vector<double> products_;  // d x d, lower triangle
 };
 
-// The columns as they are.
+// The columns unchanged.
 Projection identity_projection(int columns);
 // The axes that options.components names, of those found; all of them where it names none.
 Projection choose_axes(Projection found, const IccOptions& options);
 
-// The projection that options and input ask for.
+// The projection requested by options and input.
 Projection fit_projection(const IccInput& input, const IccOptions& options, int num_classes);
 
 // Lowest and highest coordinates of chunks of samples.
@@ -72,7 +72,7 @@ class CellCounts {
       : grid_(grid),
         num_classes_(num_classes),
         counts_(static_cast<size_t>(grid.num_cells()) * num_classes, 0) {}
-  // Stops early when the monitor says so. Leaves the cell of every row in `kept`, which has a place
+  // Stops early with the monitor. Leaves the cell of every row in `kept`, which has a place
   // for each or none at all.
   void add(const Projection& scaled, FloatView points, std::span<const int> classes,
            int num_threads, const Monitor& monitor, std::span<int32_t> kept = {});

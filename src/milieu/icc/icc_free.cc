@@ -18,7 +18,7 @@ constexpr int64_t kPlacesPerBlock = 32;
 constexpr int kMaxRounds = 300;
 constexpr int kMaxNewtonDims = 16;
 constexpr double kShortStep = 1e-3;  // in units of the kernel: a climb that moves less has ended
-constexpr double kLeastScale = 1e-3;
+constexpr double kMinScale = 1e-3;
 
 struct ClimbState {
   FieldPoint at;
@@ -163,7 +163,7 @@ bool DensityField::climb(Matrix<float>& places, std::span<const int> of, int num
   return true;
 }
 
-// All places of a chunk move together, so that neighbours are searched for in one go; each moves as
+// All places of a chunk move together, so that neighbours are searched for at once; each moves as
 // if it were alone.
 bool DensityField::climb_chunk(MatrixView<float> places, std::span<const int> of, int num_threads,
                                Monitor& monitor) const {
@@ -183,7 +183,7 @@ bool DensityField::climb_chunk(MatrixView<float> places, std::span<const int> of
       ClimbState& state = states[i];
       if (state.is_done) continue;
       const double length = propose(state, step);
-      if (length < kShortStep || state.scale < kLeastScale) {
+      if (length < kShortStep || state.scale < kMinScale) {
         state.is_done = true;
         continue;
       }

@@ -24,7 +24,7 @@ struct FieldPoint {
 
 class DensityField {
  public:
-  // `samples` n x p in units of the kernel, looked at and not copied.
+  // `samples` n x p in units of the kernel, not copied.
   DensityField(FloatView samples, std::span<const int> classes, int num_classes, double reach,
                IccWeight weight);
 

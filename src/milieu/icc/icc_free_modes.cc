@@ -15,7 +15,7 @@ namespace milieu::internal {
 namespace {
 
 constexpr double kSameMode = 0.5;  // kernels: ends nearer than this are one maximum
-constexpr int kPathPlaces = 16;    // of a straight path at which its height is looked at
+constexpr int kPathPlaces = 16;    // of a straight path at which its height is evaluated
 
 double squared_distance(const float* a, const float* b, int64_t p) {
   double sum = 0;
@@ -179,7 +179,7 @@ std::vector<int> predict_free(const IccModel& model, Matrix<float> places,
       if (of[i] < 0) of[i] = best[i];
   }
   field.climb(places, of, num_threads, silent_monitor());
-  // Modes stand class by class; a class's are those whose labels are its sub-classes.
+  // Modes are stored class by class; those of a class have its sub-classes as labels.
   std::vector<int64_t> first_mode(model.num_classes() + 1, 0);
   const std::vector<int> class_from_subclass = model.class_from_subclass();
   for (const int label : model.mode_labels) ++first_mode[class_from_subclass[label] + 1];

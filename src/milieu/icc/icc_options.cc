@@ -12,8 +12,8 @@ namespace milieu::internal {
 
 namespace {
 
-constexpr int kLeastCells = 3;
-constexpr int kMostCells = 1'000'000;
+constexpr int kMinCells = 3;
+constexpr int kMaxCells = 1'000'000;
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -39,7 +39,7 @@ void check_matrix(const std::string& text, const std::vector<double>& m, int dim
   const auto at = [&](int r, int c) { return m[r * dims + c]; };
   for (int r = 0; r < dims; ++r)
     for (int c = 0; c < dims; ++c)
-      if (at(r, c) != at(c, r)) refuse_bandwidth(text, "must be symmetric where it is a matrix");
+      if (at(r, c) != at(c, r)) refuse_bandwidth(text, "must be symmetric when it is a matrix");
   double minor = at(0, 0);
   bool is_positive = minor > 0;
   if (dims >= 2) is_positive &= at(0, 0) * at(1, 1) - at(0, 1) * at(1, 0) > 0;
@@ -50,7 +50,7 @@ void check_matrix(const std::string& text, const std::vector<double>& m, int dim
     is_positive &= minor > 0;
   }
   if (!is_positive)
-    refuse_bandwidth(text, "must be positive definite where it is a matrix: it is a covariance");
+    refuse_bandwidth(text, "must be positive definite when it is a matrix: it is a covariance");
 }
 
 }  // namespace
@@ -59,11 +59,11 @@ Grid parse_grid(const std::string& text, int dims) {
   Grid grid;
   for (const std::string_view part : split(text, 'x')) {
     int cells = 0;
-    if (!parse_number(part, cells) || cells < kLeastCells || cells > kMostCells)
+    if (!parse_number(part, cells) || cells < kMinCells || cells > kMaxCells)
       throw InvalidArgument(
-          fmt::format("grid is '{}', must be whole numbers from {} to {}, one or one an axis: 100, "
-                      "600x200",
-                      text, kLeastCells, kMostCells));
+          fmt::format("grid is '{}', must be whole numbers from {} to {}, one for all axes or one "
+                      "per axis: 100, 600x200",
+                      text, kMinCells, kMaxCells));
     grid.size.push_back(cells);
   }
   if (grid.size.size() == 1) grid.size.assign(dims, grid.size[0]);
@@ -85,7 +85,7 @@ AxisChoice parse_components(const IccOptions& options) {
     if (!parse_number(part, number) || number < 1 ||
         std::ranges::find(choice.places, number - 1) != choice.places.end())
       throw InvalidArgument(
-          fmt::format("components is '{}', must be different whole numbers from 1 on: 1,3",
+          fmt::format("components is '{}', must be different whole numbers of at least 1: 1,3",
                       options.components));
     choice.places.push_back(number - 1);
     choice.num_needed = std::max(choice.num_needed, number);
@@ -119,7 +119,7 @@ Bandwidth parse_bandwidth(const std::string& text, int dims) {
     refuse_bandwidth(
         text, fmt::format("must have 1, {} or {} numbers for {} dimensions", dims, square, dims));
   if (bandwidth.is_matrix(dims)) {
-    if (bandwidth.is_in_cells) refuse_bandwidth(text, "must be shares where it is a matrix");
+    if (bandwidth.is_in_cells) refuse_bandwidth(text, "must be fractions when it is a matrix");
     check_matrix(text, bandwidth.values, dims);
   } else if (std::ranges::any_of(bandwidth.values, [](double v) { return v <= 0; })) {
     refuse_bandwidth(text, "must be above 0");

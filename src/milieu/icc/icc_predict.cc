@@ -56,7 +56,7 @@ bool fits_grid(const IccModel& m) {
   return true;
 }
 
-// A file with the right checksum may still hold nonsense.
+// A file with the right checksum may still be inconsistent.
 void check_model(const IccModel& m) {
   const auto p = static_cast<size_t>(m.axes.rows());
   bool fits = p >= 1 && m.origin.size() == p && m.low.size() == p && m.high.size() == p &&
@@ -71,7 +71,7 @@ void check_model(const IccModel& m) {
   }
   fits = fits && total == static_cast<int64_t>(m.heights.size()) && m.reach >= 0;
   if (!fits || !(m.reach > 0 ? fits_free(m, static_cast<int>(total)) : fits_grid(m)))
-    throw DataError("the arrays of the icc model do not fit each other");
+    throw DataError("the arrays of the icc model are inconsistent");
 }
 
 int class_at(const IccModel& model, int32_t cell) {

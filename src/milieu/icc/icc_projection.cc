@@ -10,8 +10,8 @@
 #include "milieu/base/parallel.h"
 #include "milieu/classify/class_labels.h"
 #include "milieu/classify/lda.h"
-#include "milieu/icc/icc_frame_internal.h"
 #include "milieu/icc/density/icc_loops.h"
+#include "milieu/icc/icc_frame_internal.h"
 #include "milieu/icc/icc_options_internal.h"
 #include "milieu/linalg/pca.h"
 
@@ -75,7 +75,7 @@ Projection standardized_projection(FloatView points, int dims) {
 
 Projection discriminant_projection(const IccInput& input, int dims, int num_classes) {
   require(!input.classes.empty() && num_classes >= 2,
-          "projection is lda, which needs two classes or more: give labels, or take pca");
+          "projection is lda, which needs two classes or more: give labels, or use pca");
   std::vector<int64_t> rows;
   for (size_t i = 0; i < input.classes.size(); ++i)
     if (input.classes[i] >= 0) rows.push_back(static_cast<int64_t>(i));
@@ -179,8 +179,8 @@ Projection fit_projection(const IccInput& input, const IccOptions& options, int 
         options.climb == IccClimb::Free || columns <= kMaxGridDims || !options.components.empty(),
         [&] {
           return fmt::format(
-              "projection is none, but points have {} columns and a grid at most {}: take pca "
-              "or lda, name components, or climb free",
+              "projection is none, but points have {} columns and a grid at most {}: use pca or "
+              "lda, choose components, or use climb free",
               columns, kMaxGridDims);
         });
     return choose_axes(identity_projection(columns), options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bootstrap of the sub-classes: counts are drawn again, cell by cell, as Poisson numbers with
-// the observed means (as if samples had arrived again), maps and basins are made anew, and each
-// sub-class is looked for.
+// the observed means (as if samples had arrived again), maps and basins are recomputed, and each
+// sub-class is searched for.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From counts to sub-classes: maps, basins, merging, and how sure the sub-classes are.
+// From counts to sub-classes: maps, basins, merging, and the confidence of the sub-classes.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace milieu::internal {
 
 struct SplitSettings {
   Grid grid;
-  std::vector<double> sigmas;  // cells, one an axis
+  std::vector<double> sigmas;  // cells, one per axis
   double window = 8;
   IccWeight weight = IccWeight::Count;
   IccClimb climb = IccClimb::Basin;
@@ -24,7 +24,7 @@ struct SplitSettings {
   int num_threads = 1;
 };
 
-// Counts of all classes: whole numbers, as double. One row a class.
+// Counts of all classes: whole numbers, as double. One row per class.
 using ClassCounts = std::vector<std::vector<double>>;
 ClassCounts to_class_counts(const CellCounts& counts);
 
@@ -53,14 +53,14 @@ std::vector<double> persistence_of(const ClassSplit& split, std::span<const doub
 std::vector<double> persistence_of(const ClassSplit& split, std::span<const double> map,
                                    const Grid& grid);
 
-// What resampling says about the sub-classes, all classes in a row.
+// The sub-classes under resampling, all classes in a row.
 struct Resampling {
-  std::vector<double> survival;         // share of resamples in which the sub-class is apart from
-                                        // every higher one of its class
-  std::vector<double> noise;            // standard deviation of (peak - pass), same unit as
-                                        // persistence
+  std::vector<double> survival;  // fraction of resamples in which the sub-class is apart from
+                                 // every higher one of its class
+  std::vector<double> noise;     // standard deviation of (peak - pass), same unit as
+                                 // persistence
   std::vector<double> mean_subclasses;  // classes: mean number of sub-classes
-  // classes: all but 5 % of the resamples have at least, and all but 5 % at most, so many
+  // classes: all but 5 % of the resamples have at least, and all but 5 % at most, this many
   std::vector<int64_t> fewest_subclasses, most_subclasses;
   int num_resamples = 0;
 };

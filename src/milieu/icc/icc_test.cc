@@ -110,7 +110,7 @@ TEST(Icc, GoldenFigure7WithAWiderKernel) {
 TEST(Icc, GoldenFigure7WithoutContext) {
   const IccExample data = figure7();
   const IccOptions options = paper_scale("100", "8c", 6.25);
-  // The frame stays that of all samples; context rows have no class, so they are no context.
+  // The frame stays that of all samples; rows without a class are not context.
   for (int own = 0; own < 2; ++own) {
     std::vector<int> classes(1000, -1);
     for (int i = 0; i < 1000; ++i)

@@ -34,7 +34,7 @@ struct Axes {
 };
 
 // The axes of the options, or with search_axes all pairs among the first three of both kinds, as
-// far as there are so many.
+// far as they exist.
 std::vector<Axes> axes_of(const IccClassifierInput& input, const IccClassifierOptions& base) {
   if (!base.search_axes) return {{base.icc.projection, base.icc.components, ""}};
   const int64_t columns = std::min(input.points.rows(), input.points.cols());
@@ -138,8 +138,8 @@ namespace {
 // How often each candidate classified each row right: candidates x rows.
 using Tallies = Matrix<double>;
 
-// One cross-validation of the candidates that are still in the race, all on the same folds. Returns
-// how many rows were tested. A stopped monitor leaves the rest as it is.
+// One cross-validation of the remaining candidates, all on the same folds. Returns
+// how many rows were tested. A stopped monitor leaves the rest unchanged.
 int64_t validate_once(const IccClassifierInput& input, const IccClassifierOptions& options,
                       const std::vector<Candidate>& candidates, const std::vector<char>& is_racing,
                       Random& random, Tallies& tallies, Monitor& monitor) {
@@ -178,7 +178,7 @@ double total_of(const Tallies& tallies, int64_t candidate) {
 }
 
 // Candidates that are behind the leader by more than kBehind standard errors of the difference,
-// rows being what is sampled, leave the race.
+// with rows as the samples, are dropped.
 void drop_losers(const Tallies& tallies, size_t leader, std::vector<char>& is_racing) {
   const auto n = static_cast<double>(tallies.cols());
   const auto best = tallies.row_span(static_cast<int64_t>(leader));
@@ -201,8 +201,8 @@ struct Winner {
   double accuracy = 0;
 };
 
-// The best candidate. Few rows are cross-validated again on other folds, so that the choice hangs
-// less on chance; candidates that are clearly worse drop out. Ties go to the first.
+// The best candidate. Few rows are cross-validated again on other folds, so that the choice depends
+// less on chance; clearly worse candidates are dropped. Ties go to the first.
 Winner race(const IccClassifierInput& input, const IccClassifierOptions& options,
             const std::vector<Candidate>& candidates, Monitor& monitor) {
   const int64_t n = input.points.rows();
@@ -228,7 +228,7 @@ Winner race(const IccClassifierInput& input, const IccClassifierOptions& options
   return winner;
 }
 
-// The winner as it is, and with smaller sub-classes, moved samples, or both.
+// The best candidate unchanged, and with smaller sub-classes, moved samples, or both.
 std::vector<Candidate> refinements_of(const Candidate& winner) {
   std::vector<Candidate> all = {winner};
   if (winner.options.split == IccSplit::None) return all;
@@ -251,7 +251,7 @@ std::vector<Candidate> refinements_of(const Candidate& winner) {
   return all;
 }
 
-// The winner as it is, and with covariances drawn less and more to the pooled one.
+// The best candidate unchanged, and with covariances shrunk less and more to the pooled one.
 std::vector<Candidate> shrinkages_of(const Candidate& winner) {
   std::vector<Candidate> all = {winner};
   for (const double factor : {0.3, 3.0, 10.0}) {

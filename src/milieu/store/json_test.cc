@@ -11,6 +11,14 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
+#include "milieu/cac/cac.h"
+#include "milieu/classic/gmm/gmm.h"
+#include "milieu/classic/kmeans/kmeans.h"
+#include "milieu/classic/kmodes/kmodes.h"
+#include "milieu/dcp/dcp.h"
+#include "milieu/dlgmm/dlgmm.h"
+#include "milieu/exemplar/search/exemplar.h"
+#include "milieu/icc/icc_classifier.h"
 #include "milieu/store/json_internal.h"
 
 namespace milieu {
@@ -241,6 +249,33 @@ TEST(Json, FormerNamesAndValuesOfOptionsAreRead) {
   for (const char* text : {R"({"r": 7})", R"({"round-limit": 7})", R"({"memory_limit": 0})"})
     EXPECT_THROW(options_from_json(text, fields_of(options), "options.json"), InvalidArgument)
         << text;
+}
+
+// What version 0.1 wrote before fields and values were renamed.
+TEST(Json, OptionsOfEarlierVersionsAreRead) {
+  const auto read = [](auto options, const char* text) {
+    options_from_json(text, fields_of(options), "options.json");
+    return options;
+  };
+  const CacOptions cac = read(CacOptions(), R"({"start": "words", "phrase_start": "k-modes"})");
+  EXPECT_EQ(cac.init, CacInit::Words);
+  EXPECT_EQ(cac.phrase_init, CacPhraseInit::KModes);
+  const DcpOptions dcp = read(DcpOptions(), R"({"starts": "random", "num_crossings": 3})");
+  EXPECT_EQ(dcp.init, DcpInit::Random);
+  EXPECT_EQ(dcp.search.num_crossings, 3);
+  const DlgmmOptions dlgmm = read(DlgmmOptions(), R"({"start": "lda", "start_rounds": 3})");
+  EXPECT_EQ(dlgmm.init, DlgmmInit::Lda);
+  EXPECT_EQ(dlgmm.init_rounds, 3);
+  EXPECT_EQ(read(ExemplarOptions(), R"({"start": "stabilities"})").init, ExemplarInit::Stabilities);
+  const auto icc = read(IccClassifierOptions(), R"({"memory_limit": 512, "em_init": "random"})");
+  EXPECT_EQ(icc.icc.max_memory_gb, 0.512);
+  EXPECT_EQ(icc.init, GmmInit::Random);
+  EXPECT_EQ(read(GmmOptions{.init = GmmInit::Random}, R"({"init": "k-means"})").init,
+            GmmInit::KMeans);
+  EXPECT_EQ(read(KMeansOptions{.init = KMeansInit::Random}, R"({"init": "k-means++"})").init,
+            KMeansInit::PlusPlus);
+  EXPECT_EQ(read(KModesOptions{.init = KModesInit::Random}, R"({"init": "k-modes++"})").init,
+            KModesInit::PlusPlus);
 }
 
 TEST(Json, WrongOptionsAreRefusedByName) {

@@ -83,7 +83,7 @@ std::vector<double> ExactRows::combination(std::span<const double> coefficients)
 }
 
 std::vector<double> ExactRows::second_moment(std::span<const double> weights) const {
-  // Larger blocks than elsewhere: each has a matrix of its own.
+  // Larger blocks than elsewhere: each has its own matrix.
   return parallel_reduce(
       rows(), std::max(kMomentRows, problem_.block_size()), problem_.num_threads,
       std::vector<double>(static_cast<size_t>(cols() * cols())),

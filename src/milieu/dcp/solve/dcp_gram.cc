@@ -137,8 +137,8 @@ GramMatrix compute_gram(const DcpInput& input, const DcpOptions& options, const 
   const int64_t rows = input.points.rows() + input.context.rows();
   require(rows <= kMaxRows, [&] {
     return fmt::format(
-        "samples and context are {} rows, kernels other than linear take at most {}: take a "
-        "sub-sample, or --kernel linear on features made for it",
+        "samples and context have {} rows, kernels other than linear take at most {}: use a "
+        "sub-sample, or --kernel linear on suitable features",
         rows, kMaxRows);
   });
   GramMatrix gram;
@@ -256,7 +256,7 @@ class Factorization {
     require(worst <= 100 * std::max(precision_, 1e-8) * largest_, [&] {
       return fmt::format(
           "the kernel is not positive semi-definite: a direction has the square {:.3g}, with "
-          "entries up to {:.3g}: add a constant to the diagonal, or take another kernel",
+          "entries up to {:.3g}: add a constant to the diagonal, or use another kernel",
           -worst, largest_);
     });
   }

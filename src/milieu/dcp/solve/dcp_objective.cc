@@ -15,7 +15,7 @@
 namespace milieu::internal {
 namespace {
 
-// Each block has a gradient of its own for all planes: where there are many, they are twice as
+// Each block has its own gradient for all planes: where there are many, they are twice as
 // large as elsewhere.
 constexpr int64_t kManyBlocks = 12;
 constexpr int64_t kSparseShare = 4;  // at most a quarter of the slopes: they are added one by one

@@ -19,7 +19,7 @@ enum class PartRule {
   Shared,      // all, by the shares p_ik in `shares` [Lampert08, section 3.2.1]
 };
 
-// One minimisation of the batch: where the objective is wanted, and what it is there.
+// One minimisation of the batch: a point, and the objective there.
 struct Lane {
   std::span<const double> planes;  // K x D
   PartRule rule = PartRule::HardMax;
@@ -33,7 +33,7 @@ struct Lane {
 };
 
 // Fills value and gradient of every lane. Products and sums of blocks in float, the rest in double.
-// False, with nothing of use filled in, when the monitor says stop.
+// False, with unspecified values, when the monitor stops it.
 bool evaluate(const DcpProblem& problem, std::span<Lane> lanes, const Monitor& monitor);
 
 // Part of each sample under each set of planes; ties to the lowest.

@@ -79,7 +79,7 @@ inline void multiply_tile(const float* packed, int64_t size, const float* const*
     sums[p][3] = w * a3;
   }
   const int64_t whole = d / kPlaneLanes * kPlaneLanes;
-  int64_t back = 0;  // the last vector of a plane begins so much earlier in a row
+  int64_t back = 0;  // the last vector of a plane begins this much earlier in a row
   for (int64_t b = kLanes; b < size; b += kLanes) {
     if (b >= whole) back = size - d;
     const int64_t at = b - back;

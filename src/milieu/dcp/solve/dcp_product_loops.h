@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two products of a pass over the data, for few planes and many rows: what a library's matrix
-// product spends on packing the rows, for every pass anew, costs more than the product itself here.
+// product spends on packing the rows, in every pass, costs more than the product itself here.
 // One copy for each instruction set; sums run in a fixed order.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace milieu::internal {
 
-// Planes are packed in vectors of so many features; rows must have at least one vector.
+// Planes are packed in vectors of this many features; rows must have at least one vector.
 inline constexpr int64_t kPlaneLanes = 16;
 
 // Floats of one packed plane.

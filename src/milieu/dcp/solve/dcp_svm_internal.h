@@ -10,8 +10,8 @@
 
 namespace milieu::internal {
 
-// Features of a problem in double: as a copy where it is small, else made again block by block.
-// Once the monitor says stop, what the functions return is of no use.
+// Features of a problem in double: as a copy where it is small, else recomputed block by block.
+// After the monitor stops it, the functions return unspecified values.
 class ExactRows {
  public:
   ExactRows(const DcpProblem& problem, const Monitor& monitor);

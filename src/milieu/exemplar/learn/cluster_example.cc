@@ -21,7 +21,7 @@ constexpr int64_t kRowsPerProduct = 128;  // of distances: products of few rows 
 constexpr int64_t kTile = 32;             // divides kRowsPerProduct
 constexpr float kNever = 1e38f;           // a distance that nobody chooses
 
-// What both forms share: labels, weights, latent exemplars, the gradient.
+// Shared by both forms: labels, weights, latent exemplars, the gradient.
 template <class Real>
 class ClusterExampleBase : public CrfExample {
  public:

@@ -119,7 +119,7 @@ std::unique_ptr<GraphExample> make_cluster_graph_example(FloatView points,
                                                          const ClusterGraphOptions& options,
                                                          int num_threads) {
   require(points.rows() > 0 && static_cast<int64_t>(labels.size()) == points.rows(),
-          "a cluster graph needs one label a sample");
+          "a cluster graph needs one label per sample");
   const int n = static_cast<int>(points.rows());
   CrfGraph graph;
   add_variables(points, labels, options, graph);

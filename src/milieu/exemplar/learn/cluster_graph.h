@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exemplar clustering as an ordinary graph of crf/graph.h [Komodakis11, Eq. 6 and 17]: the same
-// problem that learn.h trains with closed forms, for small sets, for checks, and as a pattern for
-// models of your own. Variables 0 .. n - 1 say whether sample q is an exemplar (label 1), variables
-// n .. 2n - 1 to which exemplar sample p goes.
+// problem that learn.h trains with closed forms, for small sets, for checks, and as a template for
+// other models. Variables 0 .. n - 1 say whether sample q is an exemplar (label 1), variables
+// n .. 2n - 1 which exemplar sample p belongs to.
 #pragma once
 
 #include <memory>

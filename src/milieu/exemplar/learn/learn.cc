@@ -31,7 +31,7 @@ using internal::LearnForm;
 
 constexpr double kMeanDistance = 3;    // at the start
 constexpr double kSwitchedOff = 1e-3;  // of the largest share
-constexpr double kLeastPenalty = 1.5;  // times alpha, where the penalty is learned
+constexpr double kMinPenalty = 1.5;    // times alpha, where the penalty is learned
 constexpr size_t kMaxTrace = 2000;
 
 std::vector<std::string> candidate_names(const LearnInput& input, LearnForm form, int64_t count) {
@@ -71,7 +71,7 @@ struct Course {
   std::vector<std::unique_ptr<CrfExample>> examples;
 };
 
-// Null features when the monitor says stop.
+// Null features when the monitor stops it.
 std::vector<std::unique_ptr<PairFeatures>> make_features(const LearnInput& input,
                                                          const Course& course,
                                                          const ExemplarLearnOptions& options,
@@ -131,14 +131,15 @@ void choose_scale(Course& course, const ExemplarLearnOptions& options, std::vect
   }
 }
 
-// An empty list of examples when the monitor says stop.
+// An empty list of examples when the monitor stops it.
 Course make_course(const LearnInput& input, const ExemplarLearnOptions& options, Monitor& monitor) {
   Course course;
   course.form = internal::check_learn_input(input, options);
   course.penalty = options.penalty > 0 ? options.penalty : rule_penalty(input, options);
   require(course.penalty > options.alpha, [&] {
     return fmt::format(
-        "penalty is {}, alpha is {}: single samples would always win; take a larger penalty",
+        "penalty is {}, alpha is {}: clusters of one sample would always be best; raise the "
+        "penalty",
         course.penalty, options.alpha);
   });
   course.candidates = complete_candidates(input, options.train.num_threads);
@@ -175,7 +176,7 @@ CrfTrainInput make_train_input(const Course& course, const ExemplarLearnOptions&
   train.step_scale.push_back(1);
   train.is_priced.push_back(0);
   const CrfTrainOptions rule = options.train;
-  const double least = kLeastPenalty * options.alpha;
+  const double least = kMinPenalty * options.alpha;
   train.project = [rule, least](std::span<double> w) {
     const std::span<double> weights = w.first(w.size() - 1);
     if (rule.constraint == CrfConstraint::NonNegative) project_non_negative(weights);
@@ -243,12 +244,12 @@ void add_words(const Course& course, ExemplarLearnResult& result) {
   }
   summary.message = fmt::format("{} of {} features are switched off", off.size(), names.size());
   if (!constant.empty())
-    summary.warnings.push_back(
-        fmt::format("the same for all pairs, so without weight: {}", fmt::join(constant, ", ")));
+    summary.warnings.push_back(fmt::format("the same for all pairs, so they get no weight: {}",
+                                           fmt::join(constant, ", ")));
   if (largest == 0)
     summary.warnings.push_back(
-        "all weights are 0: no candidate helps to tell the clusters apart; give other features, or "
-        "a smaller regularization");
+        "all weights are 0: no candidate separates the clusters; give other features, or lower "
+        "regularization");
   summary.extra = {{"penalty", result.model.penalty},
                    {"num_switched_off", static_cast<int64_t>(off.size())},
                    {"switched_off", off},

@@ -20,8 +20,8 @@ void check_labels(const LearnSet& set, size_t k, int64_t n) {
   });
   require(n > 1, [&] {
     return fmt::format(
-        "set {} has one sample: it must have at least two clusters, and one of more "
-        "than a sample, to show what belongs together",
+        "set {} has one sample: it must have at least two clusters, one of them with two samples "
+        "or more",
         k);
   });
   const int highest = *std::max_element(set.labels.begin(), set.labels.end());
@@ -35,8 +35,8 @@ void check_labels(const LearnSet& set, size_t k, int64_t n) {
           [&] { return fmt::format("set {} has an empty cluster: number them from 0", k); });
   require(sizes.size() > 1 && static_cast<int64_t>(sizes.size()) < n, [&] {
     return fmt::format(
-        "set {} has {} clusters for {} samples: it must have at least two clusters, and one of "
-        "more than a sample, to show what belongs together",
+        "set {} has {} clusters for {} samples: it must have at least two clusters, one of them "
+        "with two samples or more",
         k, sizes.size(), n);
   });
 }
@@ -51,9 +51,8 @@ void check_matrices(const LearnSet& set, size_t k, size_t expected) {
     const FloatView matrix = set.matrices[t];
     require(matrix.rows() == n && matrix.cols() == n, [&] {
       return fmt::format(
-          "matrix {} of set {} is {} x {}, must be {} x {}: one row and one column "
-          "a sample",
-          t, k, matrix.rows(), matrix.cols(), n, n);
+          "matrix {} of set {} is {} x {}, must be {} x {}: one row and one column per sample", t,
+          k, matrix.rows(), matrix.cols(), n, n);
     });
     check_distances(matrix, fmt::format("matrix {} of set {}", t, k));
   }

@@ -23,16 +23,16 @@ void check_distances(FloatView matrix, const std::string& name);
 // Clusters of a checked set.
 int num_clusters(const LearnSet& set);
 
-// 1 for features that tell clusters apart: their distances to samples of other clusters exceed
+// 1 for features that separate clusters: their distances to samples of other clusters exceed
 // those to samples of the own one by more than `least_score` standard errors. All ones where the
 // score is 0, and for fewer than a hundred samples.
 std::vector<char> screen_features(const std::vector<std::unique_ptr<PairFeatures>>& features,
                                   const std::vector<LearnSet>& sets, double least_score,
                                   uint64_t seed);
 
-// The factor of the model's penalty, out of a fixed ladder around 1, under which the training sets
-// come out best: highest mean accuracy. Where several factors in a row reach it, the middle one:
-// new sets may be off to either side.
+// The factor of the model's penalty, from a fixed ladder around 1, under which the training sets
+// are clustered best: highest mean accuracy. Where several factors in a row reach it, the middle
+// one: new sets may be off to either side.
 struct Calibration {
   double factor = 1;
   double accuracy = 0;        // mean over samples, at the factor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols: x_p,t = mean of f_pr,t over samples r of other clusters less its mean over samples q of
 // p's own; score_t = mean over p of x_p,t, in its standard errors.
-// Conventions: pairs are drawn, kDraws of each kind a sample; samples alone in their cluster are
+// Conventions: pairs are drawn, kDraws of each kind per sample; samples alone in their cluster are
 // left out. Samples share few pairs, so that they count as independent.
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@ namespace milieu::internal {
 namespace {
 
 constexpr int kDraws = 16;
-constexpr int64_t kLeastSamples = 100;  // with fewer the test tells nothing
+constexpr int64_t kMinSamples = 100;  // with fewer the test is inconclusive
 
 // Sums over samples.
 struct Moments {
@@ -60,7 +60,7 @@ std::vector<char> screen_features(const std::vector<std::unique_ptr<PairFeatures
   std::vector<char> is_kept(num_features, 1);
   int64_t samples = 0;
   for (const LearnSet& set : sets) samples += std::ssize(set.labels);
-  if (least_score == 0 || samples < kLeastSamples) return is_kept;
+  if (least_score == 0 || samples < kMinSamples) return is_kept;
   Random random(seed);
   Moments moments(num_features);
   for (size_t k = 0; k < sets.size(); ++k) add_set(*features[k], sets[k].labels, random, moments);

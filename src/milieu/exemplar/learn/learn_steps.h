@@ -29,7 +29,7 @@ SlaveMinimum minimise_sample_slave(int p, std::span<const double> ubar,
                                    std::span<char> is_open);
 
 // The slave of a true cluster [Komodakis11, Eq. 34], whose cost is alpha (2 [any] - 1 - number):
-// theta has one entry a member; is_open receives x_qq.
+// theta has one entry per member; is_open receives x_qq.
 double minimise_cluster_slave(std::span<const double> theta, double alpha, std::span<char> is_open);
 
 // The member of each true cluster that serves it best [Komodakis11, Eq. 29], the penalty included;

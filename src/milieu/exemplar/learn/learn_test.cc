@@ -9,8 +9,8 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
-#include "milieu/exemplar/search/exemplar.h"
 #include "milieu/exemplar/learn/learn_steps.h"
+#include "milieu/exemplar/search/exemplar.h"
 
 namespace milieu {
 namespace {
@@ -322,7 +322,7 @@ TEST(Learn, BadInputIsNamed) {
   expect_refused({broken.set()}, {}, "row 3, column 2");
   ExemplarLearnOptions options;
   options.penalty = 0.5;
-  expect_refused({good.set()}, options, "single samples would always win");
+  expect_refused({good.set()}, options, "clusters of one sample would always be best");
   options = {};
   options.max_memory_gb = 1e-9;
   expect_refused({good.set()}, options, "max_memory_gb");

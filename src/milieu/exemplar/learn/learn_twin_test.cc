@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clustering instance three times: as a graph of crf/graph_example.h with slaves of its own, as
+// The clustering instance three times: as a graph of crf/graph_example.h with its own slaves, as
 // the exact special code, as the fast one. All must walk the same way.
 #include <gtest/gtest.h>
 

@@ -96,18 +96,18 @@ void check_learned_distance(const LearnedDistance& m, const std::string& source)
   const auto fail = [&](const char* what) {
     throw DataError(fmt::format("{} holds a learned distance whose {}", source, what));
   };
-  if (f == 0 || lines_of(m.names).size() != f) fail("names and weights do not fit together");
+  if (f == 0 || lines_of(m.names).size() != f) fail("names and weights do not match");
   for (const double w : m.weights)
     if (!std::isfinite(w)) fail("weights are not all finite");
   if (!std::isfinite(m.penalty) || m.penalty <= 0) fail("penalty is not above 0");
   if (m.form != "coordinates" && m.form != "distances" && m.form != "precomputed")
     fail("form is unknown");
   if (m.form == "coordinates" && m.num_point_columns != static_cast<int64_t>(f))
-    fail("columns and weights do not fit together");
+    fail("columns and weights do not match");
   if (m.form == "distances") {
     if (lines_of(m.distances).size() != f || m.gammas.size() != f || m.first_columns.size() != f ||
         m.num_columns.size() != f)
-      fail("candidates and weights do not fit together");
+      fail("candidates and weights do not match");
     for (size_t t = 0; t < f; ++t)
       if (m.first_columns[t] < 0 || m.num_columns[t] < 1 ||
           m.first_columns[t] > m.num_point_columns - m.num_columns[t])
@@ -116,7 +116,7 @@ void check_learned_distance(const LearnedDistance& m, const std::string& source)
   }
   if (m.samples.rows() != static_cast<int64_t>(m.sample_labels.size()) ||
       (!m.samples.empty() && m.samples.cols() != m.num_point_columns))
-    fail("samples and classes do not fit together");
+    fail("samples and classes do not match");
   const int num_classes = static_cast<int>(lines_of(m.class_names).size());
   for (const int label : m.sample_labels)
     if (label < 0 || label >= num_classes) fail("classes are not all named");

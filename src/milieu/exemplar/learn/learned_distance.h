@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A learned distance: what learn.h gives, and what is done with it. Clustering: learned_costs() or
+// A learned distance, the result of learn.h, and its uses. Clustering: learned_costs() or
 // apply_weights() and fit_exemplar with the model's penalty. Classification: the nearest training
 // sample.
 #pragma once
@@ -23,15 +23,15 @@ struct LearnedDistance {
   std::vector<double> weights;  // F, of the candidates as given (not normalised)
   double penalty = 0;           // for exemplar clustering under this distance
   std::string form;             // "coordinates", "distances" or "precomputed"
-  std::string names;            // of the candidates, one a line
-  std::string distances;        // by name, one a line; only for "distances"
+  std::string names;            // of the candidates, one per line
+  std::string distances;        // by name, one per line; only for "distances"
   std::vector<double> gammas;   // F, of rbf; only for "distances"
   std::vector<int64_t> first_columns, num_columns;  // F; only for "distances"
   int64_t num_point_columns = 0;                    // of the points; 0 for "precomputed"
   // For classification; empty when the training sets were matrices or their classes have no names.
   Matrix<float> samples;           // training points, m x num_point_columns
   std::vector<int> sample_labels;  // m
-  std::string class_names;         // one a line
+  std::string class_names;         // one per line
 };
 
 template <MaybeConst<LearnedDistance> Model, class Visitor>
@@ -50,7 +50,7 @@ void visit_arrays(Model& m, Visitor&& v) {
   v("class_names", m.class_names);
 }
 
-// Throws DataError when parts of a model that was read do not fit together; `source` names it.
+// Throws DataError when parts of a model read from a file do not match; `source` names the file.
 void check_learned_distance(const LearnedDistance& model, const std::string& source);
 
 // The candidates of a model of form "distances".
@@ -61,14 +61,14 @@ std::vector<std::string> lines_of(const std::string& text);
 // weight. For the form "coordinates" and weights >= 0.
 Matrix<float> apply_weights(const LearnedDistance& model, FloatView points);
 
-// Learned distances between rows of a and b, m x n. Incomplete when the monitor says stop.
+// Learned distances between rows of a and b, m x n. Incomplete when the monitor stops it.
 Matrix<float> learned_costs(const LearnedDistance& model, FloatView a, FloatView b,
                             int num_threads = 0, Monitor& monitor = silent_monitor());
 // The same from matrices of the candidates, in their order: form "precomputed".
 Matrix<float> learned_costs(const LearnedDistance& model, const std::vector<FloatView>& matrices);
 
 // Exemplar clustering of new samples under the learned distance and penalty. options.distance and,
-// unless it is a number, options.penalty are not read; num_clusters and the rest are.
+// unless it is a number, options.penalty are ignored; num_clusters and the rest are used.
 ExemplarResult fit_learned_exemplar(const LearnedDistance& model, FloatView points,
                                     ExemplarOptions options, Monitor& monitor = silent_monitor());
 ExemplarResult fit_learned_exemplar(const LearnedDistance& model,

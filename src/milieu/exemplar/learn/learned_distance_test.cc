@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-// Histograms of two features: the first four columns tell the three clusters apart, the others are
+// Histograms of two features: the first four columns separate the three clusters, the others are
 // noise.
 struct Bags {
   Matrix<float> points;
@@ -201,7 +201,7 @@ TEST(LearnedDistance, BadInputIsNamed) {
   LearnedDistance broken = model;
   broken.gammas.pop_back();
   EXPECT_THAT([&] { check_learned_distance(broken, "m"); },
-              ThrowsMessage<DataError>(HasSubstr("candidates and weights do not fit together")));
+              ThrowsMessage<DataError>(HasSubstr("candidates and weights do not match")));
   broken = model;
   broken.weights[0] = NAN;
   EXPECT_THAT([&] { check_learned_distance(broken, "m"); },

@@ -85,7 +85,7 @@ class CoordinateFeatures : public PairFeatures {
         sum[t] += x * x;
         first[t] += x;
       }
-    // What rounding left of the mean is taken off; equal values give exactly 0.
+    // What rounding left of the mean is subtracted; equal values give exactly 0.
     for (int64_t t = 0; t < points_.cols(); ++t) {
       const bool is_constant = all_equal(t);
       sum[t] = is_constant ? 0.0 : std::max(0.0, 2 * n * sum[t] - 2 * first[t] * first[t]);
@@ -126,7 +126,7 @@ class CoordinateFeatures : public PairFeatures {
   }
 
   Matrix<float> points_;        // n x d
-  Matrix<float> centred_;       // their columns' means taken off
+  Matrix<float> centred_;       // their columns' means subtracted
   std::vector<int64_t> used_;   // columns whose weight is not 0
   Matrix<float> left_, right_;  // these columns first, plain and times w
   std::vector<float> norms_;
@@ -152,7 +152,7 @@ class DistanceFeatures : public PairFeatures {
   int64_t num_features() const override { return static_cast<int64_t>(sources_.size()); }
   void set_weights(std::span<const double> w) override { w_.assign(w.begin(), w.end()); }
 
-  // Keeps the matrix of feature t. False when the monitor says stop.
+  // Keeps the matrix of feature t. False when the monitor stops it.
   bool keep(size_t t, int num_threads, Monitor& monitor) {
     Matrix<float> kept(n_, n_);
     parallel_for(n_, kRowsPerTile, num_threads, [&](const Block& block) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Candidate distances between the samples of one set, f_pq,t >= 0 for t < F, and their weighted sum
-// d_pq = sum_t w_t f_pq,t [Komodakis11, Eq. 10]. Never F dense n x n matrices unless they fit a
-// budget: squared differences of coordinates go through one product, other distances are computed
-// tile by tile.
+// d_pq = sum_t w_t f_pq,t [Komodakis11, Eq. 10]. F dense n x n matrices are stored only within a
+// budget: squared differences of coordinates need one product, other distances are computed tile by
+// tile.
 #pragma once
 
 #include <cstdint>
@@ -32,13 +32,13 @@ class PairFeatures {
   virtual int64_t num_samples() const = 0;
   virtual int64_t num_features() const = 0;
 
-  // Sets w; rows() and at() are then those of these weights. Any sign is allowed.
+  // Sets w, the weights that rows() uses. Any sign is allowed.
   virtual void set_weights(std::span<const double> w) = 0;
-  // out(i, q) = d of rows begin + i and q; out has n columns. The diagonal is 0 or next to it.
-  // Single-threaded; different rows may be asked for at the same time.
+  // out(i, q) = d of rows begin + i and q; out has n columns. The diagonal is 0 up to rounding.
+  // Single-threaded; may be called for different rows at the same time.
   virtual void rows(int64_t begin, MatrixView<float> out) const = 0;
   virtual void rows(int64_t begin, MatrixView<double> out) const = 0;
-  // True when d_pq = d_qp for all pairs: then upper_rows() does.
+  // True when d_pq = d_qp for all pairs: then upper_rows() is enough.
   virtual bool is_symmetric() const { return false; }
   // Like rows(), but only columns from `begin` on; out still has n of them.
   virtual void upper_rows(int64_t begin, MatrixView<float> out) const { rows(begin, out); }
@@ -49,18 +49,18 @@ class PairFeatures {
   virtual std::vector<double> sums(int num_threads) const = 0;
 };
 
-// f_pq,t = (x_pt - x_qt)^2. The points are copied, with the columns' means taken off.
+// f_pq,t = (x_pt - x_qt)^2. The points are copied, with the columns' means subtracted.
 std::unique_ptr<PairFeatures> make_coordinate_features(FloatView points);
 
-// Distances of columns of the points. Those that fit into *budget_bytes are kept as n x n matrices,
-// which takes their part off the budget; the others are computed again whenever they are asked for.
-// `points` must outlive the result. Null when the monitor says stop.
+// Distances of columns of the points. Those that fit into *budget_bytes are kept as n x n matrices
+// and subtracted from the budget; the others are recomputed on every use. `points` must outlive the
+// result. Null when the monitor stops it.
 std::unique_ptr<PairFeatures> make_distance_features(
     FloatView points, const std::vector<CandidateDistance>& candidates, double* budget_bytes,
     int num_threads, Monitor& monitor);
 
-// Matrices made elsewhere, n x n each, [p, q] the cost of serving p by q; they must outlive it. The
-// diagonals are not read.
+// Matrices computed elsewhere, n x n each, [p, q] the cost of serving p by q; they must outlive it.
+// The diagonals are not read.
 std::unique_ptr<PairFeatures> make_matrix_features(std::vector<FloatView> matrices);
 
 }  // namespace milieu

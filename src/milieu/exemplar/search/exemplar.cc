@@ -2,12 +2,12 @@
 // Problem: choose exemplars S that minimise E(S) = sum_{q in S} d_qq + sum_{p not in S} min_{q in
 // S} d_pq
 //   [Komodakis11, Eq. 1].
-// Given: points with a distance, a cost matrix, or lists; a penalty d_qq, or a wished |S|.
+// Given: points with a distance, a cost matrix, or lists; a penalty d_qq, or a target |S|.
 // Find: S, the assignment, and a bound L <= min E.
 // Conventions: an exemplar serves itself; ties to the lowest index; a sample whose cheapest service
 //   costs its own penalty or more becomes an exemplar.
 // See: docs/algorithms/exemplar.md; exemplar_solve.cc (the loop), dual_bound.cc (the bound),
-//   exemplar_search.cc (moves), exemplar_count.cc (a wished number).
+//   exemplar_search.cc (moves), exemplar_count.cc (a target number).
 #include "milieu/exemplar/search/exemplar.h"
 
 #include <fmt/format.h>
@@ -45,8 +45,8 @@ void check_input(const ExemplarInput& input, const ExemplarOptions& options) {
   });
   const bool has_own_penalties = input.lists != nullptr || !input.penalties.empty();
   require(!(has_own_penalties && options.num_clusters > 0),
-          "num_clusters searches over one penalty for all samples: give either it, or penalties "
-          "or lists");
+          "num_clusters searches for one penalty for all samples: give either it, or penalties or "
+          "lists");
 }
 
 ExemplarResult result_from(const ExemplarInput& input, const ExemplarOptions& options,
@@ -87,10 +87,9 @@ void warn_of_extremes(const ExemplarOptions& options, const ExemplarResult& resu
   if (n < 2 || options.num_clusters > 0) return;
   if (k == n)
     warnings.push_back(
-        "every sample is its own exemplar: no exemplar that serves others pays; take a larger "
-        "penalty");
+        "every sample is its own exemplar: serving others never pays off; raise the penalty");
   else if (k == 1)
-    warnings.push_back("one exemplar serves all samples: take a smaller penalty for more");
+    warnings.push_back("one exemplar serves all samples: lower the penalty for more");
 }
 
 double relative_gap(double energy, double bound) {
@@ -143,7 +142,7 @@ void fill_summary(const ExemplarInput& input, const ExemplarOptions& options,
 
 namespace {
 
-// Large sets on short lists are solved in an order of their own.
+// Large sets on short lists are solved in a separate order.
 struct OrderedInput {
   ExemplarInput input;
   std::vector<int> order;  // empty: as given

@@ -39,7 +39,7 @@ struct Context {
   const ExemplarOptions& options;
   Monitor& monitor;
   int64_t n = 0;
-  int wished = 0;
+  int target = 0;
 };
 
 Trial try_penalty(const Context& c, double penalty, const Trial& last) {
@@ -58,10 +58,10 @@ Trial try_penalty(const Context& c, double penalty, const Trial& last) {
   return trial;
 }
 
-// The number nearest to the wish wins; among equals the lower total cost.
-bool is_better(const Trial& a, const Trial& b, int wished) {
-  const int a_off = std::abs(a.figures.num_exemplars - wished);
-  const int b_off = std::abs(b.figures.num_exemplars - wished);
+// The number nearest to the target is better; among equals the lower total cost.
+bool is_better(const Trial& a, const Trial& b, int target) {
+  const int a_off = std::abs(a.figures.num_exemplars - target);
+  const int b_off = std::abs(b.figures.num_exemplars - target);
   if (a_off != b_off) return a_off < b_off;
   const auto total = [](const Trial& t) {
     return t.figures.energy - t.figures.penalty * t.figures.num_exemplars;
@@ -79,11 +79,11 @@ Trial search_penalty(const Context& c, double first_penalty, std::vector<Penalty
     last = try_penalty(c, penalty, last);
     curve.push_back(last.figures);
     const int found = last.figures.num_exemplars;
-    if (best.solution.server.empty() || is_better(last, best, c.wished)) best = last;
+    if (best.solution.server.empty() || is_better(last, best, c.target)) best = last;
     c.monitor.on_iteration(
         {t, kMaxTrials, t + 1, kMaxTrials, last.figures.energy, 0, watch.seconds()});
-    if (found == c.wished || c.monitor.should_stop()) break;
-    (found > c.wished ? too_small : too_large) = penalty;
+    if (found == c.target || c.monitor.should_stop()) break;
+    (found > c.target ? too_small : too_large) = penalty;
     if (std::isinf(too_large)) {
       penalty *= 4;
     } else if (too_small == 0) {
@@ -101,9 +101,9 @@ Trial search_penalty(const Context& c, double first_penalty, std::vector<Penalty
 // Swaps from `medoids`, made exactly k, and keeps the result if it is better.
 void try_medoids(const Context& c, const MedoidProblem& problem, std::vector<int> medoids,
                  CountSearch& found, bool is_first) {
-  fit_medoid_count(problem, c.wished, medoids, c.monitor);
+  fit_medoid_count(problem, c.target, medoids, c.monitor);
   if (c.monitor.should_stop()) return;
-  if (c.wished > 1) medoids = swap_medoids(problem, medoids, kMaxSwapPasses, c.monitor).medoids;
+  if (c.target > 1) medoids = swap_medoids(problem, medoids, kMaxSwapPasses, c.monitor).medoids;
   std::sort(medoids.begin(), medoids.end());
   const std::vector<int> labels = medoid_labels(problem, medoids);
   double total = 0;
@@ -167,16 +167,16 @@ void certify(const Context& c, int count, const MedoidProblem* problem, CountSea
 }
 
 void warn_of_count(const Context& c, int count, bool is_exact, std::vector<std::string>& warnings) {
-  if (c.monitor.should_stop() || count == c.wished) return;
+  if (c.monitor.should_stop() || count == c.target) return;
   if (is_exact)
     warnings.push_back(fmt::format(
-        "num_clusters is {}, but only {} exemplars differ: the others would repeat them", c.wished,
+        "num_clusters is {}, but only {} exemplars differ: the others would repeat them", c.target,
         count));
   else
     warnings.push_back(fmt::format(
         "no penalty gave {} exemplars, the nearest number is {}; an exact search needs {:.1f} GB, "
         "max_memory_gb is {}",
-        c.wished, count, exact_gigabytes(c.n), c.options.max_memory_gb));
+        c.target, count, exact_gigabytes(c.n), c.options.max_memory_gb));
 }
 
 }  // namespace
@@ -189,11 +189,11 @@ CountSearch solve_for_count(ListSource& source, const ExemplarInput& input,
                             const ExemplarOptions& options, double first_penalty,
                             std::vector<std::string>& warnings, Monitor& monitor) {
   Context c{source, input, options, monitor, source.num_samples(), options.num_clusters};
-  require(c.wished <= c.n, [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples: take at most {}", c.wished,
+  require(c.target <= c.n, [&] {
+    return fmt::format("num_clusters is {}, there are only {} samples: use at most {}", c.target,
                        c.n, c.n);
   });
-  source.prepare_for_count(c.wished);
+  source.prepare_for_count(c.target);
   CountSearch found;
   Trial best = search_penalty(c, first_penalty, found.curve);
   found.penalty = best.figures.penalty;
@@ -211,7 +211,7 @@ CountSearch solve_for_count(ListSource& source, const ExemplarInput& input,
     if (!monitor.should_stop()) try_medoids(c, problem, found.solution.exemplars(), found, true);
   }
   int count = static_cast<int>(found.solution.exemplars().size());
-  certify(c, is_exact ? c.wished : count, is_exact ? &problem : nullptr, found);
+  certify(c, is_exact ? c.target : count, is_exact ? &problem : nullptr, found);
   count = static_cast<int>(found.solution.exemplars().size());
   warn_of_count(c, count, is_exact, warnings);
   for (const PenaltyTrial& trial : found.curve)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wished number of exemplars: search over the penalty, then exact.
+// A target number of exemplars: search over the penalty, then exact.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace milieu::internal {
 
 struct CountSearch {
   ExemplarSolution solution;
-  double penalty = 0;      // the penalty whose optimum comes nearest to the wished number
+  double penalty = 0;      // the penalty whose optimum comes nearest to the target number
   double total_cost = 0;   // sum of the costs to the exemplars, without penalties
   double lower_bound = 0;  // of that sum, over all choices of exactly as many exemplars
   std::vector<PenaltyTrial> curve;

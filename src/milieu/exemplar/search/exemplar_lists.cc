@@ -151,7 +151,7 @@ int ListSource::choose_num_neighbors(double highest_penalty, bool is_symmetric, 
   require(bytes(static_cast<double>(n * kept), false) <= budget, [&] {
     return fmt::format(
         "lists of {} candidates for each of {} samples take about {:.2g} GB, max_memory_gb is {}: "
-        "raise it, or take fewer by num_neighbors",
+        "raise it, or lower num_neighbors",
         kept, n, bytes(static_cast<double>(n * kept), false) / 1e9, options_.max_memory_gb);
   });
   return static_cast<int>(kept);

@@ -22,7 +22,7 @@ class ListSource {
   // Lists for one penalty for all samples, or for the caller's own penalties and lists. The next
   // call changes them. Refuses what max_memory_gb cannot hold before it is allocated.
   const ServiceLists& lists_for(double penalty);
-  // Makes lists that serve any penalty up to those with so many exemplars, so that lists_for need
+  // Makes lists that serve any penalty up to those with this many exemplars, so that lists_for need
   // not make them again and again.
   void prepare_for_count(int num_exemplars);
 

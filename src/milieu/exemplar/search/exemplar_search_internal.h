@@ -5,9 +5,9 @@
 // manner of FasterPAM [Schubert21], extended by opening costs and by sparse lists.
 //
 // Conventions: a sample that no open exemplar serves below its own penalty pays that penalty: it is
-// a *single* (server -1) and becomes an exemplar of its own in the result, so the energy is the
+// a *single* (server -1) and becomes its own exemplar in the result, so the energy is the
 // same. An exemplar always serves itself, even when another one would be cheaper (negative costs).
-// Equal costs: the lowest server wins.
+// Equal costs: the lowest server is taken.
 #pragma once
 
 #include <vector>
@@ -36,7 +36,7 @@ class SearchState {
   // Starts with `open` (indices, any order).
   SearchState(const ServiceLists& lists, const std::vector<int>& open);
 
-  double energy() const;  // summed anew, in index order
+  double energy() const;  // summed from scratch, in index order
   bool is_open(int q) const { return is_open_[q]; }
   const Service& service(int p) const { return services_[p]; }
   // Open exemplars and singles, ascending: what the result calls exemplars.
@@ -51,7 +51,7 @@ class SearchState {
 
   void add(int q);
   void drop(int r);
-  // Sums of losses collect rounding over many moves; this computes them anew.
+  // Sums of losses collect rounding over many moves; this recomputes them.
   void refresh_losses();
   // False when nothing that q's best move depends on most (q's own server and the next one) has
   // changed since best_move(q) was last called.
@@ -68,7 +68,7 @@ class SearchState {
   std::vector<char> is_open_;
   std::vector<Service> services_;
   std::vector<double> drop_loss_;
-  double highest_best_ = 0;         // what a sample that is no exemplar pays at most
+  double highest_best_ = 0;         // the most that a sample pays that is not an exemplar
   double highest_second_ = 0;       // what any sample's second service costs at most
   int64_t clock_ = 1;               // counts moves
   std::vector<int64_t> changed_;    // when the clients of each server last changed

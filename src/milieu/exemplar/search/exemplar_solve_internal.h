@@ -32,7 +32,7 @@ struct SolveOptions {
   uint64_t seed = 1;
   int trial = 0;  // reported as the restart
   int num_trials = 1;
-  Stopwatch watch;  // started when the fit began; copies go on from there
+  Stopwatch watch;  // started when the fit began; copies continue from there
   int num_threads = 0;
 };
 

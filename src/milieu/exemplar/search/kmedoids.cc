@@ -40,7 +40,7 @@ void check_input(const KMedoidsInput& input, const KMedoidsOptions& options) {
   check_costs(input.costs);
   const int64_t n = input.points.empty() ? input.costs.rows() : input.points.rows();
   require(options.num_clusters <= n, [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples: take at most {}",
+    return fmt::format("num_clusters is {}, there are only {} samples: use at most {}",
                        options.num_clusters, n, n);
   });
   std::vector<int> given = input.initial_medoids;

@@ -86,7 +86,7 @@ Distance distance_from_name(const std::string& name) {
   for (const auto& [known, value] : distance_choices().choices)
     if (known == name) return value;
   throw DataError(
-      fmt::format("the model's distance is '{}', which this version does not know", name));
+      fmt::format("the model's distance is '{}', which is unknown to this version", name));
 }
 
 std::vector<int> nearest_exemplars(Distance distance, FloatView exemplars, FloatView points,

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kCellsPerBlock = 1 << 14;
 
-// Which of the rows of a map hold anything: the others need no filter.
+// Which rows of a map are not empty: the others need no filter.
 using UsedRows = std::vector<char>;
 
 // Along contiguous cells: counts are mostly zeros, so that every one that is not spreads its taps.
@@ -48,7 +48,7 @@ UsedRows smooth_lines(std::span<const double> counts, std::vector<double>& out, 
   return used;
 }
 
-// Along another axis: `outer` slabs of `length` rows of `inner` contiguous cells. `used` tells of
+// Along another axis: `outer` slabs of `length` rows of `inner` contiguous cells. `used` is about
 // the rows, then of the slabs.
 void smooth_rows(const std::vector<double>& in, std::vector<double>& out, int64_t outer,
                  int64_t length, int64_t inner, const std::vector<double>& taps, UsedRows& used,

@@ -15,15 +15,15 @@ namespace milieu {
 // to 1 [Yu13, Eq. 2 along one axis].
 std::vector<double> gaussian_taps(double sigma, int radius);
 
-// counts * Gaussian, axis by axis; outside the grid there is nothing [Yu13, Eq. 1]. `sigmas` has
-// one standard deviation in cells an axis; the window reaches window * sigma / 2 cells to each
+// counts * Gaussian, axis by axis; the density outside the grid is 0 [Yu13, Eq. 1]. `sigmas` has
+// one standard deviation in cells per axis; the window reaches window * sigma / 2 cells to each
 // side.
 std::vector<double> smooth_counts(std::span<const double> counts, const Grid& grid,
                                   std::span<const double> sigmas, double window,
                                   int num_threads = 1);
 
-// Count: every sample weighs the same, as in [Yu13, Eq. 1 and 3]. Density: object and context sum
-// to 1 each, however many samples they have.
+// Count: every sample has the same weight, as in [Yu13, Eq. 1 and 3]. Density: object and context
+// sum to 1 each, however many samples they have.
 enum class IccWeight { Count, Density };
 
 // object - context [Yu13, Eq. 3] [Yu13, Eq. 4] from smoothed counts of the object and of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ascent of [Yu13, Algorithm 3] with its loop mended: the old place is kept before the step,
+// The ascent of [Yu13, Algorithm 3] with its loop fixed: the old place is kept before the step,
 // and a step has unit length, so that eta = 1 is one cell and not a hundredth of one.
 #include <algorithm>
 #include <array>
