@@ -10,8 +10,9 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/summary.h"
-#include "serve/page_assets.h"
-#include "serve/report_page.h"
+#include "milieu/report/page_assets.h"
+#include "milieu/data/read_below.h"
+#include "milieu/data/text_file.h"
 #include "serve/run_files.h"
 
 namespace milieu::serve {
@@ -186,7 +187,7 @@ Reply Explorer::handle_collection(const Request& request, const std::vector<std:
   require_method(request, "GET");
   if (what == "names") return names(request);
   if (what == "map") return binary_reply(collection_.map());
-  if (what.empty()) return json_reply(collection_to_json(collection_));
+  if (what.empty()) return json_reply(internal::collection_json(collection_));
   std::vector<int32_t> classes(static_cast<size_t>(collection_.size()), -1);
   for (size_t i = 0; i < classes.size(); ++i)
     classes[i] = collection_.class_of(static_cast<int64_t>(i));
@@ -289,11 +290,11 @@ Reply Explorer::detail(const RunRecord& run) {
     json["command"] = run.command;
     json["summary"] = Json::object();
     for (const char* key : {"trace", "parts", "columns", "files"}) json[key] = Json::array();
-    if (run.ranks_contexts) json["extras"] = extras_of(run, {});
+    if (run.ranks_contexts) json["extras"] = Json{{"contexts", internal::contexts_json(unfinished_contexts(run))}};
     return json_reply(json);
   }
   const auto result = results_.get(run);
-  Json json = detail_to_json(run, *result);
+  Json json = internal::detail_json(run.page(), *result);
   json["files"] = files_of(run);
   return json_reply(json);
 }
@@ -308,8 +309,8 @@ Reply Explorer::column(const RunRecord& run, const std::string& name) {
 Reply Explorer::words(const RunRecord& run, const std::string& row) {
   const int64_t place = number_in(row, "the row", 0, collection_.size() - 1);
   try {
-    const Json json = picture_words_json(results_.get(run)->words, collection_, place);
-    if (json.is_null()) throw RequestError{404, "the run has no words of this picture"};
+    const Json json = internal::image_words_json(results_.get(run)->words, collection_, place);
+    if (json.is_null()) throw RequestError{404, "the run has no words of this image"};
     return json_reply(json);
   } catch (const Error& error) {
     throw RequestError{404, error.what()};
@@ -349,15 +350,15 @@ Reply Explorer::events(const std::string& id) {
     uint64_t seen = 0;
     std::optional<RunRecord> run = runs_.find(id);
     while (run) {
-      const bool has_news = run->news > seen || seen == 0;
-      seen = std::max<uint64_t>(run->news, 1);
+      const bool has_changed = run->changes > seen || seen == 0;
+      seen = std::max<uint64_t>(run->changes, 1);
       if (is_over(run->state)) {
         write(event_text("end", run->brief()));
         return;
       }
-      if (!write(has_news ? event_text("progress", progress_json(*run)) : ": still here\n\n"))
+      if (!write(has_changed ? event_text("progress", progress_json(*run)) : ": still here\n\n"))
         return;
-      run = runs_.wait_for_news(id, seen, kHeartBeat);
+      run = runs_.wait_for_change(id, seen, kHeartBeat);
     }
   };
   return reply;
@@ -392,7 +393,7 @@ Reply Explorer::handle_export(const Request& request, const RunRecord& run,
   if (what == "labels.json")
     return download("application/json", labels_json(run, *result, collection_).dump(1) + "\n",
                     what);
-  return download("text/html; charset=utf-8", run_report_page(run, *result, collection_), what);
+  return download("text/html; charset=utf-8", report_again(run, *result, collection_), what);
 }
 
 }  // namespace milieu::serve

@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "serve/collection.h"
+#include "milieu/report/collection.h"
+#include "milieu/report/page_json.h"
+#include "milieu/report/thumbnails.h"
 #include "serve/message.h"
 #include "serve/run_request.h"
 #include "serve/run_result.h"
 #include "serve/runs.h"
-#include "serve/thumbnails.h"
 
 namespace milieu::serve {
 
@@ -46,7 +47,6 @@ class Explorer {
   Reply words(const RunRecord& run, const std::string& row);
   Reply events(const std::string& id);
   Reply compare(const Request& request);
-  Json collection_json() const;
 
   ExplorerOptions options_;
   Collection collection_;
@@ -56,31 +56,22 @@ class Explorer {
   std::atomic<size_t> num_streams_ = 0;
 };
 
-// Collection as the page knows it (docs/explorer_api.md).
-Json collection_to_json(const Collection& collection);
-
-// RunDetail without its files: also for report.html.
-Json detail_to_json(const RunRecord& run, const RunResult& result);
-
-// What exists for one method only: ranked contexts, exemplars, the curve of penalties, weights,
-// phrases with their groups or pictures.
-Json extras_of(const RunRecord& run, const RunResult& result);
-
-// "word_map.png" as people read it: "word map".
-std::string file_title(const std::string& name);
-
 // Files of the run folder that a browser may see: {name, title}.
 Json files_of(const RunRecord& run);
 
 // {rows_in_both, table, ari, nmi, only_a, only_b}.
-Json compare_runs(const RunColumns& a, const RunColumns& b);
+Json compare_runs(const ViewColumns& a, const ViewColumns& b);
 
-// labels.csv (row, sample, label, part, margin, class) and the same as JSON.
-std::string labels_csv(const RunRecord& run, const RunResult& result, const Collection& collection);
-Json labels_json(const RunRecord& run, const RunResult& result, const Collection& collection);
+// labels.csv (sample, label, part, margin, row, class) and the same as JSON.
+std::string labels_csv(const RunRecord& run, const RunView& result, const Collection& collection);
+Json labels_json(const RunRecord& run, const RunView& result, const Collection& collection);
 
-// Pictures by part below the run's folder, copied or linked; {path, count}.
-Json export_folders(const RunRecord& run, const RunResult& result, const Collection& collection,
+// report.html of a run of the explorer.
+std::string report_again(const RunRecord& run, const RunView& result,
+                         const Collection& collection);
+
+// Images by part below the run's folder, copied or linked; {path, count}.
+Json export_folders(const RunRecord& run, const RunView& result, const Collection& collection,
                     bool links);
 
 }  // namespace milieu::serve

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person takes away: labels as tables, pictures in folders by part.
+// What a person exports: labels as tables, images in folders by part, the report.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -7,6 +7,9 @@
 
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
+#include "milieu/data/csv_text.h"
+#include "milieu/data/read_below.h"
+#include "milieu/data/text_file.h"
 #include "serve/explorer.h"
 
 namespace milieu::serve {
@@ -14,13 +17,6 @@ namespace milieu::serve {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
 
 // A name that is one plain folder on any system.
 std::string folder_name(const std::string& text) {
@@ -59,7 +55,7 @@ fs::path free_place(const fs::path& folder, const std::string& name) {
   return folder / whole;
 }
 
-void place_picture(const Collection& collection, const std::string& name, const fs::path& place,
+void place_image(const Collection& collection, const std::string& name, const fs::path& place,
                    bool links) {
   if (links) {
     fs::create_symlink(fs::absolute(fs::path(collection.root()) / name), place);
@@ -72,9 +68,9 @@ void place_picture(const Collection& collection, const std::string& name, const 
 
 }  // namespace
 
-std::string labels_csv(const RunRecord& run, const RunResult& result,
+std::string labels_csv(const RunRecord& run, const RunView& result,
                        const Collection& collection) {
-  const RunColumns& columns = result.columns;
+  const ViewColumns& columns = result.columns;
   std::string text = "sample,label,part,margin,row,class\n";
   for (size_t i = 0; i < columns.rows.size(); ++i) {
     const int64_t row = columns.rows[i];
@@ -88,9 +84,9 @@ std::string labels_csv(const RunRecord& run, const RunResult& result,
   return text;
 }
 
-Json labels_json(const RunRecord& run, const RunResult& result, const Collection& collection) {
+Json labels_json(const RunRecord& run, const RunView& result, const Collection& collection) {
   Json samples = Json::array();
-  const RunColumns& columns = result.columns;
+  const ViewColumns& columns = result.columns;
   for (size_t i = 0; i < columns.rows.size(); ++i)
     samples.push_back({{"sample", collection.row_name(columns.rows[i])},
                        {"row", columns.rows[i]},
@@ -105,10 +101,24 @@ Json labels_json(const RunRecord& run, const RunResult& result, const Collection
           {"samples", std::move(samples)}};
 }
 
-Json export_folders(const RunRecord& run, const RunResult& result, const Collection& collection,
+std::string report_again(const RunRecord& run, const RunView& result,
+                         const Collection& collection) {
+  internal::PageFiles files;
+  for (const Json& file : files_of(run)) {
+    const auto name = file["name"].get<std::string>();
+    if (name.ends_with(".png") || name.ends_with(".svg"))
+      files.emplace_back(name,
+                         try_read_text_file(run.run_folder() + "/" + name).value_or(""));
+  }
+  return internal::page_again(
+      try_read_text_file(run.run_folder() + "/report.html").value_or(""), run.page(), result,
+      collection, files);
+}
+
+Json export_folders(const RunRecord& run, const RunView& result, const Collection& collection,
                     bool links) {
-  if (!collection.is_of_pictures())
-    throw InvalidArgument("the rows are numbers: only pictures can be put into folders");
+  if (!collection.has_image_files())
+    throw InvalidArgument("the rows are numbers: only images can be put into folders");
   const fs::path target = fs::path(run.folder) / "parts", beside = target.string() + ".new";
   const std::vector<std::string> folders = part_folders(run, result.parts.size());
   int64_t count = 0;
@@ -120,7 +130,7 @@ Json export_folders(const RunRecord& run, const RunResult& result, const Collect
       for (const int64_t member : part.members) {
         const std::string name =
             collection.row_name(result.columns.rows[static_cast<size_t>(member)]);
-        place_picture(collection, name, free_place(folder, name), links);
+        place_image(collection, name, free_place(folder, name), links);
         ++count;
       }
     }
@@ -129,7 +139,7 @@ Json export_folders(const RunRecord& run, const RunResult& result, const Collect
   } catch (const std::exception& problem) {
     std::error_code error;
     fs::remove_all(beside, error);
-    throw IoError(fmt::format("the pictures cannot be put into folders: {}", problem.what()));
+    throw IoError(fmt::format("the images cannot be put into folders: {}", problem.what()));
   }
   return {{"path", fs::absolute(target).string()}, {"count", count}};
 }

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+
+#include "milieu/data/text_file.h"
 
 namespace milieu::serve {
 
@@ -26,24 +26,7 @@ std::vector<std::string> texts_in(const Json& json, const char* key) {
   return texts;
 }
 
-std::string quoted_for_shell(const std::string& text) {
-  constexpr const char* kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=+-@%";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 }  // namespace
-
-std::optional<std::string> read_text_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::ostringstream text;
-  text << file.rdbuf();
-  return std::move(text).str();
-}
 
 std::string record_to_text(const RunRecord& record) {
   const Json json{{"id", record.id},
@@ -62,7 +45,7 @@ std::string record_to_text(const RunRecord& record) {
 }
 
 std::optional<RunRecord> read_record(const std::string& folder) {
-  const std::optional<std::string> text = read_text_file(folder + "/explore.json");
+  const std::optional<std::string> text = try_read_text_file(folder + "/explore.json");
   if (!text) return std::nullopt;
   const Json json = Json::parse(*text, nullptr, false);
   RunRecord record;
@@ -93,46 +76,13 @@ std::optional<RunRecord> read_record(const std::string& folder) {
 }
 
 Json read_summary(const RunRecord& record) {
-  const std::optional<std::string> text = read_text_file(record.run_folder() + "/summary.json");
+  const std::optional<std::string> text = try_read_text_file(record.run_folder() + "/summary.json");
   Json json = text ? Json::parse(*text, nullptr, false) : Json();
   return json.is_object() ? json : Json();
 }
 
 RunState state_of_summary(const Json& summary) {
   return text_in(summary, "termination") == "Cancelled" ? RunState::Cancelled : RunState::Done;
-}
-
-std::vector<std::vector<std::string>> read_csv_rows(const std::string& path) {
-  return csv_rows(read_text_file(path).value_or(""));
-}
-
-std::vector<std::vector<std::string>> csv_rows(std::string_view text) {
-  std::vector<std::vector<std::string>> rows;
-  std::vector<std::string> row(1);
-  bool is_quoted = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (is_quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
-      row.back() += text[++i];
-    } else if (c == '"') {
-      is_quoted = !is_quoted;
-    } else if (is_quoted || (c != ',' && c != '\n')) {
-      row.back() += c;
-    } else if (c == ',') {
-      row.emplace_back();
-    } else {
-      rows.push_back(std::move(row));
-      row.assign(1, "");
-    }
-  }
-  if (!rows.empty()) rows.erase(rows.begin());
-  return rows;
-}
-
-std::string shell_text(const std::vector<std::string>& arguments) {
-  std::string text = "milieu";
-  for (const std::string& argument : arguments) text += " " + quoted_for_shell(argument);
-  return text;
 }
 
 std::string state_word(RunState state) {
@@ -153,26 +103,40 @@ std::string state_word(RunState state) {
 
 bool is_over(RunState state) { return state != RunState::Queued && state != RunState::Running; }
 
-Json RunRecord::brief() const {
-  const auto from_summary = [&](const char* key) {
-    return summary.is_object() && summary.contains(key) ? summary[key] : Json();
-  };
-  Json json{{"id", id},
-            {"name", name},
-            {"method", method},
-            {"state", state_word(state)},
-            {"created", created},
-            {"seconds", from_summary("seconds").is_null() ? Json(0) : from_summary("seconds")}};
-  if (progress.is_object() && !is_over(state) && progress.contains("seconds"))
-    json["seconds"] = progress["seconds"];
-  if (!error.empty()) json["error"] = error;
-  json["n"] = n;
-  json["clusters"] = from_summary("clusters").is_null() ? Json(0) : from_summary("clusters");
-  json["objective"] = from_summary("objective");
-  if (!from_summary("gain").is_null()) json["gain"] = from_summary("gain");
-  json["rank_contexts"] = ranks_contexts;
-  json["request"] = request;
-  return json;
+internal::PageRun RunRecord::page() const {
+  internal::PageRun run;
+  run.id = id;
+  run.name = name;
+  run.method = method;
+  run.state = state_word(state);
+  run.created = created;
+  run.command = command;
+  run.error = error;
+  run.n = n;
+  run.ranks_contexts = ranks_contexts;
+  run.part_names = part_names;
+  run.request = request;
+  run.progress = progress;
+  run.summary = summary;
+  return run;
+}
+
+std::vector<RankedContext> unfinished_contexts(const RunRecord& record) {
+  const Json state = Json::parse(try_read_text_file(record.folder + "/contexts.json").value_or(""),
+                                 nullptr, false);
+  std::vector<RankedContext> contexts;
+  if (!state.is_object() || !state.contains("splits") || !state["splits"].is_array())
+    return contexts;
+  for (const Json& split : state["splits"]) {
+    if (!split.is_object()) continue;
+    RankedContext context;
+    context.name = split.value("name", "");
+    context.gain = split.value("gain", 0.0);
+    context.stability = split.value("stability", 0.0);
+    context.labels = split.value("labels", std::vector<int>());
+    contexts.push_back(std::move(context));
+  }
+  return contexts;
 }
 
 }  // namespace milieu::serve

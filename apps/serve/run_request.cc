@@ -166,7 +166,7 @@ class Planner {
         throw InvalidArgument(
             fmt::format("{} needs classes: start milieu explore with --labels or on class folders",
                         method_.name));
-      if (need == "pictures" && !collection_.is_of_pictures())
+      if (need == "pictures" && !collection_.has_image_files())
         throw InvalidArgument(fmt::format("{} needs a folder of pictures", method_.name));
     }
   }
@@ -201,7 +201,7 @@ class Planner {
     }
     if (!has_context) {
       if (!plan_.ranks_contexts)
-        throw InvalidArgument("context is missing: choose what the set is told apart from");
+        throw InvalidArgument("context is missing: choose what to compare the set with");
       return;
     }
     std::vector<int64_t> rows =

@@ -6,17 +6,16 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "milieu/base/fields.h"
-#include "serve/collection.h"
+#include "milieu/report/page_json.h"
 
 namespace milieu::serve {
 
-using Json = nlohmann::ordered_json;
+using internal::Json;
 
 // Option fields with the object that they refer to.
 struct OptionFields {
@@ -31,7 +30,7 @@ struct MethodInfo {
   std::string summary;
   bool takes_context = false;
   bool takes_constraints = false;
-  // "pictures", "classes", "everything" (the set must be the whole collection).
+  // "pictures" (image files), "classes", "everything" (the set must be the whole collection).
   std::vector<std::string> needs;
   std::function<OptionFields()> make_fields;  // fresh ones, with the defaults
   // INPUT and the flags that say how it is read, where this method reads it its own way.

@@ -11,6 +11,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/monitor.h"
+#include "milieu/base/shell.h"
 #include "milieu/data/atomic_file.h"
 #include "serve/access.h"
 #include "serve/child_process.h"
@@ -56,7 +57,7 @@ Runs::~Runs() {
 void Runs::stop() {
   const std::lock_guard lock(mutex_);
   is_stopping_ = true;
-  news_.notify_all();
+  changed_.notify_all();
 }
 
 void Runs::read_history() {
@@ -89,7 +90,7 @@ RunRecord Runs::add(const RunPlan& plan) {
   record.arguments = plan.arguments;
   for (std::string& argument : record.arguments)
     if (argument.starts_with("{}/")) argument.replace(0, 2, record.folder);
-  record.command = shell_text(record.arguments) + " --out again";
+  record.command = "milieu " + shell_line(record.arguments) + " --out again";
   record.arguments.insert(record.arguments.end(), {"--out", record.run_folder()});
   try {
     fs::create_directories(record.folder);
@@ -104,7 +105,7 @@ RunRecord Runs::add(const RunPlan& plan) {
   const std::lock_guard lock(mutex_);
   runs_.emplace(record.id, record);
   queue_.push_back(record.id);
-  news_.notify_all();
+  changed_.notify_all();
   return record;
 }
 
@@ -130,8 +131,8 @@ void Runs::change(const std::string& id, const Change& how) {
   const auto found = runs_.find(id);
   if (found == runs_.end()) return;
   how(found->second);
-  ++found->second.news;
-  news_.notify_all();
+  ++found->second.changes;
+  changed_.notify_all();
 }
 
 void Runs::cancel(const std::string& id) {
@@ -157,7 +158,7 @@ void Runs::remove(const std::string& id) {
     if (running_ == id || std::count(queue_.begin(), queue_.end(), id) > 0)
       throw RequestError{409, "the run is not over: cancel it first"};
     runs_.erase(id);
-    news_.notify_all();
+    changed_.notify_all();
   }
   std::error_code error;
   fs::remove_all(record.folder, error);
@@ -175,14 +176,14 @@ RunRecord Runs::rename(const std::string& id, const std::optional<std::string>& 
   return record;
 }
 
-std::optional<RunRecord> Runs::wait_for_news(const std::string& id, uint64_t seen,
+std::optional<RunRecord> Runs::wait_for_change(const std::string& id, uint64_t seen,
                                              double seconds) const {
   std::unique_lock lock(mutex_);
-  const auto has_news = [&] {
+  const auto has_changed = [&] {
     const auto found = runs_.find(id);
-    return is_stopping_ || found == runs_.end() || found->second.news > seen;
+    return is_stopping_ || found == runs_.end() || found->second.changes > seen;
   };
-  news_.wait_for(lock, std::chrono::duration<double>(seconds), has_news);
+  changed_.wait_for(lock, std::chrono::duration<double>(seconds), has_changed);
   const auto found = runs_.find(id);
   if (found == runs_.end() || is_stopping_) return std::nullopt;
   return found->second;
@@ -193,7 +194,7 @@ void Runs::work() {
     std::string id;
     {
       std::unique_lock lock(mutex_);
-      news_.wait(lock, [&] { return is_stopping_ || !queue_.empty(); });
+      changed_.wait(lock, [&] { return is_stopping_ || !queue_.empty(); });
       if (is_stopping_) return;
       id = queue_.front();
       queue_.pop_front();
@@ -203,7 +204,7 @@ void Runs::work() {
     run_one(id);
     const std::lock_guard lock(mutex_);
     running_.clear();
-    news_.notify_all();
+    changed_.notify_all();
   }
 }
 

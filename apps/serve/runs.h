@@ -44,10 +44,11 @@ struct RunRecord {
   Json request;
   Json progress;      // Progress, the latest
   Json summary;       // of summary.json; null before the end
-  uint64_t news = 0;  // counts changes, for those who wait
+  uint64_t changes = 0;  // counted for those who wait
 
   std::string run_folder() const { return folder + "/run"; }
-  Json brief() const;  // RunBrief
+  internal::PageRun page() const;  // as the page knows it
+  Json brief() const { return internal::brief_json(page()); }
 };
 
 struct RunsOptions {
@@ -74,11 +75,11 @@ class Runs {
   void remove(const std::string& id);   // RequestError 409 while it runs
   RunRecord rename(const std::string& id, const std::optional<std::string>& name,
                    const std::optional<std::vector<std::string>>& part_names);
-  // Waits until the run has news beyond `seen`, it is removed, or the time is over; nothing when it
+  // Waits until the run has changed since `seen`, it is removed, or the time is over; nothing when it
   // was removed.
-  std::optional<RunRecord> wait_for_news(const std::string& id, uint64_t seen,
+  std::optional<RunRecord> wait_for_change(const std::string& id, uint64_t seen,
                                          double seconds) const;
-  void stop();  // ends waiting and running; also wakes wait_for_news
+  void stop();  // ends waiting and running; also wakes wait_for_change
 
  private:
   void read_history();
@@ -92,7 +93,7 @@ class Runs {
 
   RunsOptions options_;
   mutable std::mutex mutex_;
-  mutable std::condition_variable news_;
+  mutable std::condition_variable changed_;
   std::map<std::string, RunRecord> runs_;  // by id, which begins with the time
   std::deque<std::string> queue_;
   std::string running_;

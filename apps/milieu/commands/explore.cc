@@ -5,18 +5,20 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 #include <stop_token>
 
 #include "cli/commands.h"
-#include "method.h"
+#include "cli/progress.h"
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
 #include "milieu/data/groups.h"
 #include "milieu/feature/cache/feature_store.h"
-#include "milieu/render/report.h"
-#include "picture_input.h"
-#include "rows.h"
-#include "cli/run_options.h"
+#include "milieu/input/cache_folder.h"
+#include "milieu/input/image_rows.h"
+#include "milieu/input/input.h"
+#include "milieu/input/row_files.h"
+#include "milieu/input/views.h"
+#include "milieu/run/methods.h"
 
 #ifdef MILIEU_HAS_EXPLORER
 #include "serve/child_process.h"
@@ -29,7 +31,7 @@ namespace milieu::cli {
 namespace {
 
 constexpr const char* kInput = "Input";
-constexpr const char* kMethods = "Of single methods";
+constexpr const char* kMethods = "For single methods";
 constexpr const char* kServer = "Server";
 constexpr const char* kDefaultFeature = "gist";
 
@@ -45,30 +47,37 @@ void visit_fields(ServerOptions& o, Visitor&& v) {
     "threads for reading and describing INPUT; 0 means all cores");
 }
 
-// Files beside INPUT that single methods take.
+// Further inputs that single methods take from here; the explorer's form has the others.
 struct MethodFiles {
-  std::string positions, images, groups, view;
+  InputFiles cac;  // positions, images, groups, view
   std::string model;
 
-  bool has_company() const { return !(positions + groups + view).empty(); }
+  MethodFiles() : cac(shared_inputs()) {}
+  static std::vector<InputField> shared_inputs();
+  bool has_context_files() const {
+    return cac.has("positions") || cac.has("groups") || cac.has("view");
+  }
 };
+
+// What cac declares, as far as it belongs to a whole collection.
+std::vector<InputField> MethodFiles::shared_inputs() {
+  std::vector<InputField> fields = find_method("cac")->make()->inputs();
+  std::erase_if(fields, [](const InputField& field) {
+    return field.name != "positions" && field.name != "images" && field.name != "groups" &&
+           field.name != "view";
+  });
+  for (InputField& field : fields) field.help = "for cac: " + field.help;
+  return fields;
+}
 
 template <class Visitor>
 void visit_fields(MethodFiles& o, Visitor&& v) {
-  v("positions", o.positions, anything(),
-    "for cac: file with the place of every row; the map shows rows there too");
-  v("images", o.images, anything(),
-    "for cac: file with the image of every row: neighbours are looked for within one image");
-  v("groups", o.groups, anything(),
-    "for cac: file with the groups: row numbers of samples, one group a line, or a .mtx matrix");
-  v("view", o.view, anything().repeated(),
-    "for cac: another view of the rows beside INPUT; give the flag once for each");
   v("model", o.model, anything(),
-    "for exemplar: run folder of milieu exemplar learn, whose distance its runs take");
+    "for exemplar: run folder of milieu exemplar learn, whose distance its runs use");
 }
 
 struct ExploreOptions {
-  InputOptions input;
+  InputSpec input;
   MethodFiles files;
   ServerOptions server;
   std::string runs;
@@ -76,7 +85,7 @@ struct ExploreOptions {
 };
 
 // The fields of INPUT that make sense for a whole collection.
-std::vector<Field> collection_fields(InputOptions& input) {
+std::vector<Field> collection_fields(InputSpec& input) {
   std::vector<Field> fields = fields_of(input);
   std::erase_if(fields,
                 [](const Field& field) { return field.name == "select" || field.name == "rows"; });
@@ -85,14 +94,8 @@ std::vector<Field> collection_fields(InputOptions& input) {
 
 #ifdef MILIEU_HAS_EXPLORER
 
-bool has_field(const std::vector<Field>& fields, std::string_view name) {
-  for (const Field& field : fields)
-    if (field.name == name) return true;
-  return false;
-}
-
 // How a child reads the same INPUT.
-std::vector<std::string> input_arguments(InputOptions& input) {
+std::vector<std::string> input_arguments(InputSpec& input) {
   std::vector<std::string> arguments = {input.path};
   for (const Field& field : collection_fields(input)) {
     const std::string value = to_text(field.get());
@@ -103,127 +106,110 @@ std::vector<std::string> input_arguments(InputOptions& input) {
   return arguments;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-// INPUT as cac reads it: the views in its place, or pictures by their keypoints unless other
-// company is given.
-std::vector<std::string> cac_arguments(InputOptions& input, const MethodFiles& files) {
+// INPUT as cac reads it: the views in its place, or images by their keypoints unless other
+// context files are given.
+std::vector<std::string> cac_arguments(InputSpec& input, const MethodFiles& files) {
   std::vector<std::string> arguments;
   for (const std::string& argument : input_arguments(input)) arguments.push_back(argument);
-  if (!files.view.empty()) {
+  if (files.cac.has("view")) {
     arguments.insert(arguments.begin(), "--view");
-    for (const std::string& path : lines_of(files.view))
+    for (const std::string& path : split_text(files.cac["view"], '\n'))
       arguments.insert(arguments.end(), {"--view", path});
   }
   const auto drop = [&](std::string_view flag) {
     const auto found = std::find(arguments.begin(), arguments.end(), flag);
     if (found != arguments.end()) arguments.erase(found, found + 2);
   };
-  if (!files.has_company())
+  if (!files.has_context_files())
     for (const char* flag : {"--feature", "--max-side", "--codebook"}) drop(flag);
-  for (const auto& [flag, path] :
-       {std::pair("--positions", files.positions), std::pair("--images", files.images),
-        std::pair("--groups", files.groups)})
-    if (!path.empty()) arguments.insert(arguments.end(), {flag, path});
+  for (const char* name : {"positions", "images", "groups"})
+    if (files.cac.has(name))
+      arguments.insert(arguments.end(), {fmt::format("--{}", name), files.cac[name]});
   return arguments;
 }
 
-std::vector<std::string> exemplar_arguments(InputOptions& input, const MethodFiles& files) {
+std::vector<std::string> exemplar_arguments(InputSpec& input, const MethodFiles& files) {
   std::vector<std::string> arguments = input_arguments(input);
   if (!files.model.empty()) arguments.insert(arguments.end(), {"--model", files.model});
   return arguments;
 }
 
-serve::MethodInfo method_info(const Command& command, ExploreOptions& options) {
-  const std::vector<Field> files = command.make_method()->file_fields();
+const char* need_name(MethodNeed need) {
+  return need == MethodNeed::Classes ? "classes" : "pictures";
+}
+
+serve::MethodInfo method_info(const MethodEntry& method, ExploreOptions& options) {
   serve::MethodInfo info;
-  info.name = command.name;
-  info.title = method_title(info.name);
-  info.summary = command.summary;
-  info.takes_context = has_field(files, "context_select");
-  info.takes_constraints = has_field(files, "memberships");
-  if (info.name == "icc") info.needs = {"classes"};
-  if (info.name == "dlgmm" || info.name == "topics") info.needs = {"pictures"};
-  if (info.name == "cac") {
-    if (!options.files.has_company()) info.needs = {"pictures"};
+  info.name = method.name;
+  info.title = method.title;
+  info.summary = method.summary;
+  for (const InputField& input : method.make()->inputs()) {
+    info.takes_context |= input.rule.kind == InputKind::Samples;
+    info.takes_constraints |= input.name == "memberships";
+  }
+  for (const MethodNeed need : method.needs) info.needs.emplace_back(need_name(need));
+  if (method.name == "topics") info.needs = {"pictures"};
+  if (method.name == "cac") {
+    if (!options.files.has_context_files()) info.needs = {"pictures"};
     info.input_arguments = cac_arguments(options.input, options.files);
   }
-  if (info.name == "exemplar")
+  if (method.name == "exemplar")
     info.input_arguments = exemplar_arguments(options.input, options.files);
-  info.make_fields = [make = command.make_method] {
-    std::shared_ptr<Method> method = make();
-    std::vector<Field> fields = method->option_fields();
-    return serve::OptionFields{method, std::move(fields)};
+  info.make_fields = [&method] {
+    std::shared_ptr<Method> made = method.make();
+    std::vector<Field> fields = made->option_fields();
+    return serve::OptionFields{made, std::move(fields)};
   };
   return info;
 }
 
 // A folder of the cache for everything about one collection.
-std::string collection_place(InputOptions& input, const MethodFiles& files) {
+std::string collection_place(InputSpec& input, const MethodFiles& files) {
   namespace fs = std::filesystem;
   std::error_code error;
   fs::path path = fs::canonical(input.path, error);
   if (error) path = input.path;
-  uint64_t hash = 14695981039346656037U;
   std::string key = path.string();
   for (const Field& field : collection_fields(input))
     if (field.name != "path") key += "\n" + to_text(field.get());
-  for (const std::string& file : {files.positions, files.images, files.groups, files.view})
-    if (!file.empty()) key += "\n" + file;
-  for (const unsigned char c : key) hash = (hash ^ c) * 1099511628211U;
-  return fmt::format("{}/explore/{}-{:016x}", cache_folder(), path.filename().string(), hash);
+  for (const char* name : {"positions", "images", "groups", "view"})
+    if (files.cac.has(name)) key += "\n" + files.cac[name];
+  return fmt::format("{}/explore/{}-{}", cache_folder(), path.filename().string(),
+                     hex(hash_text(key)));
 }
 
-serve::CollectionOptions load_collection(ExploreOptions& options, Session& session) {
+CollectionOptions load_collection(ExploreOptions& options, Session& session) {
   ProgressMonitor monitor(session, "explore");
-  monitor.announce("reading " + options.input.path);
-  LoadOptions load;
-  load.labels_path = options.input.labels;
-  load.label_column = options.input.label_column;
-  load.num_threads = options.server.num_threads;
-  const PictureOptions pictures{.feature = options.input.feature,
-                                .max_side = options.input.max_side,
-                                .codebook = options.input.codebook,
-                                .vocabulary_folder = {}};
-  PictureInput loaded = load_input(options.input.path, pictures, load, monitor, session);
-  const ImageSize size = image_size_of(loaded.data, options.input.image_size);
-  serve::CollectionOptions collection;
-  collection.data = std::move(loaded.data);
-  collection.root = loaded.root;
-  collection.feature = loaded.feature;
+  monitor.on_stage(RunStage::Reading, options.input.path);
+  InputSpec spec = options.input;
+  Input input = read_rows(spec, options.server.num_threads, "", monitor);
+  const ImageSize size = image_size_of(input.data, spec.image_size);
+  CollectionOptions collection;
+  collection.data = std::move(input.data);
+  collection.root = input.images.root;
+  collection.feature = input.images.feature;
   collection.image_width = size.width;
   collection.image_height = size.height;
   return collection;
 }
 
-// What cac is told beside the rows, for the page.
-void add_company(const ExploreOptions& options, serve::CollectionOptions& collection) {
-  const MethodFiles& files = options.files;
-  RowFiles rows(options.input.path, collection.data);
-  if (!files.positions.empty()) {
-    const Points places = rows.matrix(files.positions);
+// Positions and groups of the rows, for the page.
+void add_context_files(const ExploreOptions& options, CollectionOptions& collection) {
+  const InputFiles& files = options.files.cac;
+  const RowFiles rows(options.input.path, collection.data);
+  if (files.has("positions")) {
+    const Points places = rows.matrix(files["positions"]);
     for (int64_t i = 0; i < places.rows(); ++i)
       for (int64_t axis = 0; axis < 2; ++axis)
         collection.positions.push_back(axis < places.cols() ? places.view()(i, axis) : 0);
   }
-  if (!files.groups.empty() && files.view.empty())
-    collection.groups = load_groups(files.groups, collection.data.points.rows());
+  if (files.has("groups") && !files.has("view"))
+    collection.groups = load_groups(files["groups"], collection.data.points.rows());
   if (is_feature_folder(options.input.path))
     collection.keypoint_side = open_feature_folder(options.input.path).max_side;
 }
 
-bool is_folder_of_pictures(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_directory(path, error) && !is_feature_folder(path) &&
-         !std::filesystem::is_directory(path + "/.milieu", error);
-}
-
-// Does its best; the address is printed in any case.
+// May fail silently; the address is printed in any case.
 void open_browser(const std::string& address) {
   if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY")) return;
   for (const char* program : {"/usr/bin/xdg-open", "/usr/local/bin/xdg-open"})
@@ -233,7 +219,7 @@ void open_browser(const std::string& address) {
     }
 }
 
-// A run folder holds no rows to explore: says what to open instead.
+// A run folder holds no rows to explore: names what to open instead.
 void refuse_run_folder(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_regular_file(path + "/summary.json", error) &&
@@ -245,18 +231,18 @@ void refuse_run_folder(const std::string& path) {
 
 int run_explore(ExploreOptions& options, Session& session) {
   refuse_run_folder(options.input.path);
-  if (is_folder_of_pictures(options.input.path) && options.input.feature.empty())
+  if (is_image_folder(options.input.path) && options.input.feature.empty())
     options.input.feature = kDefaultFeature;
   serve::ExplorerOptions explorer_options;
   explorer_options.collection = load_collection(options, session);
-  add_company(options, explorer_options.collection);
+  add_context_files(options, explorer_options.collection);
   const std::string place = collection_place(options.input, options.files);
   explorer_options.collection.cache_folder = place;
   explorer_options.input_arguments = input_arguments(options.input);
   explorer_options.runs.folder = options.runs.empty() ? place + "/runs" : options.runs;
   explorer_options.runs.program = "/proc/self/exe";
-  for (const Command& command : commands())
-    if (command.make_method) explorer_options.methods.push_back(method_info(command, options));
+  for (const MethodEntry& method : methods())
+    explorer_options.methods.push_back(method_info(method, options));
 
   const Interrupt::Keeping keeping(session.interrupt);
   session.interrupt.set_quiet(true);
@@ -292,15 +278,15 @@ RunCommand declare_explore(Flags& flags) {
   auto options = std::make_shared<ExploreOptions>();
   const std::vector<Field> inputs = collection_fields(options->input);
   flags.field_argument("INPUT", inputs[0],
-                       "what to explore: a folder of pictures (sub-folders are classes) or of "
-                       "features, or a file of numbers, samples as rows");
+                       "what to explore: an image folder (sub-folders are classes), a feature folder, "
+                       "or a file of numbers, samples as rows");
   for (size_t i = 1; i < inputs.size(); ++i)
     flags.field(inputs[i], input_value_name(inputs[i]), kInput);
-  for (const Field& field : fields_of(options->files))
-    flags.field(field, field.name == "model" ? "DIR" : "FILE", kMethods);
+  for (const Field& field : options->files.cac.fields()) flags.field(field, "FILE", kMethods);
+  flags.field(fields_of(options->files)[0], "DIR", kMethods);
   for (const Field& field : fields_of(options->server)) flags.field(field, "N", kServer);
   flags.text("--runs", options->runs, "DIR",
-             "where runs are kept (default: in the cache, a folder for each collection)", kServer);
+             "where runs are kept (default: in the cache, one folder per collection)", kServer);
   flags.boolean("--no-browser", options->no_browser, "only print the address", kServer);
   return [options, &flags](Session& session) {
     flags.apply_given();
@@ -312,9 +298,8 @@ RunCommand declare_explore(Flags& flags) {
 
 constexpr const char* kExample =
     "  milieu explore photos\n"
-    "    opens a page on this machine: choose a class, choose what it is told apart from, and "
-    "look\n"
-    "    at the split. Pictures are described by gist unless --feature names something else.\n"
+    "    opens a page on this machine: choose a class, choose what to compare it with, and look\n"
+    "    at the split. Images are described by gist unless --feature names something else.\n"
     "  milieu explore digits.npy --labels digits_labels.npy --image-size 16x16 --no-browser\n"
     "    only prints the address. Runs stay in a folder of their own: the next start has them.\n";
 
@@ -322,7 +307,7 @@ constexpr const char* kExample =
 
 Command explore_command() {
   return {.name = "explore",
-          .summary = "see a set fall apart, in a browser",
+          .summary = "see how a set splits, in a browser",
           .example = kExample,
           .declare = declare_explore};
 }
