@@ -3,7 +3,7 @@
 //
 //   template <class Visitor>
 //   void visit_fields(KMeansOptions& o, Visitor&& v) {
-//     v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many clusters");
+//     v("num_clusters", o.num_clusters, at_least(1).alias("k"), "number of clusters");
 //   }
 //
 // and everything else follows from it: command line flags, JSON in and out, range checks, the docs

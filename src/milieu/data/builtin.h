@@ -12,9 +12,9 @@ namespace milieu {
 
 inline constexpr int kBuiltinImageSide = 24;
 
-// Grey pictures of simple shapes, kBuiltinImageSide pixels a side, a row each, values in [0, 1]:
+// Grey images of simple shapes, kBuiltinImageSide pixels a side, a row each, values in [0, 1]:
 // white figures on black, anti-aliased. Eight classes (bar, crescent, cross, disc, ring, square,
-// star, triangle) with `num_per_class` >= 1 pictures each, in mixed order. Every picture has its
+// star, triangle) with `num_per_class` >= 1 images each, in mixed order. Every image has its
 // own position, size, rotation, contrast and noise, so that pixels alone tell the classes apart
 // only in part: bars lie in any direction, squares and discs share most of their pixels.
 Dataset make_builtin_shapes(uint64_t seed, int num_per_class = 100);

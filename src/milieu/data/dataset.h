@@ -43,7 +43,7 @@ struct LoadOptions {
 // parallel, to look for NaN and Inf: for 2 GB that is the time of reading 2 GB.
 Dataset load_dataset(const std::string& path, const LoadOptions& options = {});
 
-// The same from rows that are in memory already (features of pictures): joins the label file,
+// The same from rows that are in memory already (features of images): joins the label file,
 // applies the selection. `labels` are what the data itself says, `names` one a row; both may be
 // empty. Label columns do not exist here; NaN and Inf are not looked for.
 Dataset make_dataset(Points points, Labels labels, std::vector<std::string> names,

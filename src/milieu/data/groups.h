@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups: which samples occur together (the words of a picture, the views of an object). Two kinds
+// Groups: which samples occur together (the words of an image, the views of an object). Two kinds
 // of files:
 //
 // Text, one group a line: row numbers of samples, counted from 0, separated by blanks or commas,

@@ -36,9 +36,9 @@ ImageFolder list_image_folder(const std::string& root);
 // Empty lines are left out. Throws IoError, and DataError when no image is named.
 ImageFolder list_images_in(const std::string& list_path);
 
-// Labels from the names of class folders, one a picture; "" is no class (-1). Unlike labels in
+// Labels from the names of class folders, one an image; "" is no class (-1). Unlike labels in
 // files, names stay as they are: "001" is not "1". They are sorted by number when all of them are
-// whole numbers, else by their bytes. Empty when no picture has a class.
+// whole numbers, else by their bytes. Empty when no image has a class.
 Labels labels_from_classes(const std::vector<std::string>& classes);
 
 // By extension, in any case: jpg jpeg jpe png bmp dib tif tiff webp pgm ppm pbm pnm jp2.

@@ -60,7 +60,7 @@ std::optional<std::vector<int64_t>> whole_numbers(
     values.push_back(value.value_or(0));
   }
   if (fraction)
-    throw DataError(fmt::format("{}: label is {}, must be a whole number or a text",
+    throw DataError(fmt::format("{}: label is {}, must be a whole number or text",
                                 place_of_text(*fraction), printable(texts[*fraction])));
   return values;
 }

@@ -36,7 +36,7 @@ struct AgglomerativeOptions {
 
 template <class Visitor>
 void visit_fields(AgglomerativeOptions& o, Visitor&& v) {
-  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many clusters");
+  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "number of clusters");
   v("distance_threshold", o.distance_threshold, at_least(0),
     "above 0: merge clusters up to this distance instead of down to num_clusters");
   v("linkage", o.linkage,

@@ -201,7 +201,7 @@ Matrix<double> cluster_probabilities(const MultinomialsModel& model, FloatView c
   for (int64_t i = 0; i < model.words.size(); ++i) is_valid = is_valid && model.words.data()[i] > 0;
   if (!is_valid)
     throw DataError(
-        "multinomials model: one weight >= 0 a cluster and words above 0 must be there");
+        "multinomials model: must have one weight of at least 0 per cluster, and words above 0");
   Matrix<double> shares(counts.rows(), model.words.rows());
   expect(model, counts, shares, num_threads);
   return shares;

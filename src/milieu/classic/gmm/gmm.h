@@ -33,7 +33,7 @@ struct GmmOptions {
   GmmCovariance covariance = GmmCovariance::Diagonal;  // more freedom needs more samples
   int num_restarts = 1;          // independent starts; the highest log-likelihood is kept
   int max_iterations = 100;      // EM rounds of one restart
-  double rel_tolerance = 1e-5;   // stop when the log-likelihood rises by less than this share of
+  double rel_tolerance = 1e-5;   // stop when the log-likelihood rises by less than this fraction of
                                  // max(|log-likelihood|, total weight); 0: always max_iterations
   double regularization = 1e-6;  // least variance, as a share of each feature's variance over all
                                  // samples; larger keeps components from shrinking onto few samples
@@ -44,7 +44,7 @@ struct GmmOptions {
 
 template <class Visitor>
 void visit_fields(GmmOptions& o, Visitor&& v) {
-  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many components");
+  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "number of components");
   v("covariance", o.covariance,
     one_of<GmmCovariance>({{"spherical", GmmCovariance::Spherical},
                            {"diagonal", GmmCovariance::Diagonal},
@@ -52,15 +52,15 @@ void visit_fields(GmmOptions& o, Visitor&& v) {
                            {"tied", GmmCovariance::Tied}}),
     "shape of the covariances; tied is one full matrix for all components");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
-    "independent starts; the best is kept");
-  v("max_iterations", o.max_iterations, at_least(1), "limit of EM rounds for one start");
+    "independent restarts; the best is kept");
+  v("max_iterations", o.max_iterations, at_least(1), "maximum EM iterations per restart");
   v("rel_tolerance", o.rel_tolerance, at_least(0),
-    "stop when the log-likelihood rises by less than this share; 0 runs max_iterations");
+    "stop when the log-likelihood rises by less than this fraction; 0 runs max_iterations");
   v("regularization", o.regularization, between(1e-12, 1),
-    "least variance of a component, as a share of each feature's variance over all samples");
+    "smallest variance of a component, as a fraction of each feature's variance over all samples");
   v("init", o.init, one_of<GmmInit>({{"k-means", GmmInit::KMeans}, {"random", GmmInit::Random}}),
-    "where the first means come from: a k-means run or random samples");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+    "how the first means are found: by a k-means run or as random samples");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 

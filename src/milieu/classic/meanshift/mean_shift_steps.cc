@@ -77,7 +77,7 @@ std::vector<int> bin_seeds(FloatView points, double bandwidth, int min_bin_size)
     if (static_cast<int>(bin.size()) >= min_bin_size) seeds.push_back(central_row(points, bin));
   }
   require(!seeds.empty(), [&] {
-    return fmt::format("min_bin_size is {}, the fullest bin has {} samples: take at most {}",
+    return fmt::format("min_bin_size is {}, the fullest bin has {} samples: use at most {}",
                        min_bin_size, largest, largest);
   });
   std::sort(seeds.begin(), seeds.end());

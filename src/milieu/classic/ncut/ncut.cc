@@ -47,7 +47,7 @@ void check(const NcutInput& input, const NcutOptions& options) {
   check_points(input.points);
   const int64_t n = input.points.rows();
   require(options.num_clusters <= n, [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples: take at most {}",
+    return fmt::format("num_clusters is {}, there are only {} samples: use at most {}",
                        options.num_clusters, n, n);
   });
   const double gigabytes = internal::graph_gigabytes(n, options.num_neighbors);
@@ -225,10 +225,10 @@ void warn_of_components(int num_components, int k, std::vector<std::string>& war
       num_components == k  ? "each is a cluster"
       : num_components < k ? "some of them are split"
                            : "the largest are the clusters, the others join the nearest of them";
-  warnings.push_back(fmt::format(
-      "the graph has {} components without an edge between them: {}; join more neighbors or take a "
-      "larger bandwidth to connect them",
-      num_components, consequence));
+  warnings.push_back(
+      fmt::format("the graph has {} components without an edge between them: {}; join more "
+                  "neighbors or use a larger bandwidth to connect them",
+                  num_components, consequence));
 }
 
 // Labels by the first rule of Conventions that applies.

@@ -40,7 +40,7 @@ class PnmReader {
 
  private:
   [[noreturn]] void fail_truncated() const {
-    throw DataError("ends before its picture is complete (a truncated PBM, PGM or PPM)");
+    throw DataError("ends before its image is complete (a truncated PBM, PGM or PPM)");
   }
 
   // Before memory is taken: each sample has at least one byte, bits are packed by rows.

@@ -65,7 +65,7 @@ void copy_patches(const Matrix<float>& image, int64_t margin, int64_t radius, in
 }
 
 // responses(j, ...) of pixels (first + j step, y), group after group; a few at a time, because the
-// patches are much larger than the picture.
+// patches are much larger than the image.
 void respond_row(const Matrix<float>& image, int64_t margin, const std::vector<FilterGroup>& bank,
                  int64_t y, int64_t first, int64_t step, Matrix<float>& buffer,
                  MatrixView<float> responses) {
