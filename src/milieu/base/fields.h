@@ -7,7 +7,7 @@
 //   }
 //
 // and everything else follows from it: command line flags, JSON in and out, range checks, the docs
-// table, bindings, the explorer's form. All of them work on the type-erased list
+// table, bindings, the explorer's form. They all work on the type-erased list
 // `fields_of(options)`.
 #pragma once
 
@@ -36,10 +36,11 @@ struct FieldRule {
   bool min_is_excluded = false;
   std::vector<std::string> aliases;  // "k" is the flag -k, longer ones are --alias
   bool is_advanced = false;          // folded away in the explorer's form, last in --help
-  std::string word;                  // a word that may stand for `word_value` ("auto"); empty: none
-  double word_value = 0;             // allowed whatever the range
+  std::string word;       // what users may write for `word_value` ("auto"); empty: nothing
+  double word_value = 0;  // allowed whatever the range
 
-  bool is_repeated = false;  // texts only: the flag may be given again, values stand in lines
+  bool is_repeated =
+      false;  // texts only: the flag may be given again, values are separated by line breaks
 
   FieldRule repeated() && {
     is_repeated = true;

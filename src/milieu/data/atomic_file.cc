@@ -106,7 +106,7 @@ void AtomicFile::keep_older_permissions() {
 }
 
 // After a power failure the new name is there too. Not every file system can do this, and the file
-// itself is complete by now: a failure is no reason to report one.
+// itself is complete by now: a failure here is not reported.
 void AtomicFile::sync_folder() {
   const int fd = ::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;

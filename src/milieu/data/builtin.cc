@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A figure is a signed distance to its outline (negative inside) in its own coordinates, where it
 // is about 2 units across; a pixel is as white as the figure covers it, taken from the distance of
-// its centre in pixels. Every sample has a random stream of its own.
+// its centre in pixels. Every sample has its own random stream.
 #include "milieu/data/builtin.h"
 
 #include <fmt/format.h>

@@ -46,7 +46,7 @@ std::vector<std::string> names_of(const ClassValues& classes) {
   return names;
 }
 
-// All texts as whole numbers, or nothing when one is no number. A fraction among numbers only is
+// All texts as whole numbers, or nothing when one is not a number. A fraction among numbers only is
 // refused; `place_of_text` says where the text first stands.
 std::optional<std::vector<int64_t>> whole_numbers(
     const std::vector<std::string>& texts,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoded image, upright (EXIF orientation applied), 8 bits a channel. Everything in this
+// A decoded image, upright (EXIF orientation applied), 8 bits per channel. Everything in this
 // module works on it; decode.h makes it from a file.
 #pragma once
 

@@ -17,12 +17,12 @@ namespace milieu {
 enum class WordWeight { Count, TfIdf };
 enum class WordNorm { None, L1, L2 };
 
-// How local descriptors become one vector an image.
+// How local descriptors become one vector per image.
 struct WordOptions {
   int num_words = 200;   // size of the codebook; larger: finer words, sparser histograms
   std::string codebook;  // a codebook made elsewhere: .npy, or a run folder; "": learned here
   int64_t num_samples = 100'000;  // descriptors, from at most 400 images, the codebook comes from
-  int pca = 0;  // descriptors are reduced to so many dimensions first; 0: not at all
+  int pca = 0;  // descriptors are reduced to this many dimensions first; 0: not at all
   WordWeight weight = WordWeight::Count;
   WordNorm norm = WordNorm::L1;
   int pyramid_levels = 1;  // spatial pyramid: level l cuts the image into 2^l x 2^l cells
@@ -52,7 +52,7 @@ void visit_fields(WordOptions& o, Visitor&& v) {
 // What turns descriptors into words; learned once, then the same for every image.
 struct Vocabulary {
   Pca pca;            // components empty: none
-  KMeansModel words;  // one a row
+  KMeansModel words;  // one per row
 
   int64_t size() const { return words.centers.rows(); }
 };

@@ -60,7 +60,7 @@ struct AgglomerativeInput {
 struct AgglomerativeModel {
   static constexpr std::string_view kKind = "agglomerative";
   static constexpr int kFormatVersion = 1;
-  // (n - 1) x 4, one merge a row in ascending order of height, in SciPy's linkage convention: the
+  // (n - 1) x 4, one merge per row in ascending order of height, in SciPy's linkage convention: the
   // two clusters (smaller number first), their distance, the size of the new cluster. Numbers below
   // n are samples, n + i is the cluster that row i makes. A stopped run has fewer rows.
   Matrix<double> tree;

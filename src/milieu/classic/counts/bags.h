@@ -18,14 +18,14 @@ namespace milieu {
 enum class BagWeighting { LogCounts, TfIdf };
 
 const char* to_string(BagWeighting weighting);
-BagWeighting bag_weighting_from(std::string_view word);  // throws DataError for another word
+BagWeighting bag_weighting_from(std::string_view word);  // throws DataError for any other name
 
 struct BagsOptions {
   int num_clusters = 8;
   BagWeighting weighting = BagWeighting::LogCounts;
-  int num_bands = 1;            // bags that stand side by side in a row, each weighted by itself
-  int num_restarts = 10;        // independent starts; the lowest objective is kept
-  int max_iterations = 300;     // rounds of k-means of one start
+  int num_bands = 1;            // bags side by side in a row, each weighted separately
+  int num_restarts = 10;        // independent restarts; the lowest objective is kept
+  int max_iterations = 300;     // k-means iterations per restart
   double rel_tolerance = 1e-4;  // stop when the objective falls by less than this fraction
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it

@@ -110,7 +110,7 @@ JsomResult fit_jsom(const JsomInput& input, const JsomOptions& options, Monitor&
   check_counts(input.counts);
   check_num_clusters(options.num_clusters, input.counts);
   JsomResult result;
-  JsomRun best = best_start(
+  JsomRun best = best_restart(
       options.num_restarts,
       [&](int restart) { return run_jsom(input.counts, options, restart, watch, monitor); },
       result.summary, monitor);

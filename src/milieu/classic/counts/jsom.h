@@ -19,7 +19,7 @@ struct JsomOptions {
   int num_clusters = 8;         // J
   int num_topics = 100;         // K; [Xie15] has 100
   double word_prior = 0.05;     // eta: Dirichlet prior of a topic's words
-  int num_restarts = 1;         // independent starts; the highest bound is kept
+  int num_restarts = 1;         // independent restarts; the highest bound is kept
   int max_iterations = 100;     // rounds over all rows
   double rel_tolerance = 1e-5;  // stop when the bound rises by less than this fraction
   uint64_t seed = 1;

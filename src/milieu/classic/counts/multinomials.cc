@@ -180,7 +180,7 @@ MultinomialsResult fit_multinomials(const MultinomialsInput& input,
   check_num_clusters(options.num_clusters, input.counts);
   const Matrix<float> roots = root_frequencies(input.counts);
   MultinomialsResult result;
-  Attempt best = best_start(
+  Attempt best = best_restart(
       options.num_restarts,
       [&](int restart) { return attempt(input.counts, roots, options, restart, watch, monitor); },
       result.summary, monitor);

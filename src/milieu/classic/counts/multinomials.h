@@ -17,7 +17,7 @@ namespace milieu {
 struct MultinomialsOptions {
   int num_clusters = 8;
   double smoothing = 0.1;  // added to the count of each word in each cluster (a Dirichlet prior)
-  int num_restarts = 5;    // independent starts; the highest objective is kept
+  int num_restarts = 5;    // independent restarts; the highest objective is kept
   int max_iterations = 300;
   double rel_tolerance = 1e-7;  // stop when the objective rises by less than this fraction
   uint64_t seed = 1;

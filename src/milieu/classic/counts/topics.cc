@@ -120,7 +120,7 @@ TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, 
   check_counts(input.counts, is_gibbs);
   check_num_clusters(options.num_clusters, input.counts);
   TopicsResult result;
-  TopicsRun best = best_start(
+  TopicsRun best = best_restart(
       options.num_restarts,
       [&](int restart) {
         return (is_gibbs ? run_gibbs : run_variational)(input.counts, options, restart,

@@ -21,9 +21,9 @@ struct TopicsOptions {
   int num_clusters = 8;  // K, topics
   TopicsInference inference = TopicsInference::Variational;
   double topic_prior =
-      0.05;  // alpha: Dirichlet prior of a row's topics; smaller, fewer topics a row
+      0.05;  // alpha: Dirichlet prior of a row's topics; smaller gives fewer topics per row
   double word_prior = 0.05;     // eta: Dirichlet prior of a topic's words
-  int num_restarts = 3;         // independent starts; the highest objective is kept
+  int num_restarts = 3;         // independent restarts; the highest objective is kept
   int max_iterations = 200;     // rounds over all rows
   double rel_tolerance = 1e-5;  // variational: stop when the bound rises by less than this fraction
   uint64_t seed = 1;

@@ -16,7 +16,7 @@
 
 namespace milieu {
 
-// The shape that every component's covariance takes: s I, diag(s_1 .. s_d), any matrix of its own,
+// The shape that every component's covariance takes: s I, diag(s_1 .. s_d), its own matrix,
 // or one matrix shared by all components.
 enum class GmmCovariance { Spherical, Diagonal, Full, Tied };
 
@@ -31,8 +31,8 @@ enum class GmmInit { KMeans, Random };
 struct GmmOptions {
   int num_clusters = 8;  // components, k; at most the number of samples
   GmmCovariance covariance = GmmCovariance::Diagonal;  // more freedom needs more samples
-  int num_restarts = 1;          // independent starts; the highest log-likelihood is kept
-  int max_iterations = 100;      // EM rounds of one restart
+  int num_restarts = 1;          // independent restarts; the highest log-likelihood is kept
+  int max_iterations = 100;      // EM iterations of one restart
   double rel_tolerance = 1e-5;   // stop when the log-likelihood rises by less than this fraction of
                                  // max(|log-likelihood|, total weight); 0: always max_iterations
   double regularization = 1e-6;  // least variance, as a share of each feature's variance over all
@@ -64,7 +64,7 @@ void visit_fields(GmmOptions& o, Visitor&& v) {
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 
-// What predicts for new samples. A component of weight 0 is empty: it wins no sample.
+// What predicts for new samples. A component of weight 0 is empty: it gets no sample.
 struct GmmModel {
   static constexpr std::string_view kKind = "gmm";
   static constexpr int kFormatVersion = 1;
@@ -110,7 +110,7 @@ struct GmmResult {
 GmmResult fit_gmm(const GmmInput& input, const GmmOptions& options,
                   Monitor& monitor = silent_monitor());
 
-// The three below throw DataError for a model whose arrays do not fit each other and for points
+// The three below throw DataError for a model whose arrays do not match and for points
 // that are not finite, InvalidArgument for points of another width.
 
 // The most probable component of each row; ties go to the lowest index.

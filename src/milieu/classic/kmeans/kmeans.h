@@ -18,8 +18,8 @@ enum class KMeansInit { PlusPlus, Random };
 
 struct KMeansOptions {
   int num_clusters = 8;         // k; at most the number of samples
-  int num_restarts = 10;        // independent starts; the lowest objective is kept
-  int max_iterations = 300;     // assignment + update rounds of one restart
+  int num_restarts = 10;        // independent restarts; the lowest objective is kept
+  int max_iterations = 300;     // assignment + update iterations of one restart
   double rel_tolerance = 1e-4;  // stop when the objective falls by less than this fraction; 0: run
                                 // until no label changes
   KMeansInit init = KMeansInit::PlusPlus;

@@ -21,10 +21,10 @@ enum class KModesInit { PlusPlus, Random };
 
 struct KModesOptions {
   int num_clusters = 8;      // k; at most the number of samples
-  int num_restarts = 10;     // independent starts; the lowest objective is kept
-  int max_iterations = 300;  // assignment + vote rounds of one restart
+  int num_restarts = 10;     // independent restarts; the lowest objective is kept
+  int max_iterations = 300;  // assignment + vote iterations of one restart
   double rel_tolerance = 0;  // stop when the objective falls by less than this fraction; 0: run
-                             // until it falls no more
+                             // until it no longer falls
   KModesInit init = KModesInit::PlusPlus;
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it

@@ -145,7 +145,7 @@ bool move_seeds(const NeighborIndex& index, FloatView points, const ShiftKernel&
       .num_threads = 1, .is_sorted = false, .max_num_pairs = std::numeric_limits<int64_t>::max()};
   std::atomic<bool> is_complete = true;
   const auto move_block = [&](const Block& block) {
-    Monitor quiet = monitor;  // asked, but not told: this is not the calling thread
+    Monitor quiet = monitor;  // no reports: this is not the calling thread
     Matrix<float> positions(block.size(), points.cols());
     for (int64_t i = 0; i < block.size(); ++i)
       std::copy_n(seeds.positions.row(moving[block.begin + i]), points.cols(), positions.row(i));

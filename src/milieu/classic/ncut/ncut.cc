@@ -153,7 +153,7 @@ void cluster_embedding(const AffinityGraph& graph, const NcutOptions& options, M
     kmeans.rel_tolerance = options.rel_tolerance;
     kmeans.seed = random.child(r).next_bits() >> 1;  // fits a signed integer too, for JSON
     kmeans.num_threads = options.num_threads;
-    Monitor quiet = monitor;  // asked, but not told of the rounds
+    Monitor quiet = monitor;  // can be asked to stop, but gets no reports
     KMeansInput input;
     input.points = result.model.embedding;
     const KMeansResult start = fit_kmeans(input, kmeans, quiet);

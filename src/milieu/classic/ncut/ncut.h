@@ -25,11 +25,11 @@ struct NcutOptions {
   int num_neighbors = 20;       // each sample is joined to this many nearest ones (and to those
                                 // that it is near to); 0: to all, in quadratic memory
   int num_restarts = 10;        // k-means restarts in the embedding; the lowest cut is kept
-  int max_iterations = 300;     // rounds of one k-means start
-  double rel_tolerance = 1e-4;  // of one k-means start
+  int max_iterations = 300;     // k-means iterations per restart
+  double rel_tolerance = 1e-4;  // of one k-means restart
   int max_eigen_iterations = 1000;  // restarts of the Lanczos method
   double eigen_tolerance = 1e-8;    // relative residual of an eigenvector
-  double max_memory_gb = 4;         // refuse when the affinities need more: 12 bytes a joined
+  double max_memory_gb = 4;         // refuse when the affinities need more: 12 bytes per joined
                                     // pair and direction, so 12 n^2 bytes when all are joined
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it

@@ -87,7 +87,7 @@ FirstLines first_lines(const CsvLayout& layout) {
   return lines;
 }
 
-// ",0,1,2": the header that pandas writes when columns have no names of their own.
+// ",0,1,2": the header that pandas writes when columns have no names.
 bool is_counted_header(const std::vector<Cell>& cells) {
   for (size_t j = 0; j < cells.size(); ++j)
     if (cells[j].text != (j == 0 ? std::string() : std::to_string(j - 1))) return false;

@@ -172,8 +172,8 @@ bool Extraction::is_listing_unchanged() const {
   return row == recorded_rows_.size();
 }
 
-// Features of the folder that nobody asked for now: left alone when the images are the same, else
-// brought up to date with the others, since all have the rows of one images.csv.
+// Features of the folder that were not requested this time: left alone when the images are the
+// same, else brought up to date with the others, since all have the rows of one images.csv.
 void Extraction::add_recorded_specs() {
   if (!record_) return;
   const bool is_same = is_listing_unchanged() && record_->max_side == options_.decode.max_side;
@@ -361,7 +361,7 @@ ExtractResult Extraction::run() {
   const Stopwatch watch;
   validate_options(options_);
   require(!specs_.empty(), "no feature was given: see the catalog in docs/features.md");
-  calm_opencv();
+  quiet_opencv();
   make_folder(out_);
   const FolderLock lock(out_, options_.waits, monitor_);
   remove_leftovers(out_);

@@ -3,15 +3,15 @@
 //
 //   images.csv                 path,class,width,height,hash
 //   features.json              parameters and versions
-//   NAME.npy                   one row an image, in the order of images.csv
+//   NAME.npy                   one row per image, in the order of images.csv
 //   NAME.descriptors.npy ...   of local features, with `patches`
 //   NAME.codebook.npy ...      of local features: what words are made with
-//   .milieu/                   what is needed to go on after a crash
+//   .milieu/                   what is needed to resume after a crash
 //
 // Work is never done twice: images are known by size and time, then by content; features by all
-// their parameters. A killed run (kill -9, power) goes on where it stopped. Memory does not depend
-// on the number of images. The numbers do not depend on threads, on interruptions or on what was
-// there before.
+// their parameters. A killed run (kill -9, power cut) resumes where it stopped. Memory does not
+// depend on the number of images. The numbers do not depend on threads, on interruptions or on what
+// was there before.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ struct ExtractOptions {
   // A folder with the vocabulary (NAME.codebook.npy, ...) that must be used: another folder of
   // features, or a run folder. "": learned from these images.
   std::string vocabulary_folder = {};
-  // Reads what the option `codebook` names; by default a file of numbers, one word a row.
+  // Reads what the option `codebook` names; by default a file of numbers, one word per row.
   std::function<Matrix<float>(const std::string& path)> read_codebook = {};
 };
 
@@ -51,7 +51,7 @@ void visit_fields(ExtractOptions& o, Visitor&& v) {
 struct ExtractResult {
   int64_t num_images = 0;                     // rows of the features
   int64_t num_computed = 0;                   // images that were decoded now
-  bool is_complete = true;                    // false: stopped; the same call goes on
+  bool is_complete = true;                    // false: stopped; the same call resumes
   std::vector<ImageFolder::Skipped> skipped;  // images that could not be read
   std::vector<std::string> warnings;
   double seconds = 0;

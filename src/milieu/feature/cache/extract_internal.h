@@ -40,7 +40,7 @@ struct FeatureTask {
 struct ImageResult {
   FileState state;
   std::string error;  // of a feature, or of reading: not remembered
-  // One a task; empty where the store has the image already.
+  // One per task; empty where the store has the image already.
   struct Rows {
     std::unique_ptr<LocalDescriptors> rows, patches;
   };
@@ -52,7 +52,7 @@ struct ImageResult {
 std::string descriptor_key(FeatureTask& task, const DecodeOptions& decode);
 
 // Gives the task its vocabulary: named by the options, kept from before, or learned from a sample
-// of the images. False when the monitor said stop.
+// of the images. False when the monitor asked to stop.
 bool find_vocabulary(FeatureTask& task, const std::vector<ImageItem>& items,
                      const std::string& root, const std::string& out, const ExtractOptions& options,
                      Monitor& monitor, std::vector<std::string>& warnings);

@@ -3,8 +3,8 @@
 // not read. Example:
 //
 //   const FeatureFolder folder = open_feature_folder("features");
-//   const Points points = folder.points("lbp");            // one row an image
-//   const PatchSet patches = folder.patches("dense-sift");  // many rows an image
+//   const Points points = folder.points("lbp");            // one row per image
+//   const PatchSet patches = folder.patches("dense-sift");  // many rows per image
 //   for (int64_t i = 0; i < patches.num_images(); ++i)
 //     use(patches.descriptors_of(i), patches.frames_of(i));
 #pragma once
@@ -28,7 +28,7 @@ struct PatchSet {
   struct Grid {
     int rows = 0, cols = 0;  // 0: no grid
   };
-  std::vector<Grid> grids;  // one an image
+  std::vector<Grid> grids;  // one per image
 
   int64_t num_images() const { return static_cast<int64_t>(offsets.size()) - 1; }
   FloatView descriptors_of(int64_t image) const {

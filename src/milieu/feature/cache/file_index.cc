@@ -18,7 +18,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Paths are bytes, JSON is UTF-8: what is none is written as if it were Latin-1 and read back so.
+// Paths are bytes, JSON is UTF-8: other bytes are written as if they were Latin-1 and read back
+// that way.
 std::string to_line(const std::string& image, const FileState& s) {
   Json bytes = Json::array();
   for (const char c : image) bytes.push_back(static_cast<unsigned char>(c));

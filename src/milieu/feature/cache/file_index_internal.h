@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known about the image files of a folder: size and time tell without reading whether a
-// file is the one that was seen before. Kept in a journal of one JSON line an image, appended as
+// What is known about the image files of a folder: size and time show without reading whether a
+// file is the one that was seen before. Kept in a journal of one JSON line per image, appended as
 // images are finished; a line that a crash cut off is forgotten.
 #pragma once
 
@@ -18,7 +18,7 @@ struct FileState {
   uint64_t hash = 0;  // of the content
   int width = 0;      // of the upright image in the file
   int height = 0;
-  std::string error;  // why it is no image; "" when it is one
+  std::string error;  // why it is not an image; "" when it is one
 
   bool is_same_file(const FileState& other) const {
     return bytes == other.bytes && mtime_ns == other.mtime_ns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 64-bit fingerprint of bytes (FNV-1a): tells changed files and parameters, not attackers.
+// A 64-bit fingerprint of bytes (FNV-1a): detects changed files and parameters, not attacks.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,6 @@ inline uint64_t hash_text(std::string_view text, uint64_t hash = kHashStart) {
 }
 
 std::string hex(uint64_t hash);                         // 16 digits
-bool parse_hex(std::string_view text, uint64_t& hash);  // false when it is none
+bool parse_hex(std::string_view text, uint64_t& hash);  // false when it is not one
 
 }  // namespace milieu::internal

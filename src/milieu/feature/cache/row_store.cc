@@ -126,7 +126,7 @@ void RowStore::take_finished(const std::vector<uint64_t>& hashes) {
                           static_cast<int>(grids[2 * i]), static_cast<int>(grids[2 * i + 1])});
 }
 
-// The journal's first line is the key; then "HASH ROWS COLS GRID_ROWS GRID_COLS ." an image. The
+// The journal's first line is the key; then "HASH ROWS COLS GRID_ROWS GRID_COLS ." per image. The
 // rows of an image are on disk before its line.
 void RowStore::read_part() {
   std::ifstream journal(journal_);

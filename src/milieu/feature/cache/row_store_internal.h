@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers of one feature, found by the content of the image they belong to. Rows lie in the
 // finished .npy files, or in a part file to which finished images are appended: a journal of one
-// line an image says where each ends, so that what a crash cut off is forgotten and nothing else.
+// line per image says where each ends, so that a crash loses only what it cut off.
 // assemble() makes new .npy files of both, in the order of the images. Rows are read when they
 // are asked for, so that memory does not grow with their number.
 #pragma once
@@ -50,7 +50,7 @@ struct StoreFiles {
 class RowStore {
  public:
   // `part` is the path of the part file, without its endings. Rows in a part of another key are
-  // thrown away.
+  // discarded.
   RowStore(StoreFiles files, std::string part, std::string key);
   ~RowStore();
   RowStore(const RowStore&) = delete;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images from files: JPEG, PNG, TIFF, WebP, BMP and PBM/PGM/PPM, told apart by their first bytes.
+// Images from files: JPEG, PNG, TIFF, WebP, BMP and PBM/PGM/PPM, recognised by their first bytes.
 // Files are read without trust: sizes are taken from the header and refused before any pixel is
 // decoded, damaged and truncated files are refused (never handed over half grey), decoders print
 // nothing.
 //
-// What becomes of unusual images: EXIF and TIFF orientation is applied; 16 bits a channel are
+// What becomes of unusual images: EXIF and TIFF orientation is applied; 16 bits per channel are
 // reduced to 8, palettes and CMYK become RGB, transparent pixels are laid on white; of several
 // pages or frames the first counts (an animated WebP is refused).
 #pragma once

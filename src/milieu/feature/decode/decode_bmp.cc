@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows bitmaps, uncompressed: 1, 4, 8 bits with a palette, 16, 24 and 32 bits, with or without
-// bit masks. Run-length coded ones are refused: nobody writes them.
+// bit masks. Run-length coded ones are refused: they are hardly ever written.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoders behind decode.h, one a format. Each takes the whole file and gives the image as it
+// The decoders behind decode.h, one per format. Each takes the whole file and gives the image as it
 // is stored together with its orientation.
 #pragma once
 
@@ -24,7 +24,7 @@ struct StoredImage {
   int orientation = 1;
 };
 
-// All of them throw DataError with a sentence that goes on after "NAME: ".
+// All of them throw DataError with a sentence that continues "NAME: ".
 StoredImage decode_jpeg(const DecodeJob& job);
 StoredImage decode_png(const DecodeJob& job);
 StoredImage decode_tiff(const DecodeJob& job);

@@ -6,10 +6,10 @@
 //  2. Contrast is evened out: L = log(1 + grey), mirrored at the edges by at least an eighth of the
 //  side;
 //     H = L - g(L), out = H / (0.2 + sqrt(g(H^2))), where g is a Gaussian low-pass filter whose
-//     transfer function exp(-f^2 ln 2 / 16) halves at 4 cycles an image.
+//     transfer function exp(-f^2 ln 2 / 16) halves at 4 cycles per image.
 //  3. Filter (s, d) has the transfer function exp(-3.5 (f / c_s - 1)^2) exp(-pi D^2/16 t^2) at
-//     frequency f (cycles a pixel) and angle t from direction pi d / D, with c_s = 0.3 / 1.85^s; D
-//     is num_directions. It passes one side of the spectrum, so responses are complex and their
+//     frequency f (cycles per pixel) and angle t from direction pi d / D, with c_s = 0.3 / 1.85^s;
+//     D is num_directions. It passes one side of the spectrum, so responses are complex and their
 //     length is the local energy.
 //  4. A number of the descriptor is the mean energy of a filter over a block: scale slowest, then
 //     direction, then block row, then block column.

@@ -22,7 +22,7 @@ struct SparseSiftOptions {
   int max_num_keypoints = 0;         // the strongest; 0: all
   double contrast_threshold = 0.04;  // weaker extrema are left out; smaller: more keypoints
   double edge_threshold = 10;        // longer edges are left out; larger: more keypoints
-  bool upright = false;              // all angles 0: descriptors tell turned patches apart
+  bool upright = false;              // all angles 0: rotated patches get different descriptors
   bool root = false;                 // RootSIFT [Arandjelovic12]
 };
 

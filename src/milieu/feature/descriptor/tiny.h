@@ -13,8 +13,8 @@ namespace milieu {
 
 struct TinyOptions {
   int size = 16;           // side in pixels; larger: more detail, less tolerance of shifts
-  bool color = false;      // three values a pixel instead of the grey value
-  bool normalize = false;  // mean 0 and norm 1: brightness and contrast do not count
+  bool color = false;      // three values per pixel instead of the grey value
+  bool normalize = false;  // mean 0 and norm 1: brightness and contrast have no effect
 };
 
 template <class Visitor>

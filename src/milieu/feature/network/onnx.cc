@@ -92,7 +92,7 @@ class Onnx : public Feature {
     for (const double value : std_)
       if (value == 0) throw InvalidArgument("std is 0, must not be 0");
     model_ = read_image_file(path_);  // the bytes of any file
-    internal::calm_opencv();
+    internal::quiet_opencv();
     nets_.push_back(make_net());
     check_output(
         run(cv::Mat(std::vector<int>{1, 3, options_.size, options_.size}, CV_32F, cv::Scalar(0))));
