@@ -12,13 +12,21 @@
 #
 # An ISA source is compiled for x86-64, x86-64-v3 and x86-64-v4 with MILIEU_ISA set to baseline, v3
 # or v4; it must put everything into `namespace MILIEU_ISA` and include no header with inline code
-# that other files compile too (no Eigen, no <vector>): the linker could pick the wrong copy.
+# that other files compile too (no Eigen, no <vector>): the linker could pick the wrong copy. Vectors
+# and exp come from linalg/simd.h and linalg/simd_exp.h.
 
 set(MILIEU_ISAS baseline)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND MILIEU_ISAS v3 v4)
 endif()
 set(MILIEU_ISA_FLAGS_v3 -march=x86-64-v3)
+# GCC 12 copies vectors of several registers through memory in halves of a register by default, and
+# every load of a whole one then waits: a factor of three in the loops of dlgmm.
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag("-march=x86-64-v3 -mmove-max=256 -mstore-max=256" MILIEU_HAS_MOVE_MAX)
+if(MILIEU_HAS_MOVE_MAX)
+  list(APPEND MILIEU_ISA_FLAGS_v3 -mmove-max=256 -mstore-max=256)
+endif()
 set(MILIEU_ISA_FLAGS_v4 -march=x86-64-v4 -mprefer-vector-width=512)
 
 function(milieu_add_isa_sources target)
@@ -26,7 +34,8 @@ function(milieu_add_isa_sources target)
     set(object ${target}_${isa})
     add_library(${object} OBJECT ${ARGN})
     target_compile_definitions(${object} PRIVATE MILIEU_ISA=${isa})
-    target_compile_options(${object} PRIVATE -O3 ${MILIEU_ISA_FLAGS_${isa}})
+    # psabi: vectors wider than the registers never cross a function that is not inlined.
+    target_compile_options(${object} PRIVATE -O3 -Wno-psabi ${MILIEU_ISA_FLAGS_${isa}})
     target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${object} PRIVATE milieu_compiler)
     set_target_properties(${object} PROPERTIES POSITION_INDEPENDENT_CODE ON)

@@ -136,7 +136,7 @@ class FeaturesTest(CliTest):
         if process.returncode == 130:
             self.assertIn("finished images are kept, the same command goes on", err)
             self.assertGreater(journal.read_bytes().count(b" .\n"), 1)
-            self.assertIn("is not finished", self.fail_with(1, "kmeans", "f", "-k", "2"))
+            self.assertIn("is not complete", self.fail_with(1, "kmeans", "f", "-k", "2"))
 
     def test_torn_files_of_a_crash_are_mended(self):
         self.features("tiny", out="whole")
@@ -178,7 +178,7 @@ class FeaturesTest(CliTest):
     def test_folder_without_a_readable_picture_fails(self):
         (self.folder / "bad").mkdir()
         self.write("bad/a.png", "no picture")
-        self.assertIn("no picture in bad could be read",
+        self.assertIn("no image in bad could be read",
                       self.fail_with(1, "features", "bad", "--feature", "tiny", "--out", "f"))
         (self.folder / "none").mkdir()
         self.assertIn("none has no images",
@@ -292,7 +292,7 @@ class FeaturesTest(CliTest):
                 ("tiny:size=0", "size is 0, must be between 1 and 1024"),
                 ("tiny:size=x", "size is 'x'"),
                 ("tiny:size", "option size needs a value"),
-                ("tiny,tiny:size=3", "feature tiny stands twice"),
+                ("tiny,tiny:size=3", "feature tiny is listed twice"),
                 ("onnx", "feature onnx needs a file"),
                 ("onnx:none.onnx", "none.onnx cannot be read"),
                 ("dense-sift:pca=900", "pca is 900")]:

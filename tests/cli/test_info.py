@@ -41,7 +41,7 @@ class InfoTest(CliTest):
     def test_options_table_of_a_method(self):
         out = self.succeed("info", "--options", "kmeans").out
         self.assertTrue(out.startswith("| flag | default | range | meaning |\n"))
-        self.assertIn("| `--num-clusters`, `-k` | `8` | at least 1 | how many clusters |", out)
+        self.assertIn("| `--num-clusters`, `-k` | `8` | at least 1 | number of clusters |", out)
         self.assertEqual(self.fail_with(2, "info", "--options", "kmean"),
                          "--options is 'kmean', must be a clustering command or a feature: did you "
                          "mean kmeans?")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors that the caller can mend. A message names the thing, its value, the rule and the way out:
+// Errors that the caller can fix. A message names the thing, its value, the rule and the way out:
 // "num_clusters is 0, must be at least 1".
 //
 // Three kinds of trouble, three means: the caller is wrong -> an exception from this file; the

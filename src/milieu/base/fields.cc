@@ -58,7 +58,7 @@ bool is_outside(const FieldRule& rule, double number) {
   throw InvalidArgument(fmt::format("{} is '{}', must be {}", field.name, text, wanted));
 }
 
-// A number that stands for a word is only written as that word.
+// A number that has a name ("auto") is always written as that name.
 void refuse_word_value(const Field& field, std::string_view text, double number) {
   if (!field.rule.word.empty() && number == field.rule.word_value && is_outside(field.rule, number))
     throw_unparsed(field, text, field.range_text());

@@ -3,11 +3,11 @@
 //
 //   template <class Visitor>
 //   void visit_fields(KMeansOptions& o, Visitor&& v) {
-//     v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many clusters");
+//     v("num_clusters", o.num_clusters, at_least(1).alias("k"), "number of clusters");
 //   }
 //
 // and everything else follows from it: command line flags, JSON in and out, range checks, the docs
-// table, bindings, the explorer's form. All of them work on the type-erased list
+// table, bindings, the explorer's form. They all work on the type-erased list
 // `fields_of(options)`.
 #pragma once
 
@@ -36,14 +36,14 @@ struct FieldRule {
   bool min_is_excluded = false;
   std::vector<std::string> aliases;  // "k" is the flag -k, longer ones are --alias
   bool is_advanced = false;          // folded away in the explorer's form, last in --help
-  std::string word;                  // a word that may stand for `word_value` ("auto"); empty: none
-  double word_value = 0;             // allowed whatever the range
+  std::string word;       // what users may write for `word_value` ("auto"); empty: nothing
+  double word_value = 0;  // allowed whatever the range
 
   std::vector<std::pair<std::string, double>> former_names;  // see former()
   // What to write instead. A deprecated field is read as before, but help, docs and forms leave it
   // out, and the command line says so when it is given. Empty: not deprecated.
   std::string deprecated;
-  bool is_repeated = false;  // texts only: the flag may be given again, values stand in lines
+  bool is_repeated = false;  // texts only: given again, values are separated by line breaks
 
   FieldRule repeated() && {
     is_repeated = true;

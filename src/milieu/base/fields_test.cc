@@ -27,7 +27,7 @@ template <class Visitor>
 void visit_fields(ExampleOptions& o, Visitor&& v) {
   v("count", o.count, at_least(1).alias("k").alias("num"), "how many");
   v("large", o.large, anything(), "a large number");
-  v("seed", o.seed, at_least(0).advanced(), "start of all random numbers");
+  v("seed", o.seed, at_least(0).advanced(), "random seed");
   v("share", o.share, between(0, 1), "between nothing and all");
   v("scale", o.scale, above(0), "unit a|b");
   v("center", o.center, anything(), "subtract the mean");
@@ -275,7 +275,7 @@ TEST_F(Fields, TableHasARowAFieldAndEscapesBars) {
             "| --- | --- | --- | --- |\n"
             "| `--count`, `-k`, `--num` | `3` | at least 1 | how many |\n"
             "| `--large` | `5` | a whole number | a large number |\n"
-            "| `--seed` | `1` | at least 0 | start of all random numbers |\n"
+            "| `--seed` | `1` | at least 0 | random seed |\n"
             "| `--share` | `0.25` | between 0 and 1 | between nothing and all |\n"
             "| `--scale` | `1` | above 0 | unit a\\|b |\n"
             "| `--center` | `true` | true or false | subtract the mean |\n"

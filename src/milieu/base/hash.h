@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 64-bit fingerprint of bytes (FNV-1a): notices changed files and parameters, not attackers.
+// A 64-bit fingerprint of bytes (FNV-1a): detects changed files and parameters, not attacks.
 #pragma once
 
 #include <cstdint>

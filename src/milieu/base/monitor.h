@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Monitor: how a running method speaks to its caller and is stopped by it. The library never
+// Monitor: how a running method reports to its caller and is stopped by it. The library never
 // prints: the command line, the server and the bindings each give their own monitor.
 #pragma once
 
@@ -27,7 +27,7 @@ struct IterationReport {
 // features are on disk and the same command resumes; while Fitting, the result so far is valid.
 enum class RunStage { Reading, Describing, Fitting };
 
-// Why a method should stop now; None means go on.
+// Why a method should stop now; None means continue.
 enum class StopReason { None, Cancelled, TimeLimit };
 
 class Monitor {
@@ -41,7 +41,7 @@ class Monitor {
   // Called after every outer iteration, from the calling thread.
   virtual void on_iteration(const IterationReport&) {}
 
-  // Called now and then in long stages: `done` of `total` units (total 0 = unknown).
+  // Called from time to time in long stages: `done` of `total` units (total 0 = unknown).
   virtual void on_progress(std::string_view stage, int64_t done, int64_t total) {
     (void)stage, (void)done, (void)total;
   }
@@ -73,8 +73,8 @@ class Monitor {
   std::optional<Clock::time_point> deadline_;
 };
 
-// A monitor that hears nothing and never stops: the default argument of every fit. Shared by all
-// callers: never set a deadline on it.
+// A monitor that ignores everything and never stops: the default argument of every fit. Shared by
+// all callers: never set a deadline on it.
 Monitor& silent_monitor();
 
 // Seconds since construction, for summaries and reports.

@@ -64,7 +64,7 @@ int64_t Random::uniform_index(int64_t n) {
 }
 
 double Random::normal() {
-  // The second number of each pair is thrown away: a stream without a hidden half is easier to
+  // The second number of each pair is discarded: a stream without a hidden half is easier to
   // reason about, and normals are never the bottleneck.
   while (true) {
     const double x = 2 * uniform() - 1;
@@ -90,7 +90,7 @@ int64_t Random::weighted_index(std::span<const double> weights) {
     left -= weights[i];
     if (left < 0) break;
   }
-  return last_positive;  // rounding may leave a rest: then the last positive weight wins
+  return last_positive;  // rounding may leave a rest: then the last positive weight is taken
 }
 
 std::vector<int64_t> Random::sample_without_replacement(int64_t n, int64_t count) {

@@ -17,7 +17,7 @@ namespace milieu {
 // Why the mathematics stopped. Never an exception.
 enum class Termination { Converged, IterationLimit, TimeLimit, Cancelled, NumericalIssue };
 
-// "Converged", "IterationLimit", ... : the words used in JSON.
+// "Converged", "IterationLimit", ... : the names used in JSON.
 const char* to_string(Termination termination);
 
 // The termination that follows from a monitor's stop; `reason` must not be None.
@@ -52,7 +52,7 @@ struct RunSummary {
   std::string full() const;
 };
 
-// Sets `sizes` and `clusters` from labels in [-1, num_clusters); -1 counts nowhere.
+// Sets `sizes` and `clusters` from labels in [-1, num_clusters); -1 is not counted.
 void set_sizes(RunSummary& summary, std::span<const int> labels, int num_clusters);
 
 // Milieu's version, from the file VERSION.

@@ -3,9 +3,7 @@
 // it does not find by itself.
 #include "milieu/cac/cac_loops.h"
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
+#include "milieu/linalg/simd.h"
 
 namespace milieu::internal::MILIEU_ISA {
 namespace {
@@ -14,37 +12,16 @@ using internal::PackedLists;
 
 constexpr int64_t kLanes = internal::kScoreLanes;
 constexpr int64_t kDoubles = 8;
-// As many floats as a register of this instruction set holds.
-#if defined(__AVX512F__)
-constexpr int64_t kWidth = 16;
-#elif defined(__AVX2__)
-constexpr int64_t kWidth = 8;
-#else
-constexpr int64_t kWidth = 4;
-#endif
-static_assert(kLanes % kWidth == 0);
-typedef float Floats __attribute__((vector_size(4 * kWidth)));
-typedef float Float4 __attribute__((vector_size(16)));
-
-inline Floats load(const float* from) {
-  Floats values;
-  __builtin_memcpy(&values, from, sizeof(values));
-  return values;
-}
-
-template <class Values>
-inline Values lower(Values a, Values b) {
-  return a < b ? a : b;
-}
+static_assert(kLanes % kFloatWidth == 0);
 
 inline float lowest_lane(Floats values) {
-  Float4 quarters[kWidth / 4];
+  Float4 quarters[kFloatWidth / 4];
   __builtin_memcpy(quarters, &values, sizeof(values));
   Float4 lowest = quarters[0];
 #pragma GCC unroll 4
-  for (int64_t q = 1; q < kWidth / 4; ++q) lowest = lower(quarters[q], lowest);
-  lowest = lower(__builtin_shufflevector(lowest, lowest, 2, 3, 2, 3), lowest);
-  return lower(lowest[1], lowest[0]);
+  for (int64_t q = 1; q < kFloatWidth / 4; ++q) lowest = min_of(quarters[q], lowest);
+  lowest = min_of(__builtin_shufflevector(lowest, lowest, 2, 3, 2, 3), lowest);
+  return min_of(lowest[1], lowest[0]);
 }
 
 // Bit l is set where values[l] <= limit.
@@ -67,14 +44,14 @@ inline uint32_t lanes_within(const float* values, float limit) {
 
 inline float lowest_score(const float* distances, int64_t stride, const float* const* signs,
                           const float* weights, int num_signs, float* scores) {
-  Floats lowest = load(distances);
-  for (int t = 0; t < num_signs; ++t) lowest -= weights[t] * load(signs[t]);
-  __builtin_memcpy(scores, &lowest, sizeof(lowest));
-  for (int64_t m = kWidth; m < stride; m += kWidth) {
-    Floats part = load(distances + m);
-    for (int t = 0; t < num_signs; ++t) part -= weights[t] * load(signs[t] + m);
-    __builtin_memcpy(scores + m, &part, sizeof(part));
-    lowest = lower(part, lowest);
+  Floats lowest = load<Floats>(distances);
+  for (int t = 0; t < num_signs; ++t) lowest -= weights[t] * load<Floats>(signs[t]);
+  store(lowest, scores);
+  for (int64_t m = kFloatWidth; m < stride; m += kFloatWidth) {
+    Floats part = load<Floats>(distances + m);
+    for (int t = 0; t < num_signs; ++t) part -= weights[t] * load<Floats>(signs[t] + m);
+    store(part, scores + m);
+    lowest = min_of(part, lowest);
   }
   return lowest_lane(lowest);
 }

@@ -47,7 +47,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(follo
   const bool exists = ::stat(target_.c_str(), &info) == 0;
   if (!exists && errno == ELOOP) fail("be created");
   if (exists && S_ISDIR(info.st_mode))
-    throw IoError(fmt::format("{} is a folder, must be a file to be written", path_));
+    throw IoError(fmt::format("{} is a folder, must be a file", path_));
   const bool is_direct = exists && !S_ISREG(info.st_mode);
   if (!is_direct) temporary_ = temporary_name(target_);
   const int flags = O_WRONLY | O_CLOEXEC | (is_direct ? 0 : O_CREAT | O_EXCL);
@@ -82,7 +82,7 @@ void AtomicFile::commit() {
   }
   if (std::fclose(std::exchange(file_, nullptr)) != 0) fail("be written");
   if (temporary_.empty()) return;
-  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("be put in its place");
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("be moved into place");
   temporary_.clear();
   sync_folder();
 }
@@ -106,7 +106,7 @@ void AtomicFile::keep_older_permissions() {
 }
 
 // After a power failure the new name is there too. Not every file system can do this, and the file
-// itself is complete by now: a failure is no reason to report one.
+// itself is complete by now: a failure here is not reported.
 void AtomicFile::sync_folder() {
   const int fd = ::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;

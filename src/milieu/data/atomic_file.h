@@ -13,7 +13,7 @@ namespace milieu {
 // that names the path and the system's reason.
 //
 // An older file's permissions are kept. A symbolic link stays a link: what it points to is
-// replaced. A path that is no regular file (a terminal, a pipe, /dev/null) is written directly.
+// replaced. A path that is not a regular file (a terminal, a pipe, /dev/null) is written directly.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A figure is a signed distance to its outline (negative inside) in its own coordinates, where it
 // is about 2 units across; a pixel is as white as the figure covers it, taken from the distance of
-// its centre in pixels. Every sample has a random stream of its own.
+// its centre in pixels. Every sample has its own random stream.
 #include "milieu/data/builtin.h"
 
 #include <fmt/format.h>
@@ -123,7 +123,7 @@ constexpr std::array<Shape, 8> kShapes = {{{"bar", bar, 1},
                                            {"star", star, 0.15},
                                            {"triangle", triangle, 0.15}}};
 
-void draw_picture(const Shape& shape, Random random, std::span<float> pixels) {
+void draw_image(const Shape& shape, Random random, std::span<float> pixels) {
   constexpr double kMiddle = (kBuiltinImageSide - 1) / 2.0;
   const double x = kMiddle + random.uniform(-1.5, 1.5);
   const double y = kMiddle + random.uniform(-1.5, 1.5);
@@ -187,10 +187,10 @@ Dataset make_builtin_shapes(uint64_t seed, int num_per_class) {
   for (const Shape& shape : kShapes) data.labels.names.push_back(shape.name);
   data.labels.indices = mixed_classes(kShapes.size(), num_per_class, random.child(0));
   const auto n = static_cast<int64_t>(data.labels.indices.size());
-  Matrix<float> pictures(n, kBuiltinImageSide * kBuiltinImageSide);
+  Matrix<float> images(n, kBuiltinImageSide * kBuiltinImageSide);
   for (int64_t i = 0; i < n; ++i)
-    draw_picture(kShapes[data.labels.indices[i]], random.child(i + 1), pictures.row_span(i));
-  data.points = Points(std::move(pictures));
+    draw_image(kShapes[data.labels.indices[i]], random.child(i + 1), images.row_span(i));
+  data.points = Points(std::move(images));
   return data;
 }
 

@@ -23,8 +23,8 @@ bool are_equal(const Dataset& a, const Dataset& b) {
          a.labels.indices == b.labels.indices;
 }
 
-// The mean picture of a class, over many pictures.
-std::vector<double> mean_picture(const Dataset& data, const std::string& name) {
+// The mean image of a class, over many images.
+std::vector<double> mean_image(const Dataset& data, const std::string& name) {
   const auto& names = data.labels.names;
   const int wanted = static_cast<int>(std::find(names.begin(), names.end(), name) - names.begin());
   std::vector<double> mean(data.points.cols(), 0.0);
@@ -73,18 +73,18 @@ TEST(BuiltinShapes, BitsAreFrozen) {
 TEST(BuiltinShapes, LookLikeTheirNames) {
   const Dataset data = make_builtin_shapes(1, 100);
   const int middle = kBuiltinImageSide / 2 * kBuiltinImageSide + kBuiltinImageSide / 2;
-  const auto disc = mean_picture(data, "disc"), ring = mean_picture(data, "ring");
+  const auto disc = mean_image(data, "disc"), ring = mean_image(data, "ring");
   EXPECT_GT(disc[middle], 0.5);
   EXPECT_LT(ring[middle], 0.25);
   EXPECT_GT(ring[middle - 6], 0.4);  // on the ring
-  const auto cross = mean_picture(data, "cross"), square = mean_picture(data, "square");
+  const auto cross = mean_image(data, "cross"), square = mean_image(data, "square");
   const int diagonal = middle - 4 * kBuiltinImageSide - 4;  // in the square, between the arms
   EXPECT_GT(square[diagonal], 0.5);
   EXPECT_LT(cross[diagonal], 0.25);
-  const auto crescent = mean_picture(data, "crescent");
+  const auto crescent = mean_image(data, "crescent");
   EXPECT_GT(crescent[middle - 6], crescent[middle + 4] + 0.3);  // open to the right
-  for (const auto* picture : {&disc, &ring, &cross, &square, &crescent})
-    EXPECT_LT(picture->front(), 0.2);  // corners are background
+  for (const auto* image : {&disc, &ring, &cross, &square, &crescent})
+    EXPECT_LT(image->front(), 0.2);  // corners are background
 }
 
 TEST(BuiltinRings, LieWhereTheirNamesSay) {

@@ -33,8 +33,8 @@ struct LoadOptions {
   int num_threads = 0;            // 0 means all cores; no effect on the result
 };
 
-// Reads a .npy, .csv, .tsv, idx (also .gz) file; the kind is told by the first bytes, so pipes and
-// files of any name work. An image folder is refused with a hint (features turn images into
+// Reads a .npy, .csv, .tsv, idx (also .gz) file; the kind follows from the first bytes, so pipes
+// and files of any name work. An image folder is refused with a hint (features turn images into
 // numbers). Throws IoError or DataError with the file named, InvalidArgument for an option.
 //
 // Memory: float32 .npy in C order is mapped, not copied, as long as one stretch of rows is kept;
@@ -43,9 +43,9 @@ struct LoadOptions {
 // parallel, to look for NaN and Inf: for 2 GB that is the time of reading 2 GB.
 Dataset load_dataset(const std::string& path, const LoadOptions& options = {});
 
-// The same from rows that are in memory already (features of pictures): joins the label file,
-// applies the selection. `labels` are what the data itself says, `names` one a row; both may be
-// empty. Label columns do not exist here; NaN and Inf are not looked for.
+// The same from rows that are in memory already (features of images): joins the label file,
+// applies the selection. `labels` are what the data itself says, `names` one per row; both may be
+// empty. Label columns do not exist here; NaN and Inf are not checked for.
 Dataset make_dataset(Points points, Labels labels, std::vector<std::string> names,
                      const std::string& source, const LoadOptions& options = {});
 

@@ -40,7 +40,7 @@ class GroupReader {
     const size_t colon = line.find(':');
     if (colon != std::string_view::npos) {
       name = trim(line.substr(0, colon));
-      if (!is_utf8(name)) fail("the name of the group is no UTF-8 text");
+      if (!is_utf8(name)) fail("the group name is not UTF-8 text");
       line = line.substr(colon + 1);
     }
     read_members(line);
@@ -135,7 +135,7 @@ Groups load_groups(const std::string& path, int64_t num_samples) {
   const auto file = MappedFile::open(path);
   if (path.ends_with(".mtx") && !looks_like_matrix_market(file->text()))
     throw DataError(
-        fmt::format("{} is no MatrixMarket file: it does not start with "
+        fmt::format("{} is not a MatrixMarket file: it does not start with "
                     "%%MatrixMarket",
                     path));
   return parse_groups(file->text(), path, num_samples);

@@ -63,7 +63,7 @@ TEST(Groups, WrongMembersNameTheirLine) {
   expect_fault("0 9\n", "g.txt, line 1: row number 9 must be below 9, the number of samples", 9);
   expect_fault("9223372036854775807\n",
                "g.txt, line 1: row number 9223372036854775807 is too large");
-  expect_fault("caf\xe9: 1\n", "g.txt, line 1: the name of the group is no UTF-8 text");
+  expect_fault("caf\xe9: 1\n", "g.txt, line 1: the group name is not UTF-8 text");
   expect_fault("", "g.txt has no groups");
   expect_fault("# nothing\n\n", "g.txt has no groups");
 }

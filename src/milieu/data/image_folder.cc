@@ -35,8 +35,8 @@ class Lister {
   ImageFolder list() {
     list_folder("", "");
     if (folder_.paths.empty())
-      throw DataError(
-          fmt::format("{} has no images, must have some (.jpg, .png, .tif, ...)", folder_.root));
+      throw DataError(fmt::format(
+          "{} has no images, must have at least one (.jpg, .png, .tif, ...)", folder_.root));
     folder_.labels = labels_from_classes(classes_);
     return std::move(folder_);
   }
@@ -145,7 +145,8 @@ ImageFolder list_images_in(const std::string& list_path) {
     folder.paths.push_back(std::move(path));
   }
   if (folder.paths.empty())
-    throw DataError(fmt::format("{} names no images, must name some, one a line", list_path));
+    throw DataError(
+        fmt::format("{} lists no images, must list at least one, one per line", list_path));
   folder.labels = labels_from_classes(classes);
   return folder;
 }

@@ -46,7 +46,7 @@ std::vector<std::string> names_of(const ClassValues& classes) {
   return names;
 }
 
-// All texts as whole numbers, or nothing when one is no number. A fraction among numbers only is
+// All texts as whole numbers, or nothing when one is not a number. A fraction among numbers only is
 // refused; `place_of_text` says where the text first stands.
 std::optional<std::vector<int64_t>> whole_numbers(
     const std::vector<std::string>& texts,
@@ -60,7 +60,7 @@ std::optional<std::vector<int64_t>> whole_numbers(
     values.push_back(value.value_or(0));
   }
   if (fraction)
-    throw DataError(fmt::format("{}: label is {}, must be a whole number or a text",
+    throw DataError(fmt::format("{}: label is {}, must be a whole number or text",
                                 place_of_text(*fraction), printable(texts[*fraction])));
   return values;
 }

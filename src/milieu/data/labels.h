@@ -4,7 +4,7 @@
 // Whole numbers: when every label is a whole number ("3", "3.0", "3e0" are the same), classes are
 //   these numbers, sorted by value. When every label is a number but one is a fraction, that is a
 //   DataError: such a column is a measurement, not a class.
-// Text: otherwise classes are the texts as they stand, sorted by their bytes.
+// Text: otherwise classes are the texts as written, sorted by their bytes.
 // None: the label -1 means "no class", except in files whose only labels are -1 and 1 (the
 // two-class
 //   convention), where it is a class like any other.
@@ -29,12 +29,12 @@ struct Labels {
   bool empty() const { return indices.empty(); }
 };
 
-// Reads classes: .npy of whole numbers or text, idx (also .gz), or text/CSV (one a line; a column
-// named "label" or "class" is found by itself, a run folder's labels.csv too). A folder means the
-// labels.csv in it. Throws IoError or DataError with the file named.
+// Reads classes: .npy of whole numbers or text, idx (also .gz), or text/CSV (one per line; a column
+// named "label" or "class" is found automatically, a run folder's labels.csv too). A folder means
+// the labels.csv in it. Throws IoError or DataError with the file named.
 Labels load_labels(const std::string& path);
 
-// The same of text in memory, for one label a line or a table with a column of labels.
+// The same of text in memory, for one label per line or a table with a column of labels.
 Labels parse_text_labels(std::string_view text, const std::string& source, int num_threads = 0);
 
 Labels labels_from_integers(std::span<const int64_t> values);

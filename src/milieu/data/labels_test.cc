@@ -61,7 +61,7 @@ TEST(TextLabels, NumbersAmongTextAreText) {
 TEST(TextLabels, FractionsAreRefused) {
   EXPECT_THAT([] { parse("1\n2\n0.5\n"); },
               ThrowsMessage<DataError>(
-                  "y.txt, line 3, column 1: label is 0.5, must be a whole number or a text"));
+                  "y.txt, line 3, column 1: label is 0.5, must be a whole number or text"));
   EXPECT_THAT([] { parse("1\nnan\n"); }, ThrowsMessage<DataError>(HasSubstr("label is nan")));
 }
 

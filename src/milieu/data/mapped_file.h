@@ -3,7 +3,7 @@
 // few microseconds for a kilobyte and for a terabyte; a pipe is read to its end instead.
 //
 // The size is taken once, at open. Another program that shortens the file while Milieu reads it
-// takes pages away under our feet, and the system then ends the process (SIGBUS): replace files
+// removes pages that are in use, and the system then ends the process (SIGBUS): replace files
 // that are in use by renaming, as Milieu's own writers do (atomic_file.h), never by writing over
 // them.
 #pragma once

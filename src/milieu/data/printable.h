@@ -14,7 +14,8 @@ namespace milieu {
 bool is_utf8(std::string_view text);
 
 // About `max_length` bytes of `text`, "..." where something was left out. Control characters (they
-// could steer a terminal) and bytes that are no UTF-8 become \xNN: the result is always clean text.
+// could steer a terminal) and bytes that are not UTF-8 become \xNN: the result is always clean
+// text.
 std::string printable(std::string_view text, size_t max_length = 40);
 
 // "0, 1, 2"; at most `max_items`, then "... (101 in all)".

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which classes to keep: "6,0", "0-3,7", "brick,\"sand, wet\"".
 //
-// Items are separated by commas; blanks around them do not count; an item with a comma stands in
+// Items are separated by commas; blanks around them are ignored; an item with a comma goes in
 // double quotes, a quote inside is doubled. An item is the name of a class; else, where classes are
 // whole numbers, a number written differently ("07", "7.0"), or a range "0-3" that keeps every
 // class from 0 to 3. The order of the items does not matter: samples stay in file order.
@@ -19,8 +19,8 @@ namespace milieu {
 // The items of a selection; an empty item or an open quote is an InvalidArgument.
 std::vector<std::string> parse_selection(std::string_view text);
 
-// For every class of `labels` whether it is kept. An item that fits no class is an InvalidArgument
-// that lists the classes there are; `source` names the file they come from.
+// For every class of `labels` whether it is kept. An item that matches no class is an
+// InvalidArgument that lists the classes there are; `source` names the file they come from.
 std::vector<bool> kept_classes(std::string_view selection, const Labels& labels,
                                const std::string& source);
 

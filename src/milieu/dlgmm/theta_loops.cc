@@ -1,40 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 // An ISA source (cmake/MilieuModule.cmake): the loops of the theta-step over V coordinates.
-#include "milieu/dlgmm/dlgmm_lanes_internal.h"
 #include "milieu/dlgmm/dlgmm_loops.h"
+#include "milieu/linalg/simd_exp.h"
 
 namespace milieu::internal::MILIEU_ISA {
+namespace {
+
+constexpr int kLanes = 8;
+
+// Coordinates v to v + 7; those from `count` on are not there: `filler` is read, nothing written.
+struct Chunk {
+  int64_t v = 0;
+  int64_t count = 0;
+
+  Double8 load(const double* from, double filler = 0) const {
+    return load_part<Double8>(from + v, count - v, filler);
+  }
+  void store(const Double8& values, double* to) const { store_part(values, count - v, to + v); }
+};
+
+}  // namespace
 
 double dlgmm_exponents(const double* a, const double* t, int64_t count, double* exponents,
                        double* sum) {
   const double first = a[0] + 0.5 * t[0];
-  Doubles largest = Doubles{} + first;
-  for (int64_t v = 0; v < count; v += kLanes)
-    largest = larger(largest, load_from(a, v, count, first) + 0.5 * load_from(t, v, count, 0));
+  Double8 largest = Double8{} + first;
+  for (int64_t v = 0; v < count; v += kLanes) {
+    const Chunk at{v, count};
+    largest = max_of(largest, at.load(a, first) + 0.5 * at.load(t));
+  }
   double shift = largest[0];
   for (int l = 1; l < kLanes; ++l) shift = largest[l] > shift ? largest[l] : shift;
-  Doubles lanes = {};
+  Double8 lanes = {};
   for (int64_t v = 0; v < count; v += kLanes) {
-    const Doubles parts =
-        exp_of(load_from(a, v, count, -__builtin_inf()) + 0.5 * load_from(t, v, count, 0) - shift);
+    const Chunk at{v, count};
+    const Double8 parts = exp_of(at.load(a, -__builtin_inf()) + 0.5 * at.load(t) - shift);
     lanes += parts;  // zeros behind the end
-    store_to(parts, v, count, exponents);
+    at.store(parts, exponents);
   }
-  *sum = total_of(lanes);
+  *sum = sum_lanes(lanes);
   return shift;
 }
 
 // Behind the end every loop has a = mean = n = 0, precision = t = 1 and no share of the sums.
 double dlgmm_theta_value(const double* a, const double* t, const double* n, const double* precision,
                          const double* mean, int64_t count) {
-  Doubles lanes = {};
+  Double8 lanes = {};
   for (int64_t v = 0; v < count; v += kLanes) {
-    const Doubles x = load_from(a, v, count, 0);
-    const Doubles away = x - load_from(mean, v, count, 0);
-    lanes += load_from(n, v, count, 0) * x -
-             0.5 * load_from(precision, v, count, 0) * (away * away + load_from(t, v, count, 1));
+    const Chunk at{v, count};
+    const Double8 x = at.load(a);
+    const Double8 away = x - at.load(mean);
+    lanes += at.load(n) * x - 0.5 * at.load(precision) * (away * away + at.load(t, 1));
   }
-  return total_of(lanes);
+  return sum_lanes(lanes);
 }
 
 void dlgmm_theta_direction(const double* a, const double* t, const double* n,
@@ -42,41 +60,42 @@ void dlgmm_theta_direction(const double* a, const double* t, const double* n,
                            double sum, double total, int64_t count, double* xa, double* xt,
                            double* ua, double* ut, double* totals) {
   const double scale = 1.0 / sum;
-  Doubles gx = {}, ux = {}, rest = {};
+  Double8 gx = {}, ux = {}, rest = {};
   for (int64_t v = 0; v < count; v += kLanes) {
-    const Doubles A = load_from(precision, v, count, 1);
-    const Doubles s = load_from(exponents, v, count, 0) * scale;
-    const Doubles h = total * s;
-    const Doubles inverse_t = 1.0 / load_from(t, v, count, 1);
-    const Doubles k = 0.5 * inverse_t * inverse_t;
-    const Doubles ga = load_from(n, v, count, 0) - h -
-                       A * (load_from(a, v, count, 0) - load_from(mean, v, count, 0));
-    const Doubles gt = 0.5 * (inverse_t - h - A);
-    const Doubles p = A + h, r = 0.5 * h, q = 0.25 * h + k;
-    const Doubles inverse = 1.0 / (0.25 * A * h + A * k + h * k);
-    const Doubles xa_v = (q * ga - r * gt) * inverse;
-    const Doubles xt_v = (p * gt - r * ga) * inverse;
-    store_to(xa_v, v, count, xa);
-    store_to(xt_v, v, count, xt);
-    store_to(s * k * inverse, v, count, ua);
-    store_to(0.5 * s * A * inverse, v, count, ut);
+    const Chunk at{v, count};
+    const Double8 A = at.load(precision, 1);
+    const Double8 s = at.load(exponents) * scale;
+    const Double8 h = total * s;
+    const Double8 inverse_t = 1.0 / at.load(t, 1);
+    const Double8 k = 0.5 * inverse_t * inverse_t;
+    const Double8 ga = at.load(n) - h - A * (at.load(a) - at.load(mean));
+    const Double8 gt = 0.5 * (inverse_t - h - A);
+    const Double8 p = A + h, r = 0.5 * h, q = 0.25 * h + k;
+    const Double8 inverse = 1.0 / (0.25 * A * h + A * k + h * k);
+    const Double8 xa_v = (q * ga - r * gt) * inverse;
+    const Double8 xt_v = (p * gt - r * ga) * inverse;
+    at.store(xa_v, xa);
+    at.store(xt_v, xt);
+    at.store(s * k * inverse, ua);
+    at.store(0.5 * s * A * inverse, ut);
     gx += ga * xa_v + gt * xt_v;
     ux += s * (xa_v + 0.5 * xt_v);
     rest += s * A * k * inverse;
   }
-  totals[0] = total_of(gx);
-  totals[1] = total_of(ux);
-  totals[2] = total_of(rest);
+  totals[0] = sum_lanes(gx);
+  totals[1] = sum_lanes(ux);
+  totals[2] = sum_lanes(rest);
 }
 
 double dlgmm_theta_aim(double factor, const double* ua, const double* ut, const double* t,
                        int64_t count, double* xa, double* xt) {
-  Doubles lanes = {};
+  Double8 lanes = {};
   for (int64_t v = 0; v < count; v += kLanes) {
-    store_to(load_from(xa, v, count, 0) + factor * load_from(ua, v, count, 0), v, count, xa);
-    const Doubles aimed = load_from(xt, v, count, 0) + factor * load_from(ut, v, count, 0);
-    store_to(aimed, v, count, xt);
-    lanes = smaller(lanes, aimed / load_from(t, v, count, 1));
+    const Chunk at{v, count};
+    at.store(at.load(xa) + factor * at.load(ua), xa);
+    const Double8 aimed = at.load(xt) + factor * at.load(ut);
+    at.store(aimed, xt);
+    lanes = min_of(lanes, aimed / at.load(t, 1));
   }
   double least = 0;
   for (int l = 0; l < kLanes; ++l) least = lanes[l] < least ? lanes[l] : least;
@@ -93,16 +112,16 @@ double dlgmm_theta_gap(const double* a, const double* t, const double* n, const 
                        const double* mean, const double* exponents, double sum, double total,
                        int64_t count) {
   const double scale = total / sum;
-  Doubles lanes = {};
+  Double8 lanes = {};
   for (int64_t v = 0; v < count; v += kLanes) {
-    const Doubles A = load_from(precision, v, count, 1);
-    const Doubles h = scale * load_from(exponents, v, count, 0);
-    const Doubles ga = load_from(n, v, count, 0) - h -
-                       A * (load_from(a, v, count, 0) - load_from(mean, v, count, 0));
-    const Doubles y = load_from(t, v, count, 1) * (A + h);
+    const Chunk at{v, count};
+    const Double8 A = at.load(precision, 1);
+    const Double8 h = scale * at.load(exponents);
+    const Double8 ga = at.load(n) - h - A * (at.load(a) - at.load(mean));
+    const Double8 y = at.load(t, 1) * (A + h);
     lanes += 0.5 * (ga * ga / A + (y - 1.0) * (y - 1.0) / y);
   }
-  return total_of(lanes);
+  return sum_lanes(lanes);
 }
 
 }  // namespace milieu::internal::MILIEU_ISA

@@ -2,6 +2,7 @@
 #include "milieu/feature/catalog.h"
 
 #include "milieu/base/assert.h"
+#include "milieu/feature/cache/npy_rows.h"
 #include "milieu/feature/descriptor/color.h"
 #include "milieu/feature/descriptor/dense_sift.h"
 #include "milieu/feature/descriptor/filter_bank.h"
@@ -10,30 +11,29 @@
 #include "milieu/feature/descriptor/hog.h"
 #include "milieu/feature/descriptor/lbp.h"
 #include "milieu/feature/descriptor/local_color.h"
-#include "milieu/feature/cache/npy_rows.h"
-#include "milieu/feature/network/onnx.h"
 #include "milieu/feature/descriptor/sparse_sift.h"
 #include "milieu/feature/descriptor/tiny.h"
+#include "milieu/feature/network/onnx.h"
 
 namespace milieu {
 namespace {
 
 // Ranges, and what the function itself asks of its options: a wrong combination is to be named
-// before the first picture, not for each of them.
+// before the first image, not for each of them.
 template <class Function, class Options>
 void check_options(const std::vector<Field>& fields, Function* function, const Options& options) {
   validate_fields(fields);
   function(make_image(1, 1), options);
 }
 
-// A feature from a plain function of picture and options.
+// A feature from a plain function of image and options.
 template <class Options, std::vector<float> (*function)(const Image&, const Options&)>
 class WholeFeature : public Feature {
  public:
   std::vector<Field> fields() override { return fields_of(options_); }
   void prepare() override { check_options(fields(), function, options_); }
-  std::vector<float> whole(const Picture& picture) const override {
-    return function(picture.image, options_);
+  std::vector<float> whole(const SourceImage& source) const override {
+    return function(source.image, options_);
   }
 
  private:
@@ -45,8 +45,8 @@ class LocalFeature : public Feature {
  public:
   std::vector<Field> fields() override { return fields_of(options_); }
   void prepare() override { check_options(fields(), function, options_); }
-  LocalDescriptors local(const Picture& picture) const override {
-    return function(picture.image, options_);
+  LocalDescriptors local(const SourceImage& source) const override {
+    return function(source.image, options_);
   }
 
  private:
@@ -84,12 +84,12 @@ FeatureEntry from_file(std::string name, FeatureKind kind, std::string file, std
 
 }  // namespace
 
-std::vector<float> Feature::whole(const Picture&) const {
+std::vector<float> Feature::whole(const SourceImage&) const {
   MILIEU_ASSERT(false);  // the kind says what may be called
   return {};
 }
 
-LocalDescriptors Feature::local(const Picture&) const {
+LocalDescriptors Feature::local(const SourceImage&) const {
   MILIEU_ASSERT(false);
   return {};
 }
@@ -102,21 +102,22 @@ const std::vector<FeatureEntry>& feature_catalog() {
                                                   "SIFT at Hessian-affine points"),
       local<LocalColorOptions, local_color>("local-color",
                                             "colour histograms of patches on a regular grid"),
-      whole<GistOptions, gist>("gist", "energies of oriented filters in blocks of the picture"),
+      whole<GistOptions, gist>("gist", "energies of oriented filters in blocks of the image"),
       local<HogOptions, hog>("hog", "histograms of oriented gradients on a grid of cells"),
-      whole<LbpOptions, lbp>("lbp", "shares of local binary patterns"),
-      whole<LbpOptions, rot_lbp>("rot-lbp", "the same, whatever way the picture is turned"),
+      whole<LbpOptions, lbp>("lbp", "histogram of local binary patterns"),
+      whole<LbpOptions, rot_lbp>("rot-lbp",
+                                 "rotation-invariant histogram of local binary patterns"),
       local<FilterBankOptions, texton_responses>("textons", "responses of 48 filters"),
       local<FilterBankOptions, mr8_responses>(
           "mr8", "responses of 8 filters, the strongest over all directions"),
       whole<ColorOptions, color_histogram>("color", "joint histogram of hue, saturation and value"),
-      whole<TinyOptions, tiny>("tiny", "the pixels of the picture scaled to a small square"),
-      from_file("onnx", FeatureKind::Whole, "MODEL.onnx",
-                "the output of a network given by the user", make_onnx),
+      whole<TinyOptions, tiny>("tiny", "the pixels of the image scaled to a small square"),
+      from_file("onnx", FeatureKind::Whole, "MODEL.onnx", "output of a network that you provide",
+                make_onnx),
       from_file("onnx-patches", FeatureKind::Local, "MODEL.onnx",
-                "every place of the map that a network gives", make_onnx_patches),
+                "every position of a network's feature map", make_onnx_patches),
       from_file("npy", FeatureKind::Whole, "ROWS.npy",
-                "vectors made elsewhere, joined by file name", make_npy_rows),
+                "vectors computed elsewhere, joined by file name", make_npy_rows),
   };
   return catalog;
 }

@@ -9,18 +9,18 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
-#include "milieu/feature/image.h"
 #include "milieu/feature/descriptor/local.h"
+#include "milieu/feature/image.h"
 
 namespace milieu {
 
 enum class FeatureKind {
-  Whole,  // one vector a picture
-  Local,  // many descriptors a picture; a bag of words (words.h) makes one vector of them
+  Whole,  // one vector per image
+  Local,  // many descriptors per image; a bag of words (words.h) makes one vector of them
 };
 
-// A picture as features see it: decoded, upright, scaled down.
-struct Picture {
+// An image as features see it: decoded, upright, scaled down.
+struct SourceImage {
   const Image& image;
   const std::string& path;  // relative to the folder, "/" between names
 };
@@ -36,8 +36,8 @@ class Feature {
   virtual void prepare() { validate_fields(fields()); }
   // What the result depends on beside the options: the content of files.
   virtual std::string fingerprint() const { return ""; }
-  virtual std::vector<float> whole(const Picture& picture) const;
-  virtual LocalDescriptors local(const Picture& picture) const;
+  virtual std::vector<float> whole(const SourceImage& source) const;
+  virtual LocalDescriptors local(const SourceImage& source) const;
 };
 
 struct FeatureEntry {

@@ -92,8 +92,7 @@ std::vector<FeatureSpec> parse_features(std::string_view list) {
     for (size_t i = 0; i + 1 < specs.size(); ++i)
       if (specs[i].id == specs.back().id)
         throw InvalidArgument(
-            fmt::format("feature {} stands twice in '{}': take one, or write to "
-                        "another folder",
+            fmt::format("feature {} is listed twice in '{}': keep one, or write to another folder",
                         specs.back().id, list));
   }
   return specs;

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "milieu/base/error.h"
+#include "milieu/feature/cache/image_files.h"
 #include "milieu/feature/descriptor/color.h"
-#include "milieu/feature/cache/picture_files.h"
 #include "milieu/feature/descriptor/tiny.h"
 
 namespace milieu {
@@ -57,7 +57,7 @@ TEST(FeatureSpec, WrongTextsAreRefusedByName) {
   EXPECT_THAT(message_of("tiny:size"), HasSubstr("option size needs a value"));
   EXPECT_THAT(message_of("tiny:size=0"), HasSubstr("size is 0, must be between"));
   EXPECT_THAT(message_of("onnx"), HasSubstr("feature onnx needs a file"));
-  EXPECT_THAT(message_of("tiny,tiny:size=2"), HasSubstr("stands twice"));
+  EXPECT_THAT(message_of("tiny,tiny:size=2"), HasSubstr("is listed twice"));
 }
 
 // What DESIGN promises, and what the docs list.
@@ -86,11 +86,11 @@ TEST(Catalog, NamesAndOptionsAreUnique) {
   }
 }
 
-TEST(Catalog, EveryFeatureDescribesPicturesOfAnySize) {
+TEST(Catalog, EveryFeatureDescribesImagesOfAnySize) {
   const std::string path = "x.png";
   for (const auto& [width, height] :
        {std::pair(1, 1), std::pair(64, 48), std::pair(3000, 1), std::pair(1, 300)}) {
-    const Image image = testing::smooth_picture(width, height);
+    const Image image = testing::smooth_image(width, height);
     for (const FeatureEntry& entry : feature_catalog()) {
       if (!entry.file.empty()) continue;
       const std::unique_ptr<Feature> feature = entry.make("");
@@ -105,8 +105,8 @@ TEST(Catalog, EveryFeatureDescribesPicturesOfAnySize) {
   }
 }
 
-TEST(Tiny, IsTheScaledPicture) {
-  const Image image = testing::smooth_picture(32, 20);
+TEST(Tiny, IsTheScaledImage) {
+  const Image image = testing::smooth_image(32, 20);
   const std::vector<float> values = tiny(image, {.size = 4, .color = true});
   const Image small = resize(image, 4, 4);
   ASSERT_EQ(values.size(), 48u);
@@ -115,7 +115,7 @@ TEST(Tiny, IsTheScaledPicture) {
 
 TEST(Tiny, NormalisedHasMeanZeroAndNormOne) {
   const std::vector<float> values =
-      tiny(testing::smooth_picture(32, 20), {.size = 8, .normalize = true});
+      tiny(testing::smooth_image(32, 20), {.size = 8, .normalize = true});
   double sum = 0, squares = 0;
   for (const double value : values) sum += value, squares += value * value;
   EXPECT_NEAR(sum, 0, 1e-5);

@@ -49,7 +49,7 @@ uint8_t to_byte(float value) {
   return static_cast<uint8_t>(std::clamp(std::lround(value), 0L, 255L));
 }
 
-// One row of the picture scaled to the new width: 3 floats a pixel.
+// One row of the image scaled to the new width: 3 floats per pixel.
 void scale_row(const uint8_t* row, const std::vector<Taps>& columns, float* out) {
   for (const Taps& taps : columns) {
     float sum[3] = {0, 0, 0};

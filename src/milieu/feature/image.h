@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoded picture, upright (EXIF orientation applied), 8 bits a channel. Everything in this
+// A decoded image, upright (EXIF orientation applied), 8 bits per channel. Everything in this
 // module works on it; decode.h makes it from a file.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace milieu {
 struct Image {
   int width = 0;
   int height = 0;
-  std::vector<uint8_t> rgb;  // height x width x 3, row-major; grey pictures have r = g = b
+  std::vector<uint8_t> rgb;  // height x width x 3, row-major; grey images have r = g = b
   bool is_gray = false;      // the file had no colours
 
   bool empty() const { return width == 0 || height == 0; }
@@ -26,15 +26,15 @@ struct Image {
   Matrix<float> gray() const;
 };
 
-// A black picture.
+// A black image.
 Image make_image(int width, int height);
-// A grey picture from brightness in [0, 255] (rounded, clipped).
+// A grey image from brightness in [0, 255] (rounded, clipped).
 Image image_from_gray(FloatView gray);
 
-// The picture scaled to width x height, each at least 1: the mean over the area that a new pixel
+// The image scaled to width x height, each at least 1: the mean over the area that a new pixel
 // covers where it shrinks, linear between pixel centres where it grows. Each side on its own.
 Image resize(const Image& image, int width, int height);
-// The picture scaled down so that its longer side has at most `max_side` pixels (0: no limit).
+// The image scaled down so that its longer side has at most `max_side` pixels (0: no limit).
 Image limit_side(const Image& image, int max_side);
 
 }  // namespace milieu

@@ -24,7 +24,7 @@ TEST(Image, GrayIsTheLumaOfEachPixel) {
   EXPECT_EQ(gray(0, 1), 77.0f);
 }
 
-TEST(Image, GrayPictureKeepsItsBrightness) {
+TEST(Image, GrayImageKeepsItsBrightness) {
   Matrix<float> gray(3, 2);
   for (int i = 0; i < 6; ++i) gray.data()[i] = static_cast<float>(40 * i);
   const Image image = image_from_gray(gray);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures as OpenCV wants them. Internal to the module.
+// Images as OpenCV wants them. Internal to the module.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ inline cv::Mat gray_bytes(const Image& image) {
   return out;
 }
 
-// Pictures are worked on in parallel, so OpenCV needs no threads of its own: numbers and speed do
+// Images are worked on in parallel, so OpenCV needs no threads itself: numbers and speed do
 // not depend on them. Its log would go to stderr.
-inline void calm_opencv() {
+inline void quiet_opencv() {
   cv::setNumThreads(1);
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures for the tests of descriptors: noise, gratings, checkerboards, blobs; turned and shifted.
+// Images for the tests of descriptors: noise, gratings, checkerboards, blobs; turned and shifted.
 #pragma once
 
 #include <algorithm>

@@ -31,10 +31,10 @@ Vocabulary learn_vocabulary(FloatView sample, const WordOptions& options, int nu
                             Monitor& monitor) {
   validate_options(options);
   require(!sample.empty(),
-          "no local descriptors to learn a codebook from: are the pictures too "
+          "no local descriptors to learn a codebook from: are the images too "
           "small or without structure?");
   require(options.pca <= sample.cols(), [&] {
-    return fmt::format("pca is {}, the descriptors have {} dimensions: take at most as many",
+    return fmt::format("pca is {}, the descriptors have {} dimensions: use at most that many",
                        options.pca, sample.cols());
   });
   Vocabulary vocabulary;
@@ -91,9 +91,9 @@ std::vector<double> inverse_document_frequencies(FloatView counts, int64_t num_w
   std::vector<double> idf(num_words);
   const auto n = static_cast<double>(counts.rows());
   for (int64_t w = 0; w < num_words; ++w) {
-    int64_t pictures = 0;
-    for (int64_t i = 0; i < counts.rows(); ++i) pictures += counts(i, w) > 0;
-    idf[w] = std::log((1 + n) / (1 + static_cast<double>(pictures)));
+    int64_t images = 0;
+    for (int64_t i = 0; i < counts.rows(); ++i) images += counts(i, w) > 0;
+    idf[w] = std::log((1 + n) / (1 + static_cast<double>(images)));
   }
   return idf;
 }

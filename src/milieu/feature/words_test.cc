@@ -45,7 +45,7 @@ TEST(Words, EachDescriptorCountsForItsNearestWord) {
               ElementsAre(1, 2, 1));
 }
 
-TEST(Words, PictureWithoutDescriptorsCountsNothing) {
+TEST(Words, ImageWithoutDescriptorsCountsNothing) {
   EXPECT_THAT(count_words(line_vocabulary(), Matrix<float>(0, 1), Matrix<float>(0, 4), 8, 8, 2),
               Each(0.0f));
 }
@@ -56,7 +56,7 @@ TEST(Words, CodebookOfAnotherLengthIsRefused) {
 }
 
 TEST(Words, PyramidCountsEachCellOfEachLevel) {
-  // An 8 x 8 picture: columns 0 to 3 are the left half.
+  // An 8 x 8 image: columns 0 to 3 are the left half.
   const Patches p = make_patches({{0, 3, 0}, {10, 4, 0}, {20, 0, 4}, {20, 7, 7}});
   const std::vector<float> counts =
       count_words(line_vocabulary(), p.descriptors, p.frames, 8, 8, 2);
@@ -104,7 +104,7 @@ TEST(Words, NormsAreOne) {
   }
 }
 
-TEST(Words, WordsOfEveryPictureHaveNoWeight) {
+TEST(Words, WordsOfEveryImageHaveNoWeight) {
   Matrix<float> counts(3, 3);
   counts(0, 0) = counts(1, 0) = counts(2, 0) = 5;
   counts(1, 1) = 1;

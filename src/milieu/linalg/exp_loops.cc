@@ -1,44 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ISA source (cmake/MilieuModule.cmake): loops over fixed lanes that the compiler vectorises.
-//
-// exp(x) = 2^n * exp(r), n = round(x / ln 2), |r| <= ln(2)/2. r is found by subtracting n * ln 2 in
-// two parts (the first exact in float for |n| < 2^9); exp(r) is its Taylor polynomial of degree 7,
-// whose remainder is below 1e-8 of the value on that interval.
+// An ISA source (cmake/MilieuModule.cmake): sums run over fixed lanes.
 #include "milieu/linalg/exp_loops.h"
+
+#include "milieu/linalg/simd_exp.h"
 
 namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 constexpr int kLanes = 16;
-
-constexpr float kLowest = -87.0f;  // exp is 0 below: results would leave the normal floats
-constexpr float kHighest = 88.0f;
-constexpr float kLog2E = 1.44269504088896341f;
-constexpr float kLn2High = 0.693359375f;  // nine bits
-constexpr float kLn2Low = -2.12194440e-4f;
-constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-
-union FloatBits {
-  float value;
-  int32_t bits;
-};
-
-inline float exp_of(float x) {
-  const float clipped = x < kLowest ? kLowest : x > kHighest ? kHighest : x;
-  const float n = (clipped * kLog2E + kRound) - kRound;
-  const float r = (clipped - n * kLn2High) - n * kLn2Low;
-  float p = 1.0f / 5040;
-  p = p * r + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
-  FloatBits scale;
-  scale.bits = (static_cast<int32_t>(n) + 127) << 23;
-  return x < kLowest ? 0.0f : p * scale.value;
-}
 
 float largest_of(const float* row, int64_t count) {
   float lanes[kLanes];
@@ -60,7 +29,8 @@ float softmax_row(float* row, int64_t count, double* sum) {
   double lanes[kLanes] = {};
   int64_t j = 0;
   for (; j + kLanes <= count; j += kLanes) {
-    for (int l = 0; l < kLanes; ++l) row[j + l] = exp_of(row[j + l] - largest);
+    for (int l = 0; l < kLanes; l += kFloatWidth)
+      store(exp_of(load<Floats>(row + j + l) - largest), row + j + l);
     for (int l = 0; l < kLanes; ++l) lanes[l] += static_cast<double>(row[j + l]);
   }
   for (int l = 0; j < count; ++j, ++l) {
@@ -76,7 +46,10 @@ float softmax_row(float* row, int64_t count, double* sum) {
 }
 
 void exp_values(float* values, int64_t count) {
-  for (int64_t j = 0; j < count; ++j) values[j] = exp_of(values[j]);
+  for (int64_t j = 0; j < count; j += kFloatWidth) {
+    const Floats part = load_part<Floats>(values + j, count - j);
+    store_part(exp_of(part), count - j, values + j);
+  }
 }
 
 }  // namespace milieu::internal::MILIEU_ISA

@@ -54,7 +54,7 @@ const char* to_string(Isa isa) {
 }
 
 ScopedIsa::ScopedIsa(Isa isa) : previous_(active_isa()) {
-  require(isa <= best_isa(), "ScopedIsa: this CPU lacks the instruction set asked for");
+  require(isa <= best_isa(), "ScopedIsa: this CPU lacks the requested instruction set");
   current_isa().store(isa, std::memory_order_relaxed);
 }
 

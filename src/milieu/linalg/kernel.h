@@ -23,7 +23,7 @@ enum class Kernel {
 // The names users write: linear, polynomial, intersection, chi-squared, exp-chi-squared, rbf.
 ChoiceRule<Kernel> kernel_choices();
 
-// A kernel with its numbers. `gamma` must be above 0 where it is used (choose_gamma finds one).
+// A kernel with its parameters. `gamma` must be above 0 where it is used (choose_gamma finds one).
 struct KernelSpec {
   Kernel kernel = Kernel::Linear;
   double gamma = 1;   // Polynomial, ExpChiSquared, Rbf
@@ -40,11 +40,12 @@ void validate_kernel(const KernelSpec& spec);
 double choose_gamma(Kernel kernel, FloatView points, int num_threads = 0);
 
 // out(i, j) = k(a_i, b_j); a is m x d, b is n x d, out is m x n. Single-threaded. Throws
-// InvalidArgument for negative features where the kernel wants histograms.
+// InvalidArgument for negative features where the kernel needs histograms.
 void kernel_block(const KernelSpec& spec, FloatView a, FloatView b, MatrixView<double> out);
 void kernel_block(const KernelSpec& spec, FloatView a, FloatView b, MatrixView<float> out);
 
-// The same on threads, in blocks. Returns false, with `out` incomplete, when the monitor says stop.
+// The same on threads, in blocks. Returns false, with `out` incomplete, when the monitor asks to
+// stop.
 bool cross_gram(const KernelSpec& spec, FloatView a, FloatView b, MatrixView<double> out,
                 int num_threads = 0, Monitor& monitor = silent_monitor());
 bool cross_gram(const KernelSpec& spec, FloatView a, FloatView b, MatrixView<float> out,

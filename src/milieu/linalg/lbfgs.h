@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // L-BFGS with a weak Wolfe line search that does not call the function: it says where it wants
-// value and gradient (trial), and is told (update). Many minimisations can so share one pass over
+// value and gradient (trial), and gets them (update). Many minimisations can share one pass over
 // the data.
 #pragma once
 
@@ -21,7 +21,7 @@ struct LbfgsOptions {
 
 enum class LbfgsEnd { Running, Converged, IterationLimit, NoDescent };
 
-// Minimises a function that is smooth [Liu89]. Kinks do no harm but to the speed: at worst it ends
+// Minimises a function that is smooth [Liu89]. Kinks only cost speed: at worst it ends
 // early (NoDescent), and never above where it began.
 class Lbfgs {
  public:

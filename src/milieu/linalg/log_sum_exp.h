@@ -21,7 +21,7 @@ double log_sum_exp(std::span<const double> values);
 // one of the same float row. Sums run in a fixed order: the same bits on every instruction set.
 void softmax_rows(MatrixView<float> block, std::span<double> log_sums);
 
-// values[i] = exp(values[i]) with the same polynomial; values above 88 are cut to exp(88).
+// values[i] = exp(values[i]) with the same polynomial; values above 88 give exp(88).
 void exp_in_place(std::span<float> values);
 
 }  // namespace milieu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices as everybody in Milieu passes them: samples are rows, row-major. `MatrixView` looks at
-// memory that somebody else owns (a mapped file, a Matrix, an Eigen map); `Matrix` owns its memory.
+// Matrices as all of Milieu passes them: samples are rows, row-major. `MatrixView` looks at
+// memory owned elsewhere (a mapped file, a Matrix, an Eigen map); `Matrix` owns its memory.
 // Sample storage is float, statistics and objectives are double.
 #pragma once
 

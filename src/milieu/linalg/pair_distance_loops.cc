@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ISA source (cmake/MilieuModule.cmake): loops that the compiler vectorises as they stand.
+// An ISA source (cmake/MilieuModule.cmake): plain loops that the compiler vectorises.
 #include "milieu/linalg/pair_distance_loops.h"
 
 namespace milieu::internal::MILIEU_ISA {

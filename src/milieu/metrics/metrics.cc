@@ -5,10 +5,10 @@
 // Conventions
 //   truth -1           the sample is left out everywhere.
 //   label -1           the sample has no cluster. It is wrong in accuracy, error, balanced_error,
-//                      purity and f, and it is put together with nobody in the pairwise figures and
-//                      B-cubed. NMI and ARI compare partitions of all samples: there such samples
-//                      form one more cluster, which is what scikit-learn computes from the same
-//                      labels.
+//                      purity and f, and it is paired with no other sample in the pairwise figures
+//                      and B-cubed. NMI and ARI compare partitions of all samples: there such
+//                      samples form one more cluster, which is what scikit-learn computes from the
+//                      same labels.
 //   equal matchings    among matchings with the same accuracy the one with the smallest
 //                      balanced_error is taken, so that no figure depends on how clusters are
 //                      named.

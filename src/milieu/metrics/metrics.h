@@ -32,7 +32,7 @@ struct Metrics {
   double purity = 0;         // share of samples in the majority class of their cluster
 
   // By label, from 0 to the highest one; a label that does not occur has size 0 and class -1. Both
-  // are empty when a label is 10^8 or more: it is a name then, not a place.
+  // are empty when a label is 10^8 or more: it is a name then, not an index.
   std::vector<int64_t> sizes;           // samples that count
   std::vector<int> class_from_cluster;  // matched class, as in truth; -1: it shares none with it
 };

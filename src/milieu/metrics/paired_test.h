@@ -12,8 +12,8 @@ struct PairedTest {
   double p_value = 1;  // two-sided; 1 when all differences are 0
 };
 
-// `first` and `second` have one score a trial, at least two trials. Differences that are all equal
-// and not 0 have p = 0. Throws InvalidArgument for other lengths.
+// `first` and `second` have one score per trial, at least two trials. Differences that are all
+// equal and not 0 have p = 0. Throws InvalidArgument for other lengths.
 PairedTest paired_t_test(std::span<const double> first, std::span<const double> second);
 
 // P(|T| > |t|) for Student's distribution with `degrees` > 0 degrees of freedom.

@@ -21,8 +21,8 @@ void check_points(FloatView points, std::string_view name, int num_threads) {
                        points.rows(), points.cols());
   });
   require(points.rows() <= std::numeric_limits<int>::max(), [&] {
-    return fmt::format("{} has {} rows, must have at most {}: take a sub-sample", name,
-                       points.rows(), std::numeric_limits<int>::max());
+    return fmt::format("{} has {} rows, must have at most {}: use a subsample", name, points.rows(),
+                       std::numeric_limits<int>::max());
   });
   if (const std::optional<MatrixPlace> place = find_non_finite(points, num_threads)) {
     const bool is_nan = std::isnan(points(place->row, place->column));
@@ -48,7 +48,7 @@ WeightTotals check_weights(std::span<const double> weights, int64_t num_rows) {
     totals.num_positive += w > 0 ? 1 : 0;
   }
   require(totals.sum > 0 && std::isfinite(totals.sum), [&] {
-    return fmt::format("weights have the sum {}, must be positive and finite", totals.sum);
+    return fmt::format("weights sum to {}, which must be positive and finite", totals.sum);
   });
   return totals;
 }

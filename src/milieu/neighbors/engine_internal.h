@@ -75,7 +75,7 @@ class SearchEngine {
   virtual int64_t block_size() const = 0;
 
   // Offers every point that may enter candidates[i] to it, for each row i of `queries`. False when
-  // the monitor stopped the search; candidates are then to be thrown away.
+  // the monitor stopped the search; discard the candidates then.
   virtual bool search(FloatView queries, std::span<Candidates> candidates,
                       const Monitor& monitor) const = 0;
 };

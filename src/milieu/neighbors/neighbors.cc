@@ -157,7 +157,7 @@ RadiusNeighbors NeighborIndex::within(FloatView queries, double radius,
       counts[block.begin + i] = static_cast<int64_t>(found.size());
       require((num_pairs += counts[block.begin + i]) <= options.max_num_pairs, [&] {
         return fmt::format(
-            "radius is {}: more than {} pairs are that near; take a smaller radius or raise "
+            "radius is {}: more than {} pairs are that close; use a smaller radius or raise "
             "max_num_pairs",
             radius, options.max_num_pairs);
       });

@@ -60,7 +60,7 @@ struct RadiusNeighbors {
 
 // Points prepared for many searches. Looks at `points`, which must outlive it unchanged. Throws
 // what check_points throws. Searching is const and may be done from several threads at a time; the
-// monitor is told of its progress (stage "neighbors") from the calling thread.
+// monitor gets its progress (stage "neighbors") from the calling thread.
 class NeighborIndex {
  public:
   explicit NeighborIndex(FloatView points, NeighborSearch search = NeighborSearch::Auto);
@@ -71,7 +71,7 @@ class NeighborIndex {
   // The search that was chosen: Tree or BruteForce.
   NeighborSearch search() const { return search_; }
 
-  // queries is m x d, finite; k >= 1. `options.search` is not looked at.
+  // queries is m x d, finite; k >= 1. `options.search` is ignored.
   NeighborLists nearest(FloatView queries, int k, const NeighborOptions& options = {},
                         Monitor& monitor = silent_monitor()) const;
 

@@ -287,7 +287,7 @@ TEST(RunFolder, OlderRunComesBackWhenTheNewOneCannotBePutInPlace) {
     for (const std::string& name : names_in(folder.path()))
       if (name != "run") fs::remove_all(folder.file(name));  // as an eager cleaner would
     EXPECT_EQ(refusal<IoError>([&] { run.commit(); }),
-              folder.file("run") + " cannot be put in its place: No such file or directory");
+              folder.file("run") + " cannot be moved into place: No such file or directory");
   }
   EXPECT_EQ(read_bytes(folder.file("run/summary.json")), "old\n");
   EXPECT_THAT(names_in(folder.path()), ElementsAre("run"));

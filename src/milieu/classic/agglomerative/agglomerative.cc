@@ -35,7 +35,7 @@ void check(const AgglomerativeInput& input, const AgglomerativeOptions& options)
   check_points(input.points);
   const int64_t n = input.points.rows();
   require(options.distance_threshold > 0 || options.num_clusters <= n, [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples: take at most {}",
+    return fmt::format("num_clusters is {}, there are only {} samples: use at most {}",
                        options.num_clusters, n, n);
   });
   const double gigabytes = internal::PairDistances::gigabytes(n);
@@ -75,12 +75,12 @@ void warn_of_split_duplicates(DoubleView tree, int64_t n, int64_t num_merges, Ru
 
 void describe_stop(int64_t num_merges, int64_t n, const Monitor& monitor, RunSummary& summary) {
   if (num_merges == n - 1) {
-    summary.message = "all merges were made; another cut needs no new run";
+    summary.message = "all merges were made; another cut does not need a new run";
     return;
   }
   summary.termination = termination_from(monitor.stop_reason());
   summary.message = fmt::format(
-      "stopped after {} of {} merges: clusters are as far as these took them", num_merges, n - 1);
+      "stopped after {} of {} merges: the clusters are those formed so far", num_merges, n - 1);
 }
 
 std::vector<internal::Merge> find_merges(FloatView points, const AgglomerativeOptions& options,

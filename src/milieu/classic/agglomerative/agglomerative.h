@@ -37,7 +37,7 @@ struct AgglomerativeOptions {
 
 template <class Visitor>
 void visit_fields(AgglomerativeOptions& o, Visitor&& v) {
-  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many clusters");
+  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "number of clusters");
   v("distance_threshold", o.distance_threshold, at_least(0),
     "above 0: merge clusters up to this distance instead of down to num_clusters");
   v("linkage", o.linkage,
@@ -61,7 +61,7 @@ struct AgglomerativeInput {
 struct AgglomerativeModel {
   static constexpr std::string_view kKind = "agglomerative";
   static constexpr int kFormatVersion = 1;
-  // (n - 1) x 4, one merge a row in ascending order of height, in SciPy's linkage convention: the
+  // (n - 1) x 4, one merge per row in ascending order of height, in SciPy's linkage convention: the
   // two clusters (smaller number first), their distance, the size of the new cluster. Numbers below
   // n are samples, n + i is the cluster that row i makes. A stopped run has fewer rows.
   Matrix<double> tree;

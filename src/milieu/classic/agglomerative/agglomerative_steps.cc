@@ -88,7 +88,7 @@ class ActiveClusters {
   int lowest_name() const { return names_.front(); }
   float distance(int a, int b) const { return distances_(a, b); }
 
-  // The nearest cluster of x. Ties go to `preferred` (-1: nobody), then to the lowest name.
+  // The nearest cluster of x. Ties go to `preferred` (-1: none), then to the lowest number.
   int nearest(int x, int preferred) const {
     int best = preferred;
     float best_distance =

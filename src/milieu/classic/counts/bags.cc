@@ -120,7 +120,7 @@ BagsResult fit_bags(const BagsInput& input, const BagsOptions& options, Monitor&
 
 std::vector<int> predict(const BagsModel& model, FloatView counts, int num_threads) {
   if (model.centers.cols() != static_cast<int64_t>(model.idf.size()))
-    throw DataError("bags model: centers and idf do not fit together");
+    throw DataError("bags model: centers and idf have different lengths");
   const Matrix<float> points = weighted_counts(model, counts);
   return predict(KMeansModel{model.centers}, points, num_threads);
 }

@@ -19,34 +19,36 @@ namespace milieu {
 enum class BagWeighting { LogCounts, TfIdf };
 
 const char* to_string(BagWeighting weighting);
-BagWeighting bag_weighting_from(std::string_view word);  // throws DataError for another word
+BagWeighting bag_weighting_from(std::string_view word);  // throws DataError for any other name
 
 struct BagsOptions {
   int num_clusters = 8;
   BagWeighting weighting = BagWeighting::LogCounts;
-  int num_bands = 1;            // bags that stand side by side in a row, each weighted by itself
-  int num_restarts = 10;        // independent starts; the lowest objective is kept
-  int max_iterations = 300;     // rounds of k-means of one start
-  double rel_tolerance = 1e-4;  // stop when the objective falls by less than this share
+  int num_bands = 1;            // bags side by side in a row, each weighted separately
+  int num_restarts = 10;        // independent restarts; the lowest objective is kept
+  int max_iterations = 300;     // k-means iterations per restart
+  double rel_tolerance = 1e-4;  // stop when the objective falls by less than this fraction
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
 };
 
 template <class Visitor>
 void visit_fields(BagsOptions& o, Visitor&& v) {
-  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many clusters");
+  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "number of clusters");
   v("weighting", o.weighting,
     one_of<BagWeighting>(
         {{"log-counts", BagWeighting::LogCounts}, {"tf-idf", BagWeighting::TfIdf}}),
-    "log(count + 1/2) less its mean, or counts times the inverse document frequency at length 1");
+    "log(count + 1/2) minus its mean, or counts times inverse document frequency, scaled to length "
+    "1");
   v("num_bands", o.num_bands, at_least(1).alias("bands"),
-    "bags side by side in a row (words of the top, the middle, ...), each weighted by itself");
+    "bags side by side in each row (words at the top, in the middle, ...), each weighted "
+    "separately");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
-    "independent starts; the best is kept");
-  v("max_iterations", o.max_iterations, at_least(1), "limit of rounds for one start");
+    "independent restarts; the best is kept");
+  v("max_iterations", o.max_iterations, at_least(1), "maximum iterations per restart");
   v("rel_tolerance", o.rel_tolerance, at_least(0),
-    "stop when the objective falls by less than this share; 0 runs until no label changes");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+    "stop when the objective falls by less than this fraction; 0 runs until no label changes");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 

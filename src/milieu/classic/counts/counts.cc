@@ -19,16 +19,16 @@ void check_counts(FloatView counts, bool is_whole) {
         throw DataError(
             fmt::format("counts has {} at row {}, column {}, must be at least 0", n, d, v));
       if (is_whole && (n != std::floor(n) || n > 1e9f))
-        throw DataError(fmt::format(
-            "counts has {} at row {}, column {}: Gibbs sampling needs whole counts; take "
-            "inference variational",
-            n, d, v));
+        throw DataError(
+            fmt::format("counts has {} at row {}, column {}: Gibbs sampling needs whole counts; "
+                        "use inference variational",
+                        n, d, v));
     }
 }
 
 void check_num_clusters(int num_clusters, FloatView counts) {
   require(num_clusters <= counts.rows(), [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples: take at most {}",
+    return fmt::format("num_clusters is {}, there are only {} samples: use at most {}",
                        num_clusters, counts.rows(), counts.rows());
   });
 }
@@ -49,8 +49,8 @@ void warn_of_shares(FloatView counts, RunSummary& summary) {
     }
   if (is_share)
     summary.warnings.emplace_back(
-        "counts are at most 1 and not whole, as shares of words are, so every row weighs as little "
-        "as one word: give how often words occur (features of pictures: norm=none)");
+        "counts are fractions of at most 1, so each row weighs as little as one word: give raw "
+        "word counts (for image features: norm=none)");
 }
 
 std::vector<int> strongest_columns(DoubleView shares) {
@@ -85,7 +85,7 @@ void describe_counts_run(const CountsTrace& run, FloatView counts, const std::ve
       : run.termination == Termination::IterationLimit
           ? fmt::format("max_iterations = {} was reached before rel_tolerance: raise either",
                         max_iterations)
-          : "stopped early: the model is the best one that was complete";
+          : "stopped early: the model is the best complete one";
   summary.objective = run.trace.empty() ? 0 : run.objective;
   summary.trace = run.trace;
   summary.iterations = static_cast<int>(run.trace.size());
@@ -94,7 +94,7 @@ void describe_counts_run(const CountsTrace& run, FloatView counts, const std::ve
   set_sizes(summary, labels, num_clusters);
   warn_of_shares(counts, summary);
   if (summary.clusters < num_clusters)
-    summary.warnings.push_back(fmt::format("{} of {} {}: take a smaller num_clusters",
+    summary.warnings.push_back(fmt::format("{} of {} {}: use a smaller num_clusters",
                                            num_clusters - summary.clusters, num_clusters,
                                            if_empty));
 }

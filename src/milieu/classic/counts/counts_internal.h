@@ -33,7 +33,7 @@ std::vector<int> strongest_columns(DoubleView shares);
 // Square roots of the frequencies in each row; a row without words is zero.
 Matrix<float> root_frequencies(FloatView counts);
 
-// How one start went.
+// The course of one restart.
 struct CountsTrace {
   std::vector<double> trace;  // objective after each iteration
   double objective = -INFINITY;
@@ -45,14 +45,14 @@ struct CountsRun : CountsTrace {
   Model model;
 };
 
-// The start with the highest objective; the first of equals. `run_start(restart)` runs one.
-template <class RunStart>
-auto best_start(int num_restarts, const RunStart& run_start, RunSummary& summary,
-                Monitor& monitor) {
-  decltype(run_start(0)) best;
+// The restart with the highest objective; the first of equals. `run_restart(restart)` runs one.
+template <class RunRestart>
+auto best_restart(int num_restarts, const RunRestart& run_restart, RunSummary& summary,
+                  Monitor& monitor) {
+  decltype(run_restart(0)) best;
   for (int restart = 0; restart < num_restarts; ++restart) {
     if (restart > 0 && monitor.should_stop()) break;
-    auto run = run_start(restart);
+    auto run = run_restart(restart);
     summary.num_restarts = restart + 1;
     if (restart > 0 && run.objective <= best.objective) continue;
     best = std::move(run);
@@ -62,7 +62,7 @@ auto best_start(int num_restarts, const RunStart& run_start, RunSummary& summary
   return best;
 }
 
-// What a summary says of any of these methods. `objective_name` is what rises ("bound"), and
+// What a summary says about any of these methods. `objective_name` is what rises ("bound"), and
 // `num_clusters` parts were asked for; `if_empty` says what a part without rows is.
 void describe_counts_run(const CountsTrace& run, FloatView counts, const std::vector<int>& labels,
                          int num_clusters, int max_iterations, std::string_view objective_name,

@@ -98,7 +98,8 @@ void check_model(const JsomModel& model) {
     for (int64_t i = 0; i < m->size(); ++i)
       is_valid = is_valid && m->data()[i] > 0 && std::isfinite(m->data()[i]);
   if (!is_valid)
-    throw DataError("jsom model: weights, priors and words must fit together and be above 0");
+    throw DataError(
+        "jsom model: weights, priors and words must have matching sizes and be above 0");
 }
 
 }  // namespace
@@ -109,7 +110,7 @@ JsomResult fit_jsom(const JsomInput& input, const JsomOptions& options, Monitor&
   check_counts(input.counts);
   check_num_clusters(options.num_clusters, input.counts);
   JsomResult result;
-  JsomRun best = best_start(
+  JsomRun best = best_restart(
       options.num_restarts,
       [&](int restart) { return run_jsom(input.counts, options, restart, watch, monitor); },
       result.summary, monitor);

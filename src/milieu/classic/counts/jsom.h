@@ -20,24 +20,25 @@ struct JsomOptions {
   int num_clusters = 8;         // J
   int num_topics = 100;         // K; [Xie15] has 100
   double word_prior = 0.05;     // eta: Dirichlet prior of a topic's words
-  int num_restarts = 1;         // independent starts; the highest bound is kept
+  int num_restarts = 1;         // independent restarts; the highest bound is kept
   int max_iterations = 100;     // rounds over all rows
-  double rel_tolerance = 1e-5;  // stop when the bound rises by less than this share
+  double rel_tolerance = 1e-5;  // stop when the bound rises by less than this fraction
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
 };
 
 template <class Visitor>
 void visit_fields(JsomOptions& o, Visitor&& v) {
-  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many clusters of rows");
-  v("num_topics", o.num_topics, at_least(1).alias("topics"), "how many topics the clusters share");
+  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "number of clusters");
+  v("num_topics", o.num_topics, at_least(1).alias("topics"),
+    "number of topics, shared by all clusters");
   v("word_prior", o.word_prior, above(0).alias("eta"), "Dirichlet prior of the words of a topic");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
-    "independent starts; the best is kept");
-  v("max_iterations", o.max_iterations, at_least(1), "limit of rounds for one start");
+    "independent restarts; the best is kept");
+  v("max_iterations", o.max_iterations, at_least(1), "maximum iterations per restart");
   v("rel_tolerance", o.rel_tolerance, at_least(0),
-    "stop when the bound rises by less than this share; 0 runs max_iterations");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+    "stop when the bound rises by less than this fraction; 0 runs max_iterations");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 

@@ -180,7 +180,7 @@ MultinomialsResult fit_multinomials(const MultinomialsInput& input,
   check_num_clusters(options.num_clusters, input.counts);
   const Matrix<float> roots = root_frequencies(input.counts);
   MultinomialsResult result;
-  Attempt best = best_start(
+  Attempt best = best_restart(
       options.num_restarts,
       [&](int restart) { return attempt(input.counts, roots, options, restart, watch, monitor); },
       result.summary, monitor);
@@ -201,7 +201,7 @@ Matrix<double> cluster_probabilities(const MultinomialsModel& model, FloatView c
   for (int64_t i = 0; i < model.words.size(); ++i) is_valid = is_valid && model.words.data()[i] > 0;
   if (!is_valid)
     throw DataError(
-        "multinomials model: one weight >= 0 a cluster and words above 0 must be there");
+        "multinomials model: must have one weight of at least 0 per cluster, and words above 0");
   Matrix<double> shares(counts.rows(), model.words.rows());
   expect(model, counts, shares, num_threads);
   return shares;

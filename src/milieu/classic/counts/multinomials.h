@@ -18,25 +18,25 @@ namespace milieu {
 struct MultinomialsOptions {
   int num_clusters = 8;
   double smoothing = 0.1;  // added to the count of each word in each cluster (a Dirichlet prior)
-  int num_restarts = 5;    // independent starts; the highest objective is kept
+  int num_restarts = 5;    // independent restarts; the highest objective is kept
   int max_iterations = 300;
-  double rel_tolerance = 1e-7;  // stop when the objective rises by less than this share
+  double rel_tolerance = 1e-7;  // stop when the objective rises by less than this fraction
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
 };
 
 template <class Visitor>
 void visit_fields(MultinomialsOptions& o, Visitor&& v) {
-  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many clusters");
+  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "number of clusters");
   v("smoothing", o.smoothing, above(0),
-    "added to the count of every word in every cluster; larger draws clusters to equal "
+    "added to the count of every word in every cluster; larger values draw clusters towards equal "
     "frequencies");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
-    "independent starts; the best is kept");
-  v("max_iterations", o.max_iterations, at_least(1), "limit of rounds for one start");
+    "independent restarts; the best is kept");
+  v("max_iterations", o.max_iterations, at_least(1), "maximum iterations per restart");
   v("rel_tolerance", o.rel_tolerance, at_least(0),
-    "stop when the objective rises by less than this share; 0 runs max_iterations");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+    "stop when the objective rises by less than this fraction; 0 runs max_iterations");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 

@@ -106,7 +106,7 @@ void describe(FloatView counts, const TopicsOptions& options, const TopicsRun& r
   summary.method = TopicsModel::kKind;
   summary.seed = options.seed;
   describe_counts_run(run, counts, labels, options.num_clusters, options.max_iterations, "bound",
-                      "topics are the strongest of no row", summary);
+                      "topics are not the strongest of any row", summary);
   if (options.inference == TopicsInference::Gibbs && run.termination == Termination::IterationLimit)
     summary.message = "max_iterations sweeps were made";
 }
@@ -120,7 +120,7 @@ TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, 
   check_counts(input.counts, is_gibbs);
   check_num_clusters(options.num_clusters, input.counts);
   TopicsResult result;
-  TopicsRun best = best_start(
+  TopicsRun best = best_restart(
       options.num_restarts,
       [&](int restart) {
         return (is_gibbs ? run_gibbs : run_variational)(input.counts, options, restart,

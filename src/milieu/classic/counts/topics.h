@@ -22,31 +22,31 @@ struct TopicsOptions {
   int num_clusters = 8;  // K, topics
   TopicsInference inference = TopicsInference::Variational;
   double topic_prior =
-      0.05;  // alpha: Dirichlet prior of a row's topics; smaller, fewer topics a row
+      0.05;  // alpha: Dirichlet prior of a row's topics; smaller gives fewer topics per row
   double word_prior = 0.05;     // eta: Dirichlet prior of a topic's words
-  int num_restarts = 3;         // independent starts; the highest objective is kept
+  int num_restarts = 3;         // independent restarts; the highest objective is kept
   int max_iterations = 200;     // rounds over all rows
-  double rel_tolerance = 1e-5;  // variational: stop when the bound rises by less than this share
+  double rel_tolerance = 1e-5;  // variational: stop when the bound rises by less than this fraction
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
 };
 
 template <class Visitor>
 void visit_fields(TopicsOptions& o, Visitor&& v) {
-  v("num_clusters", o.num_clusters, at_least(1).alias("k").alias("topics"), "how many topics");
+  v("num_clusters", o.num_clusters, at_least(1).alias("k").alias("topics"), "number of topics");
   v("inference", o.inference,
     one_of<TopicsInference>(
         {{"variational", TopicsInference::Variational}, {"gibbs", TopicsInference::Gibbs}}),
     "variational Bayes, or collapsed Gibbs sampling (whole counts only)");
   v("topic_prior", o.topic_prior, above(0).alias("alpha"),
-    "Dirichlet prior of the topics of a row; smaller gives fewer topics a row");
+    "Dirichlet prior of the topics of a row; smaller values give fewer topics per row");
   v("word_prior", o.word_prior, above(0).alias("eta"), "Dirichlet prior of the words of a topic");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
-    "independent starts; the best is kept");
-  v("max_iterations", o.max_iterations, at_least(1), "limit of rounds for one start");
+    "independent restarts; the best is kept");
+  v("max_iterations", o.max_iterations, at_least(1), "maximum iterations per restart");
   v("rel_tolerance", o.rel_tolerance, at_least(0),
-    "variational: stop when the bound rises by less than this share; 0 runs max_iterations");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+    "variational: stop when the bound rises by less than this fraction; 0 runs max_iterations");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 

@@ -77,7 +77,7 @@ GmmProblem check(const GmmInput& input, const GmmOptions& options) {
   problem.total_weight = totals.sum;
   const int64_t num_samples = totals.num_positive;
   require(options.num_clusters <= num_samples, [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples{}: take at most {}",
+    return fmt::format("num_clusters is {}, there are only {} samples{}: use at most {}",
                        options.num_clusters, num_samples,
                        input.weights.empty() ? "" : " of positive weight", num_samples);
   });
@@ -148,7 +148,7 @@ std::string stop_message(const GmmRun& run, const GmmOptions& options) {
                        options.max_iterations)
                  : "max_iterations were made";
     default:
-      return "stopped early: the model is the best one that was complete";
+      return "stopped early: the model is the best complete one";
   }
 }
 
@@ -185,7 +185,7 @@ void describe(const GmmProblem& problem, const GmmOptions& options, const GmmRun
   if (num_empty > 0)
     summary.warnings.push_back(fmt::format(
         "{} of {} components are empty (weight 0): there may be fewer distinct samples than "
-        "num_clusters; take a smaller num_clusters",
+        "num_clusters; use a smaller num_clusters",
         num_empty, options.num_clusters));
 }
 

@@ -18,7 +18,7 @@
 
 namespace milieu {
 
-// The shape that every component's covariance takes: s I, diag(s_1 .. s_d), any matrix of its own,
+// The shape that every component's covariance takes: s I, diag(s_1 .. s_d), its own matrix,
 // or one matrix shared by all components.
 enum class GmmCovariance { Spherical, Diagonal, Full, Tied };
 
@@ -33,9 +33,9 @@ enum class GmmInit { KMeans, Random };
 struct GmmOptions {
   int num_clusters = 8;  // components, k; at most the number of samples
   GmmCovariance covariance = GmmCovariance::Diagonal;  // more freedom needs more samples
-  int num_restarts = 1;          // independent starts; the highest log-likelihood is kept
-  int max_iterations = 100;      // EM rounds of one restart
-  double rel_tolerance = 1e-5;   // stop when the log-likelihood rises by less than this share of
+  int num_restarts = 1;          // independent restarts; the highest log-likelihood is kept
+  int max_iterations = 100;      // EM iterations of one restart
+  double rel_tolerance = 1e-5;   // stop when the log-likelihood rises by less than this fraction of
                                  // max(|log-likelihood|, total weight); 0: always max_iterations
   double regularization = 1e-6;  // least variance, as a share of each feature's variance over all
                                  // samples; larger keeps components from shrinking onto few samples
@@ -46,7 +46,7 @@ struct GmmOptions {
 
 template <class Visitor>
 void visit_fields(GmmOptions& o, Visitor&& v) {
-  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many components");
+  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "number of components");
   v("covariance", o.covariance,
     one_of<GmmCovariance>({{"spherical", GmmCovariance::Spherical},
                            {"diagonal", GmmCovariance::Diagonal},
@@ -54,21 +54,21 @@ void visit_fields(GmmOptions& o, Visitor&& v) {
                            {"tied", GmmCovariance::Tied}}),
     "shape of the covariances; tied is one full matrix for all components");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
-    "independent starts; the best is kept");
-  v("max_iterations", o.max_iterations, at_least(1), "limit of EM rounds for one start");
+    "independent restarts; the best is kept");
+  v("max_iterations", o.max_iterations, at_least(1), "maximum EM iterations per restart");
   v("rel_tolerance", o.rel_tolerance, at_least(0),
-    "stop when the log-likelihood rises by less than this share; 0 runs max_iterations");
+    "stop when the log-likelihood rises by less than this fraction; 0 runs max_iterations");
   v("regularization", o.regularization, between(1e-12, 1),
-    "least variance of a component, as a share of each feature's variance over all samples");
+    "smallest variance of a component, as a fraction of each feature's variance over all samples");
   v("init", o.init,
     one_of<GmmInit>({{"kmeans", GmmInit::KMeans}, {"random", GmmInit::Random}})
         .former("k-means", GmmInit::KMeans),
-    "where the first means come from: a k-means run or random samples");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+    "how the first means are found: by a k-means run or as random samples");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 
-// What predicts for new samples. A component of weight 0 is empty: it wins no sample.
+// What predicts for new samples. A component of weight 0 is empty: it gets no sample.
 struct GmmModel {
   static constexpr std::string_view kKind = "gmm";
   static constexpr int kFormatVersion = 1;
@@ -119,7 +119,7 @@ struct GmmResult {
 GmmResult fit_gmm(const GmmInput& input, const GmmOptions& options,
                   Monitor& monitor = silent_monitor());
 
-// The three below throw DataError for a model whose arrays do not fit each other and for points
+// The three below throw DataError for a model whose arrays do not match and for points
 // that are not finite, InvalidArgument for points of another width.
 
 // The most probable component of each row; ties go to the lowest index.

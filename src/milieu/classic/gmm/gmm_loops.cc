@@ -4,22 +4,19 @@
 // them.
 #include "milieu/classic/gmm/gmm_loops.h"
 
-#include "milieu/classic/gmm/gmm_lanes_internal.h"
+#include "milieu/linalg/simd_exp.h"
 
 namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 constexpr int kChunkVecs = 4;  // vectors of samples that are worked on at once
-constexpr int64_t kChunk = kChunkVecs * kWidth;
+constexpr int64_t kChunk = kChunkVecs * kDoubleWidth;
 static_assert(kGmmTileRows % kChunk == 0);
-
-typedef float Float4 __attribute__((vector_size(16), aligned(4)));
-typedef double Double4 __attribute__((vector_size(32), aligned(16)));
 
 // Four rows by four features: transposed in registers, then widened.
 inline void load_square(const float* points, int64_t stride, double* tile) {
   Float4 row[4];
-  for (int i = 0; i < 4; ++i) row[i] = *reinterpret_cast<const Float4*>(points + i * stride);
+  for (int i = 0; i < 4; ++i) row[i] = load<Float4>(points + i * stride);
   const Float4 low01 = __builtin_shufflevector(row[0], row[1], 0, 4, 1, 5);
   const Float4 low23 = __builtin_shufflevector(row[2], row[3], 0, 4, 1, 5);
   const Float4 high01 = __builtin_shufflevector(row[0], row[1], 2, 6, 3, 7);
@@ -29,40 +26,41 @@ inline void load_square(const float* points, int64_t stride, double* tile) {
                           __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
                           __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
   for (int i = 0; i < 4; ++i)
-    *reinterpret_cast<Double4*>(tile + i * kGmmTileStride) =
-        __builtin_convertvector(line[i], Double4);
+    store(__builtin_convertvector(line[i], Double4), tile + i * kGmmTileStride);
 }
 
 // Scores of kComponents components for the chunk of samples at x.
 template <int kComponents>
 inline void score_chunk(const double* x, int64_t d, const double* means, const double* inverse_std,
                         const double* constants, double* scores) {
-  Vec sum[kComponents][kChunkVecs] = {};
+  Doubles sum[kComponents][kChunkVecs] = {};
   for (int64_t j = 0; j < d; ++j)
     for (int c = 0; c < kComponents; ++c)
       for (int v = 0; v < kChunkVecs; ++v) {
-        const Vec t =
-            (load(x + j * kGmmTileStride + v * kWidth) - means[c * d + j]) * inverse_std[c * d + j];
-        sum[c][v] = multiply_add(t, t, sum[c][v]);
+        const Doubles t =
+            (load<Doubles>(x + j * kGmmTileStride + v * kDoubleWidth) - means[c * d + j]) *
+            inverse_std[c * d + j];
+        sum[c][v] = fused_multiply_add(t, t, sum[c][v]);
       }
   for (int c = 0; c < kComponents; ++c)
     for (int v = 0; v < kChunkVecs; ++v)
-      store(scores + c * kGmmTileStride + v * kWidth, constants[c] - 0.5 * sum[c][v]);
+      store(constants[c] - 0.5 * sum[c][v], scores + c * kGmmTileStride + v * kDoubleWidth);
 }
 
 // Statistics of one feature for kComponents components, whose entries lie d apart.
 template <int kComponents>
 inline void accumulate_feature(const double* x, const double* shares, const double* means,
                                int64_t d, double* first, double* second) {
-  Sum sum[kComponents];
-  Sum squares[kComponents];
-  for (int64_t s = 0; s < kGmmTileRows; s += kLanes)
+  EightSums sum[kComponents];
+  EightSums squares[kComponents];
+  for (int64_t s = 0; s < kGmmTileRows; s += kSumLanes)
     for (int c = 0; c < kComponents; ++c)
-      for (int p = 0; p < kParts; ++p) {
-        const Vec difference = load(x + s + p * kWidth) - means[c * d];
-        const Vec shared = load(shares + c * kGmmTileStride + s + p * kWidth) * difference;
+      for (int p = 0; p < kSumParts; ++p) {
+        const Doubles difference = load<Doubles>(x + s + p * kDoubleWidth) - means[c * d];
+        const Doubles shared =
+            load<Doubles>(shares + c * kGmmTileStride + s + p * kDoubleWidth) * difference;
         sum[c].part[p] += shared;
-        squares[c].part[p] = multiply_add(shared, difference, squares[c].part[p]);
+        squares[c].part[p] = fused_multiply_add(shared, difference, squares[c].part[p]);
       }
   for (int c = 0; c < kComponents; ++c) {
     first[c * d] += sum[c].total();
@@ -73,34 +71,35 @@ inline void accumulate_feature(const double* x, const double* shares, const doub
 // One chunk of gmm_softmax; pointers are those of the chunk.
 inline void softmax_chunk(double* scores, int64_t k, const double* weights, double* log_sums,
                           int* labels) {
-  Vec largest[kChunkVecs];
-  Vec label[kChunkVecs] = {};
-  for (int v = 0; v < kChunkVecs; ++v) largest[v] = load(scores + v * kWidth);
+  Doubles largest[kChunkVecs];
+  Doubles label[kChunkVecs] = {};
+  for (int v = 0; v < kChunkVecs; ++v) largest[v] = load<Doubles>(scores + v * kDoubleWidth);
   for (int64_t c = 1; c < k; ++c)
     for (int v = 0; v < kChunkVecs; ++v) {
-      const Vec score = load(scores + c * kGmmTileStride + v * kWidth);
+      const Doubles score = load<Doubles>(scores + c * kGmmTileStride + v * kDoubleWidth);
       const auto is_larger = score > largest[v];
-      label[v] = is_larger ? broadcast(static_cast<double>(c)) : label[v];
+      label[v] = is_larger ? broadcast<Doubles>(static_cast<double>(c)) : label[v];
       largest[v] = is_larger ? score : largest[v];
     }
-  Vec sum[kChunkVecs] = {};
+  Doubles sum[kChunkVecs] = {};
   for (int64_t c = 0; c < k; ++c)
     for (int v = 0; v < kChunkVecs; ++v) {
-      double* score = scores + c * kGmmTileStride + v * kWidth;
-      const Vec value = exp_of(load(score) - largest[v]);
-      store(score, value);
+      double* score = scores + c * kGmmTileStride + v * kDoubleWidth;
+      const Doubles value = fused_exp_of(load<Doubles>(score) - largest[v]);
+      store(value, score);
       sum[v] += value;
     }
-  Vec factor[kChunkVecs];
+  Doubles factor[kChunkVecs];
   for (int v = 0; v < kChunkVecs; ++v) {
-    store(log_sums + v * kWidth, largest[v] + log_of(sum[v]));
-    factor[v] = load(weights + v * kWidth) / sum[v];
-    for (int l = 0; l < kWidth; ++l) labels[v * kWidth + l] = static_cast<int>(label[v][l]);
+    store(largest[v] + fused_log_of(sum[v]), log_sums + v * kDoubleWidth);
+    factor[v] = load<Doubles>(weights + v * kDoubleWidth) / sum[v];
+    for (int l = 0; l < kDoubleWidth; ++l)
+      labels[v * kDoubleWidth + l] = static_cast<int>(label[v][l]);
   }
   for (int64_t c = 0; c < k; ++c)
     for (int v = 0; v < kChunkVecs; ++v) {
-      double* score = scores + c * kGmmTileStride + v * kWidth;
-      store(score, load(score) * factor[v]);
+      double* score = scores + c * kGmmTileStride + v * kDoubleWidth;
+      store(load<Doubles>(score) * factor[v], score);
     }
 }
 
@@ -140,9 +139,9 @@ void gmm_softmax(double* scores, int64_t k, const double* weights, double* log_s
 }
 
 double gmm_sum_line(const double* line) {
-  Sum sum;
-  for (int64_t s = 0; s < kGmmTileRows; s += kLanes)
-    for (int p = 0; p < kParts; ++p) sum.part[p] += load(line + s + p * kWidth);
+  EightSums sum;
+  for (int64_t s = 0; s < kGmmTileRows; s += kSumLanes)
+    for (int p = 0; p < kSumParts; ++p) sum.part[p] += load<Doubles>(line + s + p * kDoubleWidth);
   return sum.total();
 }
 

@@ -59,8 +59,8 @@ Matrix<double> predict_probabilities(const GmmModel& model, FloatView points, in
   return probabilities;
 }
 
-std::vector<double> label_samples(const GmmModel& model, FloatView points, int num_threads,
-                                  std::span<int> labels) {
+std::vector<double> internal::label_samples(const GmmModel& model, FloatView points,
+                                            int num_threads, std::span<int> labels) {
   std::vector<double> values(points.rows());
   for_each_tile(model, points, num_threads, [&](int64_t begin, const GmmTile& tile) {
     std::ranges::copy(tile.labels(), labels.begin() + begin);

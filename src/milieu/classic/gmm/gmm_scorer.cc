@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a mixture model, possibly read from a file, to what the score kernels want.
+// From a mixture model, possibly read from a file, to what the score loops need.
 #include <fmt/format.h>
 
 #include <cmath>

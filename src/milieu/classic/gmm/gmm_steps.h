@@ -29,13 +29,13 @@ struct GmmProblem {
   int num_threads = 0;
 };
 
-// A model laid out for the score kernels.
+// A model laid out for the score loops.
 struct GmmScorer {
   GmmCovariance covariance = GmmCovariance::Diagonal;
   Matrix<double> means;           // k x d
   std::vector<double> constants;  // k: log pi - d/2 log 2 pi - 1/2 log det; -inf for weight 0
   Matrix<double> inverse_std;     // k x d; spherical and diagonal
-  std::vector<Matrix<double>> whitening;  // padded d x d; full: one a component, tied: one
+  std::vector<Matrix<double>> whitening;  // padded d x d; full: one per component, tied: one
 
   int64_t num_clusters() const { return means.rows(); }
   int64_t num_features() const { return means.cols(); }
@@ -44,11 +44,11 @@ struct GmmScorer {
   }
 };
 
-// Throws DataError when the model's arrays do not fit each other, a weight is negative or not
+// Throws DataError when the model's arrays do not match, a weight is negative or not
 // finite, or a covariance is not positive definite: models may come from a file.
 GmmScorer make_scorer(const GmmModel& model);
 
-// Room for one tile of samples and what is computed of it (see gmm_loops.h for the layout).
+// Buffers for one tile of samples and what is computed from it (see gmm_loops.h for the layout).
 class GmmTile {
  public:
   // `covariance` says for which statistics there must be room.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of EM one by one: kernels against plain loops on every instruction set, statistics,
-// floors.
+// The parts of EM one by one: vector loops against plain loops on every instruction set,
+// statistics, floors.
 #include "milieu/classic/gmm/gmm_steps.h"
 
 #include <gmock/gmock.h>

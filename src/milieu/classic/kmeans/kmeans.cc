@@ -40,7 +40,7 @@ void validate(const KMeansInput& input, const KMeansOptions& options) {
   // Whether all points are finite is found out later, at no cost, by make_kmeans_problem.
   check_points(input.points.rows_between(0, std::min<int64_t>(n, 1)), "points");
   require(n <= std::numeric_limits<int>::max(), [&] {
-    return fmt::format("points has {} rows, k-means takes at most {}: take a sub-sample", n,
+    return fmt::format("points has {} rows, k-means takes at most {}: use a subsample", n,
                        std::numeric_limits<int>::max());
   });
   require(options.num_clusters <= n, [&] {
@@ -156,8 +156,7 @@ std::string message_of(const RunSummary& summary, const KMeansOptions& options) 
       return "the centres have settled";
     case Termination::IterationLimit:
       return fmt::format(
-          "max_iterations ({}) was reached before the centres settled; a larger "
-          "number, or a larger rel_tolerance, lets it finish",
+          "max_iterations ({}) was reached before the centres settled: raise it or rel_tolerance",
           options.max_iterations);
     default:
       return "stopped early: the result is the last complete iteration";

@@ -20,9 +20,9 @@ enum class KMeansInit { PlusPlus, Random };
 
 struct KMeansOptions {
   int num_clusters = 8;         // k; at most the number of samples
-  int num_restarts = 10;        // independent starts; the lowest objective is kept
-  int max_iterations = 300;     // assignment + update rounds of one restart
-  double rel_tolerance = 1e-4;  // stop when the objective falls by less than this share; 0: run
+  int num_restarts = 10;        // independent restarts; the lowest objective is kept
+  int max_iterations = 300;     // assignment + update iterations of one restart
+  double rel_tolerance = 1e-4;  // stop when the objective falls by less than this fraction; 0: run
                                 // until no label changes
   KMeansInit init = KMeansInit::PlusPlus;
   uint64_t seed = 1;
@@ -31,17 +31,17 @@ struct KMeansOptions {
 
 template <class Visitor>
 void visit_fields(KMeansOptions& o, Visitor&& v) {
-  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many clusters");
+  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "number of clusters");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
-    "independent starts; the best is kept");
-  v("max_iterations", o.max_iterations, at_least(1), "limit of rounds for one start");
+    "independent restarts; the best is kept");
+  v("max_iterations", o.max_iterations, at_least(1), "maximum iterations per restart");
   v("rel_tolerance", o.rel_tolerance, at_least(0),
-    "stop when the objective falls by less than this share; 0 runs until no label changes");
+    "stop when the objective falls by less than this fraction; 0 runs until no label changes");
   v("init", o.init,
     one_of<KMeansInit>({{"kmeans++", KMeansInit::PlusPlus}, {"random", KMeansInit::Random}})
         .former("k-means++", KMeansInit::PlusPlus),
     "how the first centres are drawn");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 

@@ -6,8 +6,8 @@
 // 1. Centres are cut into groups of neighbours. Points and centres are quantised to 16-bit integers
 //    and scored by integer products; the lowest scores of each group stay in registers
 //    (kmeans_loops.h). Errors are bounded rigorously (kmeans_groups_internal.h).
-// 2. Where the error bounds cannot tell which centre is nearest, exact distances decide.
-// 3. From the second call on, bounds from the triangle inequality tell which groups cannot hold the
+// 2. Where the error bounds leave open which centre is nearest, exact distances decide.
+// 3. From the second call on, bounds from the triangle inequality show which groups cannot hold the
 //    nearest centre of a point, as in [Ding15]: an upper bound of the distance to the own centre, a
 //    lower bound for each group, both kept up to date by what the centres moved; and the distances
 //    between centres, as in [Elkan03]. Bounds are whole numbers of small steps, rounded to the safe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The assignment step of k-means on one block of points: scan, score, decide. How it works is told
-// in kmeans_assign_internal.h.
+// The assignment step of k-means on one block of points: scan, score, decide. How it works is
+// explained in kmeans_assign_internal.h.
 #pragma once
 
 #include <cstdint>
@@ -51,10 +51,10 @@ struct AssignCost {
   void merge(const AssignCost& other);
 };
 
-// Relative error of a float sum of d squares as the kernels compute it, rounded up.
+// Relative error of a float sum of d squares as the loops compute it, rounded up.
 float sum_error(int64_t d);
 
-// A scaled distance in steps, rounded up; 65535 stands for anything from there on.
+// A scaled distance in steps, rounded up; 65535 means that or more.
 uint16_t steps_up(float distance, float steps_per_unit);
 
 BoundTable bound_table(const AssignJob& job);

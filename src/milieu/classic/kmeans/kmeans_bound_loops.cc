@@ -4,7 +4,7 @@
 // for this file (CMakeLists.txt).
 #include "milieu/base/sanitizer.h"
 #include "milieu/classic/kmeans/kmeans_loops.h"
-#include "milieu/classic/kmeans/kmeans_vectors_internal.h"
+#include "milieu/linalg/simd.h"
 
 namespace milieu::internal::MILIEU_ISA {
 namespace {
@@ -18,6 +18,30 @@ constexpr bool kReadsBeyond = false;
 #else
 constexpr bool kReadsBeyond = true;
 #endif
+
+// Eight bytes to and from lanes in [0, 255]; GCC 12 does this lane by lane if left to itself.
+inline Int8 load_bytes(const uint8_t* from) {
+#if defined(__AVX2__)
+  return reinterpret_cast<Int8>(
+      _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+#else
+  Int8 values;
+  for (int l = 0; l < 8; ++l) values[l] = from[l];
+  return values;
+#endif
+}
+
+inline uint64_t pack_bytes(Int8 values) {
+#if defined(__AVX2__)
+  const __m256i v = reinterpret_cast<__m256i>(values);
+  const __m128i words = _mm_packus_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+  return static_cast<uint64_t>(_mm_cvtsi128_si64(_mm_packus_epi16(words, words)));
+#else
+  uint64_t bytes = 0;
+  for (int l = 0; l < 8; ++l) bytes |= static_cast<uint64_t>(values[l]) << (8 * l);
+  return bytes;
+#endif
+}
 
 inline Int8 load_bounds(const uint8_t* from, int64_t left) {
   if (kReadsBeyond || left >= 8) return load_bytes(from);
@@ -92,10 +116,11 @@ inline void visit_eights(uint64_t groups, const Visit& visit) {
 // The first of the lowest scores; when a NaN is among them any scored group.
 int lowest_group(const BoundJob& job) {
   Float8 lanes = Float8{} + kNotScored;
-  visit_eights(job.groups, [&](int g) { lanes = lower(load<Float8>(job.best + g), lanes); });
-  const Float8 fours = lower(lanes, __builtin_shufflevector(lanes, lanes, 4, 5, 6, 7, 0, 1, 2, 3));
-  const Float8 pairs = lower(fours, __builtin_shufflevector(fours, fours, 2, 3, 0, 1, 6, 7, 4, 5));
-  const Float8 lowest = lower(pairs, __builtin_shufflevector(pairs, pairs, 1, 0, 3, 2, 5, 4, 7, 6));
+  visit_eights(job.groups, [&](int g) { lanes = min_of(load<Float8>(job.best + g), lanes); });
+  const Float8 fours = min_of(lanes, __builtin_shufflevector(lanes, lanes, 4, 5, 6, 7, 0, 1, 2, 3));
+  const Float8 pairs = min_of(fours, __builtin_shufflevector(fours, fours, 2, 3, 0, 1, 6, 7, 4, 5));
+  const Float8 lowest =
+      min_of(pairs, __builtin_shufflevector(pairs, pairs, 1, 0, 3, 2, 5, 4, 7, 6));
   uint64_t found = 0;
   visit_eights(job.groups, [&](int g) {
     found |= static_cast<uint64_t>(bits_of(load<Float8>(job.best + g) == lowest)) << g;
@@ -170,9 +195,9 @@ BoundResult bound_groups(const BoundTable& table, const BoundJob& job) {
     result.open_groups |= static_cast<uint64_t>(bits_of(~(low > limit))) << g;
     if (!job.bounds) return;
     const Float8 squared = squared_norm + 2 * low;
-    const Float8 distance = square_roots(squared > 0 ? squared : Float8{});
+    const Float8 distance = sqrt_of(squared > 0 ? squared : Float8{});
     const Float8 value = distance * steps + (load<Float8>(table.drifts + g) - slack);
-    const Float8 cut = lower(value > 0 ? value : Float8{}, Float8{} + 255.0f);
+    const Float8 cut = min_of(value > 0 ? value : Float8{}, Float8{} + 255.0f);
     const Int8 kept = cut_to_byte(load_bounds(job.bounds + g, table.count - g) + rebase);
     const Int8 bound = best < kNotScored ? __builtin_convertvector(cut, Int8) : kept;
     store_bytes(bound, job.bounds + g, table.count - g);

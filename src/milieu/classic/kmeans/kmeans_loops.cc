@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // An ISA source (cmake/MilieuModule.cmake): the scores of points against a group of centres.
 #include "milieu/classic/kmeans/kmeans_loops.h"
-#include "milieu/classic/kmeans/kmeans_vectors_internal.h"
+#include "milieu/linalg/simd.h"
 
 namespace milieu::internal::MILIEU_ISA {
 namespace {
 
-// A tile of centres is kParts vectors of kWidth lanes; as many points are scored together as there
+// A tile of centres is kParts registers; as many points are scored together as there
 // are registers for.
-#if defined(__AVX512BW__)
-constexpr int kWidth = 16;
-constexpr int kPoints = 6;
-#elif defined(__AVX2__)
-constexpr int kWidth = 8;
+#if defined(__AVX2__)
 constexpr int kPoints = 6;
 #else
-constexpr int kWidth = 4;
 constexpr int kPoints = 3;
 #endif
-constexpr int kParts = kCenterTile / kWidth;
+constexpr int kParts = kCenterTile / kFloatWidth;
 static_assert(kCenterTile == 16);
-
-typedef float Floats __attribute__((vector_size(4 * kWidth)));
-typedef int32_t Ints __attribute__((vector_size(4 * kWidth)));
 
 // Adds the products of two pairs of 16-bit numbers in each lane.
 inline Ints add_products(Ints sum, Ints a, Ints b) {
@@ -52,7 +44,7 @@ struct TwoLowest {
 };
 
 inline TwoLowest merge(const TwoLowest& a, const TwoLowest& b) {
-  return {lower(a.best, b.best), lower(higher(a.best, b.best), lower(a.second, b.second))};
+  return {min_of(a.best, b.best), min_of(max_of(b.best, a.best), min_of(a.second, b.second))};
 }
 
 // The scores of one point for a tile. The last four bits of a score are replaced by the place of
@@ -62,13 +54,13 @@ inline TwoLowest scores_of(const Ints* sums, float scale, const float* half_norm
   Floats scores[kParts];
 #pragma GCC unroll 4
   for (int q = 0; q < kParts; ++q)
-    scores[q] =
-        load<Floats>(half_norms + q * kWidth) - scale * __builtin_convertvector(sums[q], Floats);
+    scores[q] = load<Floats>(half_norms + q * kFloatWidth) -
+                scale * __builtin_convertvector(sums[q], Floats);
   Int8 halves[2];
   __builtin_memcpy(halves, scores, sizeof(halves));
   const Float8 first = reinterpret_cast<Float8>((halves[0] & ~15) | kPlaces);
   const Float8 last = reinterpret_cast<Float8>((halves[1] & ~15) | (kPlaces + 8));
-  return {lower(first, last), higher(first, last)};
+  return {min_of(first, last), max_of(last, first)};
 }
 
 // Lane p of the result is the two lowest of all lanes of points[p], p < 6.
@@ -102,7 +94,7 @@ template <int count>
 inline void score_points(const ScoreJob& job, const uint16_t* slots) {
   const int16_t* rows[count];
   for (int p = 0; p < count; ++p) rows[p] = job.points + slots[p] * job.row_length;
-  constexpr float kNone = internal::kNotScored;
+  constexpr float kNone = kNotScored;
   TwoLowest lowest{Float8{} + kNone, Float8{} + kNone};
   Int8 tile = {};
   for (int64_t c = 0; c < job.num_centers; c += kCenterTile) {
@@ -112,7 +104,7 @@ inline void score_points(const ScoreJob& job, const uint16_t* slots) {
       Ints pairs[kParts];
 #pragma GCC unroll 4
       for (int q = 0; q < kParts; ++q)
-        pairs[q] = load<Ints>(centers + t * kCenterTile + 2 * q * kWidth);
+        pairs[q] = load<Ints>(centers + t * kCenterTile + 2 * q * kFloatWidth);
 #pragma GCC unroll 8
       for (int p = 0; p < count; ++p) {
         const Ints point_pair = spread_pair(rows[p] + t);

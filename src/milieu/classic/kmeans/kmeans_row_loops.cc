@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // An ISA source (cmake/MilieuModule.cmake): what is done once with each row that is scored.
 #include "milieu/classic/kmeans/kmeans_loops.h"
-#include "milieu/classic/kmeans/kmeans_vectors_internal.h"
+#include "milieu/linalg/simd.h"
 
 namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
 
-typedef int16_t Short8 __attribute__((vector_size(16)));
-
-// Eight numbers from `from`; where fewer are left, the rest is 0.
-inline Float8 load_part(const float* from, int64_t left) {
-  if (left >= 8) return load<Float8>(from);
-  Float8 values = {};
-  for (int64_t l = 0; l < left; ++l) values[l] = from[l];
-  return values;
-}
+using Short8 = Vector<int16_t, 8>;
 
 struct Squares {
   float sum = 0;
@@ -30,16 +22,16 @@ inline Squares squares_of(const float* a, const float* b, float factor, int64_t 
   const auto add = [&](Float8 x, Float8 y, Float8& sum) {
     const Float8 difference = (x - y) * factor;
     sum += difference * difference;
-    if (wants_largest) largest = higher(higher(difference, -difference), largest);
+    if (wants_largest) largest = max_of(largest, max_of(-difference, difference));
   };
   int64_t t = 0;
   for (; t + 16 <= d; t += 16) {
     add(load<Float8>(a + t), load<Float8>(b + t), even);
     add(load<Float8>(a + t + 8), load<Float8>(b + t + 8), odd);
   }
-  for (; t < d; t += 8) add(load_part(a + t, d - t), load_part(b + t, d - t), even);
+  for (; t < d; t += 8) add(load_part<Float8>(a + t, d - t), load_part<Float8>(b + t, d - t), even);
   Squares squares;
-  squares.sum = sum_of(even + odd);
+  squares.sum = sum_lanes(even + odd);
   for (int l = 0; l < 8 && wants_largest; ++l)
     squares.largest = largest[l] > squares.largest ? largest[l] : squares.largest;
   return squares;
@@ -67,9 +59,9 @@ QuantisedRow quantise_row(const float* x, const float* shift, float factor, int6
   int64_t t = 0;
   for (; t + 8 <= d; t += 8) quantise(load<Float8>(x + t), load<Float8>(shift + t), out + t);
   for (; t < row_length; t += 8)
-    quantise(load_part(x + t, d - t), load_part(shift + t, d - t), out + t);
+    quantise(load_part<Float8>(x + t, d - t), load_part<Float8>(shift + t, d - t), out + t);
   // 0.05 steps cover the rounding of `exact` and of the scale.
-  row.rest = row.scale * (1.001f * __builtin_sqrtf(sum_of(rest)) + 0.05f);
+  row.rest = row.scale * (1.001f * __builtin_sqrtf(sum_lanes(rest)) + 0.05f);
   return row;
 }
 

@@ -11,7 +11,7 @@
 //           context-aware clustering [Yuan08].
 //   empty   a cluster without weight takes the sample farthest from its mode (reseed_empty_modes);
 //           where all samples sit on their modes it keeps its mode and is reported.
-//   stop    when the objective falls no more, or by less than rel_tolerance.
+//   stop    when the objective no longer falls, or by less than rel_tolerance.
 // Each step is an exact minimum with the other side fixed, so the objective never rises.
 // See       [Huang98], docs/algorithms/kmodes.md.
 #include "milieu/classic/kmodes/kmodes.h"
@@ -44,7 +44,7 @@ void check(const KModesInput& input, const KModesOptions& options) {
   check_points(input.points);
   const int64_t num_samples = check_weights(input.weights, input.points.rows()).num_positive;
   require(options.num_clusters <= num_samples, [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples{}: take at most {}",
+    return fmt::format("num_clusters is {}, there are only {} samples{}: use at most {}",
                        options.num_clusters, num_samples,
                        input.weights.empty() ? "" : " of positive weight", num_samples);
   });
@@ -108,11 +108,11 @@ bool is_stop(Termination termination) {
 std::string stop_message(Termination termination, const KModesOptions& options) {
   if (termination == Termination::Converged)
     return options.rel_tolerance > 0 ? "the objective falls by less than rel_tolerance"
-                                     : "the objective falls no more";
+                                     : "the objective no longer falls";
   if (termination == Termination::IterationLimit)
     return fmt::format("max_iterations = {} was reached: raise it to converge",
                        options.max_iterations);
-  return "stopped early: the modes are the best ones that were complete";
+  return "stopped early: the modes are the best complete ones";
 }
 
 void describe(const KModesProblem& problem, const KModesOptions& options, const KModesRun& run,
@@ -131,7 +131,7 @@ void describe(const KModesProblem& problem, const KModesOptions& options, const 
   if (summary.clusters < options.num_clusters)
     summary.warnings.push_back(
         fmt::format("{} of {} clusters are empty: there may be fewer distinct samples than "
-                    "num_clusters; take a smaller num_clusters",
+                    "num_clusters; use a smaller num_clusters",
                     options.num_clusters - summary.clusters, options.num_clusters));
 }
 

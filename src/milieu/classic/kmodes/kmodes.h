@@ -23,10 +23,10 @@ enum class KModesInit { PlusPlus, Random };
 
 struct KModesOptions {
   int num_clusters = 8;      // k; at most the number of samples
-  int num_restarts = 10;     // independent starts; the lowest objective is kept
-  int max_iterations = 300;  // assignment + vote rounds of one restart
-  double rel_tolerance = 0;  // stop when the objective falls by less than this share; 0: run
-                             // until it falls no more
+  int num_restarts = 10;     // independent restarts; the lowest objective is kept
+  int max_iterations = 300;  // assignment + vote iterations of one restart
+  double rel_tolerance = 0;  // stop when the objective falls by less than this fraction; 0: run
+                             // until it no longer falls
   KModesInit init = KModesInit::PlusPlus;
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
@@ -34,17 +34,17 @@ struct KModesOptions {
 
 template <class Visitor>
 void visit_fields(KModesOptions& o, Visitor&& v) {
-  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many clusters");
+  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "number of clusters");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
-    "independent starts; the best is kept");
-  v("max_iterations", o.max_iterations, at_least(1), "limit of rounds for one start");
+    "independent restarts; the best is kept");
+  v("max_iterations", o.max_iterations, at_least(1), "maximum iterations per restart");
   v("rel_tolerance", o.rel_tolerance, at_least(0),
-    "stop when the objective falls by less than this share; 0 runs until it falls no more");
+    "stop when the objective falls by less than this fraction; 0 runs until it no longer falls");
   v("init", o.init,
     one_of<KModesInit>({{"kmodes++", KModesInit::PlusPlus}, {"random", KModesInit::Random}})
         .former("k-modes++", KModesInit::PlusPlus),
     "how the first modes are drawn");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 

@@ -37,10 +37,10 @@ bool pack_row(std::span<const float> values, uint64_t* words) {
 [[noreturn]] void refuse_row(std::span<const float> values, int64_t row, std::string_view name) {
   const auto bad =
       std::ranges::find_if(values, [](float value) { return value != 0.0f && value != 1.0f; });
-  throw InvalidArgument(fmt::format(
-      "{}({}, {}) is {}, must be 0 or 1 (counted from 0): k-modes takes binary vectors, threshold "
-      "the data first",
-      name, row, bad - values.begin(), *bad));
+  throw InvalidArgument(
+      fmt::format("{}({}, {}) is {}, must be 0 or 1 (counted from 0): k-modes needs binary "
+                  "vectors, so threshold the data first",
+                  name, row, bad - values.begin(), *bad));
 }
 
 // The weight of each cluster and, for each of its bits, of the members that have it: a plain sum.

@@ -72,10 +72,10 @@ double choose_bandwidth(FloatView points, const MeanShiftOptions& options, Monit
   if (estimate > 0) return estimate;
   const double range = widest_range(points);
   const double fallback = range > 0 ? 1e-3 * range : 1;
-  warnings.push_back(fmt::format(
-      "the estimated bandwidth is 0, because every sample has many equal ones (or the run was "
-      "stopped): {:.4g} is taken instead; give bandwidth, or a larger quantile",
-      fallback));
+  warnings.push_back(
+      fmt::format("the estimated bandwidth is 0, because every sample has many duplicates (or the "
+                  "run was stopped): {:.4g} is used instead; set bandwidth or a larger quantile",
+                  fallback));
   return fallback;
 }
 
@@ -188,15 +188,14 @@ void drop_empty_modes(std::vector<int>& labels, Matrix<float>& modes) {
 void describe(const Seeds& seeds, const MeanShiftResult& result, RunSummary& summary) {
   const int64_t moving = num_moving(seeds);
   if (summary.termination == Termination::Converged)
-    summary.message = "every seed rests at a mode";
+    summary.message = "every seed has reached a mode";
   else if (summary.termination == Termination::IterationLimit)
     summary.message =
-        fmt::format("{} of {} seeds still move: raise max_iterations or rel_tolerance", moving,
-                    seeds.is_resting.size());
+        fmt::format("{} of {} seeds are still moving: raise max_iterations or rel_tolerance",
+                    moving, seeds.is_resting.size());
   else
     summary.message = fmt::format(
-        "stopped with {} of {} seeds at rest; modes of the others are "
-        "missing",
+        "stopped when {} of {} seeds had reached a mode; the modes of the others are missing",
         seeds.is_resting.size() - moving, seeds.is_resting.size());
   summary.objective = mean_density(seeds);
   summary.extra.emplace_back("bandwidth", result.model.bandwidth);

@@ -48,23 +48,24 @@ struct MeanShiftOptions {
 template <class Visitor>
 void visit_fields(MeanShiftOptions& o, Visitor&& v) {
   v("bandwidth", o.bandwidth, at_least(0), "radius of the kernel; 0 estimates it from the samples");
-  v("quantile", o.quantile, between(0, 1), "of the estimated bandwidth; larger is smoother");
+  v("quantile", o.quantile, between(0, 1),
+    "fraction of the samples that the estimated bandwidth reaches; larger is smoother");
   v("bandwidth_samples", o.bandwidth_samples, at_least(1).advanced(),
-    "samples that the estimate of the bandwidth looks at");
+    "samples used to estimate the bandwidth");
   v("kernel", o.kernel,
     one_of<MeanShiftKernel>(
         {{"flat", MeanShiftKernel::Flat}, {"gaussian", MeanShiftKernel::Gaussian}}),
-    "weights of the samples around a position");
+    "how the samples around a position are weighted");
   v("seeds", o.seeds,
     one_of<MeanShiftSeeds>({{"all", MeanShiftSeeds::All}, {"bins", MeanShiftSeeds::Bins}}),
-    "start from every sample or from one a bin");
+    "start from every sample, or from one per bin");
   v("min_bin_size", o.min_bin_size, at_least(1).advanced(), "bins with fewer samples give no seed");
   v("cluster_all", o.cluster_all, anything(),
     "false: samples farther than the bandwidth from every mode get the label -1");
-  v("max_iterations", o.max_iterations, at_least(1), "limit of moves for one seed");
+  v("max_iterations", o.max_iterations, at_least(1), "maximum moves per seed");
   v("rel_tolerance", o.rel_tolerance, at_least(0),
-    "a seed rests when it moves by less than this share of the bandwidth");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+    "a seed stops when it moves by less than this fraction of the bandwidth");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 

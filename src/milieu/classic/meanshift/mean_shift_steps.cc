@@ -77,7 +77,7 @@ std::vector<int> bin_seeds(FloatView points, double bandwidth, int min_bin_size)
     if (static_cast<int>(bin.size()) >= min_bin_size) seeds.push_back(central_row(points, bin));
   }
   require(!seeds.empty(), [&] {
-    return fmt::format("min_bin_size is {}, the fullest bin has {} samples: take at most {}",
+    return fmt::format("min_bin_size is {}, the fullest bin has {} samples: use at most {}",
                        min_bin_size, largest, largest);
   });
   std::sort(seeds.begin(), seeds.end());
@@ -145,7 +145,7 @@ bool move_seeds(const NeighborIndex& index, FloatView points, const ShiftKernel&
       .num_threads = 1, .is_sorted = false, .max_num_pairs = std::numeric_limits<int64_t>::max()};
   std::atomic<bool> is_complete = true;
   const auto move_block = [&](const Block& block) {
-    Monitor quiet = monitor;  // asked, but not told: this is not the calling thread
+    Monitor quiet = monitor;  // no reports: this is not the calling thread
     Matrix<float> positions(block.size(), points.cols());
     for (int64_t i = 0; i < block.size(); ++i)
       std::copy_n(seeds.positions.row(moving[block.begin + i]), points.cols(), positions.row(i));

@@ -304,7 +304,7 @@ TEST(MeanShift, IterationLimitIsSaid) {
       fit_mean_shift({normal_points(200, 2, 12)}, {.bandwidth = 0.5, .max_iterations = 2});
   EXPECT_EQ(result.summary.termination, Termination::IterationLimit);
   EXPECT_EQ(result.summary.iterations, 2);
-  EXPECT_THAT(result.summary.message, HasSubstr("still move"));
+  EXPECT_THAT(result.summary.message, HasSubstr("still moving"));
 }
 
 // Requests a stop after a given number of iterations.

@@ -47,7 +47,7 @@ void check(const NcutInput& input, const NcutOptions& options) {
   check_points(input.points);
   const int64_t n = input.points.rows();
   require(options.num_clusters <= n, [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples: take at most {}",
+    return fmt::format("num_clusters is {}, there are only {} samples: use at most {}",
                        options.num_clusters, n, n);
   });
   const double gigabytes = internal::graph_gigabytes(n, options.num_neighbors);
@@ -153,7 +153,7 @@ void cluster_embedding(const AffinityGraph& graph, const NcutOptions& options, M
     kmeans.rel_tolerance = options.rel_tolerance;
     kmeans.seed = random.child(r).next_bits() >> 1;  // fits a signed integer too, for JSON
     kmeans.num_threads = options.num_threads;
-    Monitor quiet = monitor;  // asked, but not told of the rounds
+    Monitor quiet = monitor;  // can be asked to stop, but gets no reports
     KMeansInput input;
     input.points = result.model.embedding;
     const KMeansResult start = fit_kmeans(input, kmeans, quiet);
@@ -225,10 +225,10 @@ void warn_of_components(int num_components, int k, std::vector<std::string>& war
       num_components == k  ? "each is a cluster"
       : num_components < k ? "some of them are split"
                            : "the largest are the clusters, the others join the nearest of them";
-  warnings.push_back(fmt::format(
-      "the graph has {} components without an edge between them: {}; join more neighbors or take a "
-      "larger bandwidth to connect them",
-      num_components, consequence));
+  warnings.push_back(
+      fmt::format("the graph has {} components without an edge between them: {}; join more "
+                  "neighbors or use a larger bandwidth to connect them",
+                  num_components, consequence));
 }
 
 // Labels by the first rule of Conventions that applies.

@@ -25,12 +25,12 @@ struct NcutOptions {
   int scale_neighbor = 7;       // K of [ZelnikManor04]; only used when self-tuned
   int num_neighbors = 20;       // each sample is joined to this many nearest ones (and to those
                                 // that it is near to); 0: to all, in quadratic memory
-  int num_restarts = 10;        // k-means starts in the embedding; the lowest cut is kept
-  int max_iterations = 300;     // rounds of one k-means start
-  double rel_tolerance = 1e-4;  // of one k-means start
+  int num_restarts = 10;        // k-means restarts in the embedding; the lowest cut is kept
+  int max_iterations = 300;     // k-means iterations per restart
+  double rel_tolerance = 1e-4;  // of one k-means restart
   int max_eigen_iterations = 1000;  // restarts of the Lanczos method
   double eigen_tolerance = 1e-8;    // relative residual of an eigenvector
-  double max_memory_gb = 4;         // refuse when the affinities need more: 12 bytes a joined
+  double max_memory_gb = 4;         // refuse when the affinities need more: 12 bytes per joined
                                     // pair and direction, so 12 n^2 bytes when all are joined
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
@@ -38,25 +38,25 @@ struct NcutOptions {
 
 template <class Visitor>
 void visit_fields(NcutOptions& o, Visitor&& v) {
-  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "how many clusters");
+  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "number of clusters");
   v("bandwidth", o.bandwidth, at_least(0),
     "sigma of the affinity exp(-d^2 / (2 sigma^2)); 0 tunes it for each sample");
   v("scale_neighbor", o.scale_neighbor, at_least(1).advanced(),
-    "self-tuned: the neighbour whose distance is a sample's scale");
+    "for bandwidth 0: rank of the neighbour whose distance is a sample's scale");
   v("num_neighbors", o.num_neighbors, at_least(0).alias("neighbors"),
-    "nearest samples that each one is joined to; 0 joins all");
+    "nearest neighbours each sample is joined to; 0 joins all");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
-    "k-means starts in the embedding; the lowest cut is kept");
-  v("max_iterations", o.max_iterations, at_least(1), "limit of rounds for one k-means start");
+    "k-means restarts in the embedding; the lowest cut is kept");
+  v("max_iterations", o.max_iterations, at_least(1), "maximum k-means iterations per restart");
   v("rel_tolerance", o.rel_tolerance, at_least(0),
-    "k-means stops when its objective falls by less than this share");
+    "k-means stops when its objective falls by less than this fraction");
   v("max_eigen_iterations", o.max_eigen_iterations, at_least(1).advanced(),
-    "limit of restarts of the eigenvector iteration");
+    "maximum restarts of the eigenvector iteration");
   v("eigen_tolerance", o.eigen_tolerance, between(1e-14, 1e-2).advanced(),
     "relative residual of an eigenvector");
   v("max_memory_gb", o.max_memory_gb, above(0).advanced(),
     "refuse inputs whose affinities need more memory than this");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 

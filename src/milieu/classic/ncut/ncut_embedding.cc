@@ -135,7 +135,7 @@ EigenPairs search_eigenvectors(DeflatedAffinity& affinity, int64_t count,
   return found;
 }
 
-// D^-1/2 W D^-1/2 as a square matrix. A sample without edges is a component of its own: value 1.
+// D^-1/2 W D^-1/2 as a square matrix. A sample without edges is its own component: value 1.
 Matrix<double> dense_affinity(const AffinityGraph& graph) {
   const std::vector<double> roots = inverse_root_degrees(graph);
   Matrix<double> dense(graph.size(), graph.size());

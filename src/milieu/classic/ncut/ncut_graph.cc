@@ -16,7 +16,8 @@ namespace {
 constexpr int64_t kRowsPerBlock = 512;
 
 // An edge below this share of the geometric mean of its ends' degrees is dropped: eigenvectors in
-// double cannot tell it from none, and a graph held together by such edges falls apart anyway.
+// double cannot distinguish it from none, and a graph held together by such edges falls apart
+// anyway.
 constexpr double kNegligibleEdge = 1e-12;
 
 // s_i of [ZelnikManor04, section 2]: the distance of sample i to its K-th neighbour. Where that is

@@ -14,7 +14,7 @@ namespace milieu::internal {
 
 struct EigenPairs {
   std::vector<double> values;  // descending
-  Matrix<double> vectors;      // one a row, of length 1, in the order of the values
+  Matrix<double> vectors;      // one per row, of length 1, in the order of the values
 };
 
 // The `count` largest eigenvalues of a symmetric n x n matrix, count <= n, by Eigen's dense solver:

@@ -138,12 +138,12 @@ class LineParser {
     if (end == CellEnd::TextAfterQuote) fail(column, "text after the closing quote");
     if (is_last == (end == CellEnd::LineEnd)) return;
     if (trim(line_).empty())
-      throw DataError(fmt::format("{}, line {} is blank; blank lines may stand at the end only",
+      throw DataError(fmt::format("{}, line {} is blank; blank lines are allowed only at the end",
                                   source_, line_number()));
     const auto cells = static_cast<int64_t>(split_line(line_, layout_.delimiter).size());
-    throw DataError(
-        fmt::format("{}, line {} has {}, the lines before have {}: every line must have as many",
-                    source_, line_number(), count_text(cells, "cell"), layout_.num_columns()));
+    throw DataError(fmt::format(
+        "{}, line {} has {}, the lines before have {}: every line must have the same number",
+        source_, line_number(), count_text(cells, "cell"), layout_.num_columns()));
   }
 
   void take_cell(const Cell& cell, ColumnRole role, int64_t column) {
@@ -157,7 +157,7 @@ class LineParser {
             cell.has_doubled ? block_.classes.intern(cell.str()) : block_.classes.intern(cell.text);
         return;
       case ColumnRole::RowName:
-        if (!is_utf8(cell.text)) fail(column, "the name of the row is no UTF-8 text");
+        if (!is_utf8(cell.text)) fail(column, "the row name is not UTF-8 text");
         sink_.row_names[static_cast<size_t>(row_)] = cell.str();
         return;
       case ColumnRole::Ignored:

@@ -9,11 +9,11 @@
 // Columns: numbers become the points. The label column (named, or called "label" or "class" in any
 //   case) becomes the classes. A first column whose header is empty holds row names, as pandas and
 //   R write them.
-// Cells: blanks around them do not count; quotes ("a, ""b""") are understood. A line break inside
+// Cells: blanks around them are ignored; quotes ("a, ""b""") are understood. A line break inside
 //   quotes is refused: lines can then be read in parallel.
 // Lines: LF or CRLF; a byte order mark, lines that start with # at the top, and blank lines at the
 //   top and at the end are skipped.
-// Every complaint names line and column, both counted from 1.
+// Every error message names line and column, both counted from 1.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct CsvOptions {
   // Column that holds the classes: its name in the header, or its number from 1, or from the end as
   // -1, -2, ...
   std::string label_column;
-  char delimiter = 0;             // 0: found by itself; ' ': runs of blanks
+  char delimiter = 0;             // 0: detected; ' ': runs of blanks
   bool allow_non_finite = false;  // else nan and inf are refused
   int num_threads = 0;
   int64_t block_bytes = int64_t{1} << 20;  // amount of text parsed at a time; no effect on results

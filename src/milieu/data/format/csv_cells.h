@@ -26,7 +26,7 @@ enum class CellEnd { Delimiter, LineEnd, QuoteNeverClosed, TextAfterQuote };
 // Reads the cell that starts at `at` and moves `at` behind the delimiter (or to the end).
 CellEnd read_cell(std::string_view line, size_t& at, char delimiter, Cell& cell);
 
-// All cells of a line; what is wrong with its quotes is left to whoever reads it in earnest.
+// All cells of a line; errors in its quotes are left to the reader of the data.
 std::vector<Cell> split_line(std::string_view line, char delimiter);
 
 // Blanks that surround cells: spaces, and tabs where they do not separate cells.

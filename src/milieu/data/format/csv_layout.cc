@@ -30,7 +30,7 @@ void require_text(std::string_view text, const std::string& source) {
         fmt::format("{} is UTF-16 text, must be UTF-8: save it again as UTF-8", source));
   const size_t zero = text.substr(0, 4096).find('\0');
   if (zero != std::string_view::npos)
-    throw DataError(fmt::format("{} is no text: byte {} is zero", source, zero));
+    throw DataError(fmt::format("{} is not text: byte {} is zero", source, zero));
 }
 
 // Cuts away the byte order mark, comments and blank lines at the top, blank lines at the end.
@@ -87,7 +87,7 @@ FirstLines first_lines(const CsvLayout& layout) {
   return lines;
 }
 
-// ",0,1,2": the header that pandas writes when columns have no names of their own.
+// ",0,1,2": the header that pandas writes when columns have no names.
 bool is_counted_header(const std::vector<Cell>& cells) {
   for (size_t j = 0; j < cells.size(); ++j)
     if (cells[j].text != (j == 0 ? std::string() : std::to_string(j - 1))) return false;
@@ -129,7 +129,7 @@ bool is_header(const FirstLines& lines, std::string_view label_column) {
 void take_header(CsvLayout& layout, const std::vector<Cell>& cells, const std::string& source) {
   for (const Cell& cell : cells) {
     if (!is_utf8(cell.text))
-      throw DataError(fmt::format("{}, line {}, column {}: the name of the column is no UTF-8 text",
+      throw DataError(fmt::format("{}, line {}, column {}: the column name is not UTF-8 text",
                                   source, layout.first_line, layout.names.size() + 1));
     layout.names.push_back(cell.str());
   }
@@ -151,10 +151,9 @@ std::optional<size_t> find_column(const CsvLayout& layout, const std::string& so
   for (size_t j = 0; j < layout.names.size(); ++j) {
     if (!is_it(layout.names[j])) continue;
     if (found)
-      throw DataError(
-          fmt::format("{}: columns {} and {} are both named like the label column, "
-                      "must be one: name it by its number",
-                      source, *found + 1, j + 1));
+      throw DataError(fmt::format(
+          "{}: columns {} and {} are both named like the label column: give its number instead",
+          source, *found + 1, j + 1));
     found = j;
   }
   return found;

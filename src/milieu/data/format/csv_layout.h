@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first lines of a text table tell about the rest: delimiter, header, meaning of columns.
+// What the first lines of a text table say about the rest: delimiter, header, meaning of columns.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ enum class ColumnRole { Number, Label, RowName, Ignored };
 
 struct CsvLayout {
   char delimiter = ',';
-  std::vector<ColumnRole> roles;   // one a column
+  std::vector<ColumnRole> roles;   // one per column
   std::vector<std::string> names;  // likewise; empty without a header
   std::string_view body;           // the lines of data, without blank lines at the end
   int64_t first_line = 1;          // number in the file of the body's first line
@@ -28,7 +28,7 @@ struct CsvLayout {
 CsvLayout find_table_layout(std::string_view text, const std::string& source,
                             const CsvOptions& options);
 
-// For a label file: one label a line, or a table with a column named "label" or "class", of which
+// For a label file: one label per line, or a table with a column named "label" or "class", of which
 // all other columns are ignored. The body has at least one line.
 CsvLayout find_label_layout(std::string_view text, const std::string& source);
 

@@ -125,9 +125,9 @@ TEST(Csv, UnknownLabelColumnListsTheColumns) {
 }
 
 TEST(Csv, TwoLabelColumnsAreRefused) {
-  expect_fault("label,a,class\n1,2,3\n",
-               "t.csv: columns 1 and 3 are both named like the label column, must be one: name it "
-               "by its number");
+  expect_fault(
+      "label,a,class\n1,2,3\n",
+      "t.csv: columns 1 and 3 are both named like the label column: give its number instead");
   EXPECT_THAT(numbers("label,a,class\n1,2,3\n", "class"), ElementsAre(1, 2));
 }
 
@@ -180,7 +180,7 @@ TEST(Csv, EmptyCellsAreNamed) {
 }
 
 TEST(Csv, BlankLineInTheMiddleIsRefused) {
-  const std::string message = "t.csv, line 2 is blank; blank lines may stand at the end only";
+  const std::string message = "t.csv, line 2 is blank; blank lines are allowed only at the end";
   expect_fault("1,2\n\n3,4\n", message);
   expect_fault("1\n \n3\n", message);
   expect_fault("1\t2\n\t\n3\t4\n", message);
@@ -222,9 +222,8 @@ TEST(Csv, OtherEncodingsAreRefused) {
 }
 
 TEST(Csv, NamesMustBeUtf8) {
-  expect_fault("a,b\xe9\n1,2\n",
-               "t.csv, line 1, column 2: the name of the column is no UTF-8 text");
-  expect_fault(",b\nr\xe9,2\n", "t.csv, line 2, column 1: the name of the row is no UTF-8 text");
+  expect_fault("a,b\xe9\n1,2\n", "t.csv, line 1, column 2: the column name is not UTF-8 text");
+  expect_fault(",b\nr\xe9,2\n", "t.csv, line 2, column 1: the row name is not UTF-8 text");
   expect_fault("a,label\n1,caf\xe9\n",
                "t.csv, line 2, column 2 (label): label is \"caf\\xe9\", must be UTF-8 text");
   EXPECT_THAT(parse("a,label\n1,caf\xc3\xa9\n").labels.names, ElementsAre("caf\xc3\xa9"));
@@ -249,8 +248,8 @@ TEST(Csv, WideHeaderOverManyShortLinesTakesNoMemory) {
 
 TEST(Csv, FractionsAreNoLabels) {
   EXPECT_THAT([] { parse("a,label\n1,2\n1,0.5\n"); },
-              ThrowsMessage<DataError>("t.csv, line 3, column 2 (label): label is 0.5, must be a "
-                                       "whole number or a text"));
+              ThrowsMessage<DataError>(
+                  "t.csv, line 3, column 2 (label): label is 0.5, must be a whole number or text"));
 }
 
 // A random table, printed in several ways, against the numbers it was printed from.

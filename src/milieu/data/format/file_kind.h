@@ -14,8 +14,9 @@ enum class FileKind {
   Text,  // csv.h, and text files of labels and groups
 };
 
-// Told by the first bytes; the extensions .npy, .csv, .tsv, .txt overrule them, so that a damaged
-// file is called damaged rather than something else. Files of kinds that we know but do not read
+// Decided by the first bytes; the extensions .npy, .csv, .tsv, .txt override them, so that a
+// damaged file is called damaged rather than something else. Files of kinds that we know but do not
+// read
 // (.npz, .mat, .parquet, images, gzip'd text, ...) are a DataError with a hint.
 FileKind file_kind(const std::string& path, std::span<const std::byte> bytes);
 

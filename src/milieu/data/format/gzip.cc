@@ -57,7 +57,7 @@ size_t GzipReader::read(std::span<std::byte> out) {
       state_->is_done = stream.avail_in == 0 && state_->rest.empty();
       if (!state_->is_done) inflateReset(&stream);
     } else if (status == Z_BUF_ERROR) {
-      throw DataError(fmt::format("{} is truncated: its gzip data end too early", source_));
+      throw DataError(fmt::format("{} is truncated: its gzip data ends too early", source_));
     } else if (status != Z_OK) {
       throw DataError(fmt::format("{} is damaged: {}", source_,
                                   stream.msg != nullptr ? stream.msg : "not gzip data"));

@@ -13,7 +13,7 @@ namespace milieu {
 // Starts with the two magic bytes of gzip.
 bool looks_like_gzip(std::span<const std::byte> file);
 
-// The most that deflate can blow up one byte: what a compressed file promises beyond this is a lie.
+// The most that deflate can expand one byte: a compressed file that claims more is invalid.
 inline constexpr int64_t kMaxInflation = 1032;
 
 class GzipReader {
@@ -24,9 +24,9 @@ class GzipReader {
   GzipReader(const GzipReader&) = delete;
   GzipReader& operator=(const GzipReader&) = delete;
 
-  // Fills `out` as far as the data last and returns how many bytes there were; fewer than asked for
-  // only at the end. Several gzip members in a row are one stream. Damaged data (wrong check sum,
-  // cut off) are a DataError.
+  // Fills `out` as far as the data lasts and returns how many bytes there were; fewer than asked
+  // for only at the end. Several gzip members in a row are one stream. Damaged data (wrong check
+  // sum, cut off) are a DataError.
   size_t read(std::span<std::byte> out);
 
  private:

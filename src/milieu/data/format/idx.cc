@@ -46,7 +46,7 @@ RawArray parse_magic(std::span<const std::byte> magic, const std::string& source
   if (magic.size() < kMagicBytes) fail_truncated_header(source);
   if (magic[0] != std::byte{0} || magic[1] != std::byte{0})
     throw DataError(
-        fmt::format("{} is no idx file: it does not start with two zero bytes", source));
+        fmt::format("{} is not an idx file: it does not start with two zero bytes", source));
   const std::optional<ElementType> type = type_from_code(magic[2]);
   if (!type)
     throw DataError(
@@ -93,7 +93,8 @@ int64_t parse_extents(std::span<const std::byte> bytes, RawArray& array) {
 }
 
 [[noreturn]] void fail_trailing_data(const RawArray& array) {
-  throw DataError(fmt::format("{} goes on after its array, must end there", array.source));
+  throw DataError(
+      fmt::format("{} has trailing bytes after its array, must have none", array.source));
 }
 
 RawArray parse_plain(std::span<const std::byte> file, const std::string& source) {

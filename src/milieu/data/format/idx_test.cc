@@ -127,7 +127,7 @@ TEST(Idx, BombsAreNotInflated) {
 
 TEST(Idx, DamagedGzipIsRefused) {
   std::string file = gzip(kImages);
-  expect_fault(file.substr(0, file.size() - 1), " is truncated: its gzip data end too early");
+  expect_fault(file.substr(0, file.size() - 1), " is truncated: its gzip data ends too early");
   file[file.size() - 8] ^= 1;  // the check sum
   expect_fault(file, " is damaged: incorrect data check");
   expect_fault(std::string("\x1f\x8b\x00\x00", 4), " is damaged");

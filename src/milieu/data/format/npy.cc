@@ -32,7 +32,8 @@ std::string_view as_text(std::span<const std::byte> bytes) {
 std::string_view header_text(std::string_view file, const std::string& source) {
   if (file.empty()) throw DataError(fmt::format("{} is empty (0 bytes)", source));
   if (!file.starts_with(kMagic.substr(0, file.size())))
-    throw DataError(fmt::format("{} is no .npy file: it does not start with \\x93NUMPY", source));
+    throw DataError(
+        fmt::format("{} is not a .npy file: it does not start with \\x93NUMPY", source));
   if (file.size() < kMagic.size() + 2) fail_truncated_header(source);
   const int major = static_cast<unsigned char>(file[6]);
   const int minor = static_cast<unsigned char>(file[7]);

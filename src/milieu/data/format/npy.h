@@ -3,7 +3,7 @@
 // u4 u8 f2 f4 f8, either byte order, C and Fortran order), text (S, U) as labels only; complex
 // numbers, dates, Python objects, structured and long double types are refused by name.
 //
-// A file is read without trust: the header is parsed by its own strict grammar (numpy's is "any
+// Files are not trusted: the header is parsed by its own strict grammar (numpy's is "any
 // Python literal"), and every size is checked against the file before memory is touched.
 #pragma once
 
@@ -12,8 +12,8 @@
 #include <span>
 #include <string>
 
-#include "milieu/data/mapped_file.h"
 #include "milieu/data/format/raw_array.h"
+#include "milieu/data/mapped_file.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu {
@@ -25,11 +25,11 @@ inline constexpr uint32_t kMaxNpyHeaderBytes = 65536;
 bool looks_like_npy(std::span<const std::byte> file);
 
 // Parses a whole file in memory; the array's data points into `file`. Throws DataError, one message
-// a fault; `source` names the file in it.
+// per fault; `source` names the file in it.
 RawArray parse_npy(std::span<const std::byte> file, const std::string& source);
 
 // The same of a file on disk, kept open by the array. Reads the header only: a few microseconds for
-// any size of file. NaN and infinities are therefore not looked for (load_dataset does).
+// any size of file. NaN and infinities are therefore not checked for (load_dataset does).
 RawArray open_npy(const std::string& path);
 RawArray open_npy(std::shared_ptr<const MappedFile> file, const std::string& source);
 

@@ -65,14 +65,14 @@ class HeaderParser {
       if (peek() != '}') fail("entries must be separated by ',' and closed by '}'");
     }
     skip_blanks();
-    if (!at_end()) fail("there is something after the dict");
+    if (!at_end()) fail("unexpected text after the dict");
     require_all_entries();
     return header_;
   }
 
  private:
   [[noreturn]] void fail(const std::string& rule) const {
-    throw DataError(fmt::format("{}: wrong .npy header at byte {}: {}", source_, at_, rule));
+    throw DataError(fmt::format("{}: invalid .npy header at byte {}: {}", source_, at_, rule));
   }
 
   bool at_end() const { return at_ == text_.size(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A numeric array as it stands in a file (.npy, idx): element type, byte order, shape, bytes.
+// A numeric array as stored in a file (.npy, idx): element type, byte order, shape, bytes.
 // Opening one touches only its header; the bytes become points or labels when they are asked for.
 #pragma once
 

@@ -98,7 +98,7 @@ void visit_elements(const RawArray& array, Visit&& visit) {
 }
 
 // The value as a whole number; false when it is a fraction, NaN or beyond what int64_t (integers)
-// or a double's 53 bits (floats) can tell apart.
+// or a double's 53 bits (floats) can represent.
 template <class T>
 bool to_integer(T value, int64_t& out) {
   if constexpr (std::is_integral_v<T>) {
@@ -114,7 +114,7 @@ bool to_integer(T value, int64_t& out) {
   }
 }
 
-// Where elements of the flattened matrix stand in the file: [row, col] is element number
+// Where elements of the flattened matrix are in the file: [row, col] is element number
 // row * row_step() + col_offset(col).
 class ElementOrder {
  public:

@@ -189,7 +189,7 @@ TEST(ToTexts, WrongCodePointsAreRefused) {
   for (const uint32_t code : {0x110000u, 0xd800u, 0xffffffffu}) {
     const std::string bytes(reinterpret_cast<const char*>(&code), 4);
     EXPECT_THAT([&] { to_texts(text_array(ElementType::Utf32Text, bytes, 4)); },
-                ThrowsMessage<DataError>(HasSubstr("which is no Unicode")));
+                ThrowsMessage<DataError>(HasSubstr("which is not a Unicode character")));
   }
 }
 

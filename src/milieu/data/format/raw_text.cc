@@ -57,8 +57,9 @@ std::vector<std::string> to_texts(const RawArray& array) {
       if (array.type == ElementType::Text)
         texts[i].push_back(static_cast<char>(code));
       else if (!append_utf8(code, texts[i]))
-        throw DataError(fmt::format("{}: row {} (counted from 0) has {:#x}, which is no Unicode",
-                                    array.source, i, code));
+        throw DataError(
+            fmt::format("{}: row {} (counted from 0) has {:#x}, which is not a Unicode character",
+                        array.source, i, code));
     }
   }
   return texts;

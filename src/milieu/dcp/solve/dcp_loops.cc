@@ -2,6 +2,8 @@
 // An ISA source: compiled once for each instruction set (cmake/MilieuModule.cmake).
 #include "milieu/dcp/solve/dcp_loops.h"
 
+#include "milieu/linalg/simd.h"
+
 namespace milieu::internal::MILIEU_ISA {
 
 namespace {
@@ -50,29 +52,19 @@ double charge(float* v, int64_t count, const float* weights, int loss, float wid
   return sum;
 }
 
-typedef double Wide __attribute__((vector_size(64)));
 constexpr int64_t kPanel = 64;     // rows whose squares are added together
 constexpr int64_t kTileRows = 4;   // of the matrix of squares, kept in registers
 constexpr int64_t kTileCols = 16;  // ... in two vectors
 
-inline Wide load_wide(const double* from) {
-  Wide values;
-  __builtin_memcpy(&values, from, sizeof(values));
-  return values;
-}
-
-inline void add_wide(const Wide& values, double* to) {
-  const Wide sum = load_wide(to) + values;
-  __builtin_memcpy(to, &sum, sizeof(sum));
-}
+inline void add_wide(const Double8& values, double* to) { store(load<Double8>(to) + values, to); }
 
 // h(a.., b..) += sum_i weights_i x_i(a..) x_i(b..), one tile.
 void add_tile(const double* rows, int64_t count, int64_t d, const double* weights, int64_t a,
               int64_t b, double* h) {
-  Wide sums[kTileRows][2] = {};
+  Double8 sums[kTileRows][2] = {};
   for (int64_t i = 0; i < count; ++i) {
     const double* x = rows + i * d;
-    const Wide first = load_wide(x + b), second = load_wide(x + b + 8);
+    const Double8 first = load<Double8>(x + b), second = load<Double8>(x + b + 8);
     for (int64_t r = 0; r < kTileRows; ++r) {
       const double s = weights[i] * x[a + r];
       sums[r][0] += s * first;

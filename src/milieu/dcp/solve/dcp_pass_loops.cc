@@ -2,6 +2,8 @@
 // An ISA source: compiled once for each instruction set (cmake/MilieuModule.cmake).
 #include "milieu/dcp/solve/dcp_pass_loops.h"
 
+#include "milieu/linalg/simd.h"
+
 namespace milieu::internal::MILIEU_ISA {
 
 namespace {
@@ -10,24 +12,14 @@ constexpr int kLanes = 16;
 constexpr int64_t kGroup = 8;   // rows added to a gradient together
 constexpr int64_t kList = 256;  // rows looked through at a time
 
-typedef float Lanes __attribute__((vector_size(4 * kLanes)));
-
-inline Lanes load(const float* from) {
-  Lanes values;
-  __builtin_memcpy(&values, from, sizeof(values));
-  return values;
-}
-
-inline void store(const Lanes& values, float* to) { __builtin_memcpy(to, &values, sizeof(values)); }
-
 // gradient += sum_r slopes_r rows_r for `count` <= kGroup rows; missing ones have the slope 0.
 void add_group(const float* const* rows, const float* slopes, int64_t d, float* gradient) {
   int64_t b = 0;
   for (; b + kLanes <= d; b += kLanes) {
-    Lanes sum = load(gradient + b), other = {};
+    Float16 sum = load<Float16>(gradient + b), other = {};
     for (int64_t r = 0; r < kGroup; r += 2) {
-      sum += slopes[r] * load(rows[r] + b);
-      other += slopes[r + 1] * load(rows[r + 1] + b);
+      sum += slopes[r] * load<Float16>(rows[r] + b);
+      other += slopes[r + 1] * load<Float16>(rows[r + 1] + b);
     }
     store(sum + other, gradient + b);
   }

@@ -2,6 +2,8 @@
 // An ISA source: compiled once for each instruction set (cmake/MilieuModule.cmake).
 #include "milieu/dcp/solve/dcp_product_loops.h"
 
+#include "milieu/linalg/simd.h"
+
 namespace milieu::internal::MILIEU_ISA {
 
 namespace {
@@ -11,55 +13,47 @@ using internal::kPlaneLanes;
 // Tiles fill the registers of each instruction set, not more: planes x rows of sums in products,
 // planes x vectors of features in gradients.
 #if defined(__AVX512F__)
-constexpr int kLanes = 16, kPlanes = 6, kSlopePlanes = 6, kVectors = 4;
+constexpr int kPlanes = 6, kSlopePlanes = 6, kVectors = 4;
 #elif defined(__AVX2__)
-constexpr int kLanes = 8, kPlanes = 3, kSlopePlanes = 4, kVectors = 2;
+constexpr int kPlanes = 3, kSlopePlanes = 4, kVectors = 2;
 #else
-constexpr int kLanes = 4, kPlanes = 2, kSlopePlanes = 4, kVectors = 2;
+constexpr int kPlanes = 2, kSlopePlanes = 4, kVectors = 2;
 #endif
+constexpr int kLanes = kFloatWidth;
 constexpr int kRows = 4;
 constexpr int64_t kNear = 6144;  // floats of rows that stay near while planes go by
 constexpr int64_t kStep = 256;   // rows whose slopes are summed in float
 static_assert(kPlaneLanes % kLanes == 0);
 
-typedef float Lanes __attribute__((vector_size(4 * kLanes)));
-typedef float Four __attribute__((vector_size(16)));
-
-inline Lanes load(const float* from) {
-  Lanes values;
-  __builtin_memcpy(&values, from, sizeof(values));
-  return values;
-}
-
 // The sums of four vectors' lanes: pairs are interleaved and added until a lane has its own sum.
-inline Four sum_lanes(Lanes v0, Lanes v1, Lanes v2, Lanes v3) {
+inline Float4 sum_four_vectors(Floats v0, Floats v1, Floats v2, Floats v3) {
 #if defined(__AVX512F__)
-  const auto mix = [](Lanes a, Lanes b) {
+  const auto mix = [](Floats a, Floats b) {
     return __builtin_shufflevector(a, b, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14,
                                    30) +
            __builtin_shufflevector(a, b, 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
   };
-  const Lanes a = mix(v0, v1), b = mix(v2, v3);
-  const Lanes s =
+  const Floats a = mix(v0, v1), b = mix(v2, v3);
+  const Floats s =
       __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29) +
       __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
   return (__builtin_shufflevector(s, s, 0, 1, 2, 3) + __builtin_shufflevector(s, s, 4, 5, 6, 7)) +
          (__builtin_shufflevector(s, s, 8, 9, 10, 11) +
           __builtin_shufflevector(s, s, 12, 13, 14, 15));
 #elif defined(__AVX2__)
-  const auto mix = [](Lanes a, Lanes b) {
+  const auto mix = [](Floats a, Floats b) {
     return __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) +
            __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
   };
-  const Lanes a = mix(v0, v1), b = mix(v2, v3);
-  const Lanes s = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13) +
-                  __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+  const Floats a = mix(v0, v1), b = mix(v2, v3);
+  const Floats s = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13) +
+                   __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
   return __builtin_shufflevector(s, s, 0, 1, 2, 3) + __builtin_shufflevector(s, s, 4, 5, 6, 7);
 #else
-  const auto mix = [](Lanes a, Lanes b) {
+  const auto mix = [](Floats a, Floats b) {
     return __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
   };
-  const Lanes a = mix(v0, v1), b = mix(v2, v3);
+  const Floats a = mix(v0, v1), b = mix(v2, v3);
   return __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
 #endif
 }
@@ -68,11 +62,12 @@ inline Four sum_lanes(Lanes v0, Lanes v1, Lanes v2, Lanes v3) {
 template <int kPlanesNow>
 inline void multiply_tile(const float* packed, int64_t size, const float* const* rows, int64_t d,
                           float* f, int64_t stride, int64_t count) {
-  Lanes sums[kPlanesNow][kRows];
+  Floats sums[kPlanesNow][kRows];
   const float *r0 = rows[0], *r1 = rows[1], *r2 = rows[2], *r3 = rows[3];
-  const Lanes a0 = load(r0), a1 = load(r1), a2 = load(r2), a3 = load(r3);
+  const Floats a0 = load<Floats>(r0), a1 = load<Floats>(r1), a2 = load<Floats>(r2),
+               a3 = load<Floats>(r3);
   for (int p = 0; p < kPlanesNow; ++p) {
-    const Lanes w = load(packed + p * size);
+    const Floats w = load<Floats>(packed + p * size);
     sums[p][0] = w * a0;
     sums[p][1] = w * a1;
     sums[p][2] = w * a2;
@@ -83,9 +78,10 @@ inline void multiply_tile(const float* packed, int64_t size, const float* const*
   for (int64_t b = kLanes; b < size; b += kLanes) {
     if (b >= whole) back = size - d;
     const int64_t at = b - back;
-    const Lanes x0 = load(r0 + at), x1 = load(r1 + at), x2 = load(r2 + at), x3 = load(r3 + at);
+    const Floats x0 = load<Floats>(r0 + at), x1 = load<Floats>(r1 + at), x2 = load<Floats>(r2 + at),
+                 x3 = load<Floats>(r3 + at);
     for (int p = 0; p < kPlanesNow; ++p) {
-      const Lanes w = load(packed + p * size + b);
+      const Floats w = load<Floats>(packed + p * size + b);
       sums[p][0] += w * x0;
       sums[p][1] += w * x1;
       sums[p][2] += w * x2;
@@ -93,10 +89,10 @@ inline void multiply_tile(const float* packed, int64_t size, const float* const*
     }
   }
   for (int p = 0; p < kPlanesNow; ++p) {
-    const Four made = sum_lanes(sums[p][0], sums[p][1], sums[p][2], sums[p][3]);
+    const Float4 made = sum_four_vectors(sums[p][0], sums[p][1], sums[p][2], sums[p][3]);
     float* out = f + p * stride;
     if (count == kRows)
-      __builtin_memcpy(out, &made, sizeof(made));
+      store(made, out);
     else
       for (int64_t r = 0; r < count; ++r) out[r] = made[r];
   }
@@ -119,10 +115,10 @@ void multiply_planes(const float* packed, const float* rows, int64_t count, int6
 template <int kPlanesNow, int kVectorsNow>
 inline void add_tile(const float* f, int64_t stride, const float* rows, int64_t count, int64_t d,
                      int64_t feature, int64_t skipped, double* total) {
-  Lanes sums[kPlanesNow][kVectorsNow] = {};
+  Floats sums[kPlanesNow][kVectorsNow] = {};
   for (int64_t i = 0; i < count; ++i) {
-    Lanes x[kVectorsNow];
-    for (int v = 0; v < kVectorsNow; ++v) x[v] = load(rows + i * d + feature + v * kLanes);
+    Floats x[kVectorsNow];
+    for (int v = 0; v < kVectorsNow; ++v) x[v] = load<Floats>(rows + i * d + feature + v * kLanes);
     for (int p = 0; p < kPlanesNow; ++p) {
       const float slope = f[p * stride + i];
       for (int v = 0; v < kVectorsNow; ++v) sums[p][v] += slope * x[v];

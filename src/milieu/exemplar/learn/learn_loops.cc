@@ -3,44 +3,33 @@
 // differ in the last bits between instruction sets, as those of the product before them do.
 #include "milieu/exemplar/learn/learn_loops.h"
 
+#include "milieu/linalg/simd.h"
+
 namespace milieu::internal::MILIEU_ISA {
 
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int kLanes = 16;
-#elif defined(__AVX__)
-constexpr int kLanes = 8;
-#else
-constexpr int kLanes = 4;
-#endif
-typedef float Floats __attribute__((vector_size(4 * kLanes), aligned(4)));
-typedef int32_t Ints __attribute__((vector_size(4 * kLanes), aligned(4)));
-
-inline Floats load(const float* p) { return *reinterpret_cast<const Floats*>(p); }
-inline Ints load(const int32_t* p) { return *reinterpret_cast<const Ints*>(p); }
-inline void store(float* p, Floats value) { *reinterpret_cast<Floats*>(p) = value; }
-inline void store(int32_t* p, Ints value) { *reinterpret_cast<Ints*>(p) = value; }
-inline Floats spread(float value) { return value - Floats{}; }
+constexpr int kLanes = kFloatWidth;
 
 }  // namespace
 
 float slave_row(const float* distance, const float* charge, const int32_t* label, int64_t n,
                 int32_t own, float beta, float step, float* dual, int32_t* count, double* gained,
                 int64_t* where, bool* is_open) {
-  const Floats zero = {}, steps = spread(step), betas = spread(beta);
+  const Floats zero = {}, steps = broadcast<Floats>(step), betas = broadcast<Floats>(beta);
   const Ints owns = own - Ints{};
-  Floats least = spread(3e38f), sums = {};
+  Floats least = broadcast<Floats>(3e38f), sums = {};
   Ints place = {};   // where each lane's chunk with its least value begins
   Ints opened = {};  // -1 where theta of that one is below 0
   for (int64_t q = 0; q < n; q += kLanes) {
-    const Floats old = load(dual + q);
-    const Floats theta = load(charge + q) + old;
+    const Floats old = load<Floats>(dual + q);
+    const Floats theta = load<Floats>(charge + q) + old;
     const Ints is_negative = theta < zero;
-    const Floats through = load(distance + q) + (load(label + q) == owns ? betas : zero) +
+    const Floats through = load<Floats>(distance + q) +
+                           (load<Ints>(label + q) == owns ? betas : zero) +
                            (is_negative ? zero : theta);
-    store(dual + q, is_negative ? old + steps : old);
-    store(count + q, load(count + q) - is_negative);
+    store(is_negative ? old + steps : old, dual + q);
+    store(load<Ints>(count + q) - is_negative, count + q);
     sums += is_negative ? theta : zero;
     const Ints is_less = through < least;
     least = is_less ? through : least;
@@ -87,8 +76,8 @@ double weigh_row(const float* x, const float* w, int64_t n, float* out) {
   Floats sums = {};
   int64_t t = 0;
   for (; t + kLanes <= n; t += kLanes) {
-    const Floats values = load(x + t), weighted = load(w + t) * values;
-    store(out + t, weighted);
+    const Floats values = load<Floats>(x + t), weighted = load<Floats>(w + t) * values;
+    store(weighted, out + t);
     sums += weighted * values;
   }
   double sum = 0;
@@ -102,20 +91,17 @@ double weigh_row(const float* x, const float* w, int64_t n, float* out) {
 
 namespace {
 
-typedef float Float4 __attribute__((vector_size(16), aligned(4)));
-typedef int32_t Int4 __attribute__((vector_size(16)));
-
 inline void transpose_four(const float* in, int64_t stride, float* out) {
   Float4 row[4];
-  for (int i = 0; i < 4; ++i) row[i] = *reinterpret_cast<const Float4*>(in + i * stride);
+  for (int i = 0; i < 4; ++i) row[i] = load<Float4>(in + i * stride);
   const Float4 a = __builtin_shuffle(row[0], row[1], Int4{0, 4, 1, 5});
   const Float4 b = __builtin_shuffle(row[0], row[1], Int4{2, 6, 3, 7});
   const Float4 c = __builtin_shuffle(row[2], row[3], Int4{0, 4, 1, 5});
   const Float4 d = __builtin_shuffle(row[2], row[3], Int4{2, 6, 3, 7});
-  *reinterpret_cast<Float4*>(out) = __builtin_shuffle(a, c, Int4{0, 1, 4, 5});
-  *reinterpret_cast<Float4*>(out + stride) = __builtin_shuffle(a, c, Int4{2, 3, 6, 7});
-  *reinterpret_cast<Float4*>(out + 2 * stride) = __builtin_shuffle(b, d, Int4{0, 1, 4, 5});
-  *reinterpret_cast<Float4*>(out + 3 * stride) = __builtin_shuffle(b, d, Int4{2, 3, 6, 7});
+  store(__builtin_shuffle(a, c, Int4{0, 1, 4, 5}), out);
+  store(__builtin_shuffle(a, c, Int4{2, 3, 6, 7}), out + stride);
+  store(__builtin_shuffle(b, d, Int4{0, 1, 4, 5}), out + 2 * stride);
+  store(__builtin_shuffle(b, d, Int4{2, 3, 6, 7}), out + 3 * stride);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of an extraction: what is known -> what is missing -> vocabulary -> pictures, appended
+// The life of an extraction: what is known -> what is missing -> vocabulary -> images, appended
 // one by one -> finished files. Until the last step nothing that was there before is touched.
 #include "milieu/feature/cache/extract.h"
 
@@ -34,7 +34,7 @@ class FolderLock {
   FolderLock(const std::string& out, bool waits, const Monitor& monitor) {
     const std::string path = hidden(out, "lock");
     fd_ = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-    if (fd_ < 0) throw IoError(fmt::format("{} cannot be made: {}", path, std::strerror(errno)));
+    if (fd_ < 0) throw IoError(fmt::format("{} cannot be created: {}", path, std::strerror(errno)));
     while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
       if (waits && !monitor.should_stop()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -60,9 +60,9 @@ void make_folder(const std::string& out) {
     throw InvalidArgument(fmt::format("{} is a file, must be a folder for features", out));
   if (!is_ours && fs::is_directory(out, error) && !fs::is_empty(out, error))
     throw InvalidArgument(
-        fmt::format("{} holds other files, must be new, empty or a folder of features", out));
+        fmt::format("{} holds other files, must be new, empty or a feature folder", out));
   fs::create_directories(out + "/.milieu", error);
-  if (error) throw IoError(fmt::format("{} cannot be made: {}", out, error.message()));
+  if (error) throw IoError(fmt::format("{} cannot be created: {}", out, error.message()));
 }
 
 // What a killed run left behind half written.
@@ -172,8 +172,8 @@ bool Extraction::is_listing_unchanged() const {
   return row == recorded_rows_.size();
 }
 
-// Features of the folder that nobody asked for now: left alone when the pictures are the same, else
-// brought up to date with the others, since all have the rows of one images.csv.
+// Features of the folder that were not requested this time: left alone when the images are the
+// same, else brought up to date with the others, since all have the rows of one images.csv.
 void Extraction::add_recorded_specs() {
   if (!record_) return;
   const bool is_same = is_listing_unchanged() && record_->max_side == options_.decode.max_side;
@@ -250,7 +250,7 @@ std::vector<int64_t> Extraction::missing() const {
 
 void Extraction::skip(const ImageItem& item, const std::string& reason) {
   if (options_.strict)
-    throw DataError(fmt::format("{} (strict: without it the picture would be skipped)", reason));
+    throw DataError(fmt::format("{} (strict: without it the image would be skipped)", reason));
   errors_[item.path] = reason;
 }
 
@@ -339,7 +339,7 @@ void Extraction::finish() {
   }
   result_.num_images = static_cast<int64_t>(rows.size());
   if (rows.empty())
-    throw DataError(fmt::format("no picture in {} could be read; the first: {}", images_.root,
+    throw DataError(fmt::format("no image in {} could be read; the first: {}", images_.root,
                                 result_.skipped.front().reason));
   if (is_finished(hashes, rows)) return;
   for (FeatureTask& task : tasks_) {
@@ -360,8 +360,8 @@ void Extraction::finish() {
 ExtractResult Extraction::run() {
   const Stopwatch watch;
   validate_options(options_);
-  require(!specs_.empty(), "no feature is named: see the catalog in docs/features.md");
-  calm_opencv();
+  require(!specs_.empty(), "no feature was given: see the catalog in docs/features.md");
+  quiet_opencv();
   make_folder(out_);
   const FolderLock lock(out_, options_.waits, monitor_);
   remove_leftovers(out_);

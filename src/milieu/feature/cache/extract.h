@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a folder of pictures to a folder of features (feature_store.h reads it):
+// From an image folder to a feature folder (feature_store.h reads it):
 //
 //   images.csv                 path,class,width,height,hash
 //   features.json              parameters and versions
-//   NAME.npy                   one row a picture, in the order of images.csv
+//   NAME.npy                   one row per image, in the order of images.csv
 //   NAME.descriptors.npy ...   of local features, with `patches`
 //   NAME.codebook.npy ...      of local features: what words are made with
-//   .milieu/                   what is needed to go on after a crash
+//   .milieu/                   what is needed to resume after a crash
 //
-// Work is never done twice: pictures are known by size and time, then by content; features by all
-// their parameters. A killed run (kill -9, power) goes on where it stopped. Memory does not depend
-// on the number of pictures. The numbers do not depend on threads, on interruptions or on what was
-// there before.
+// Work is never done twice: images are known by size and time, then by content; features by all
+// their parameters. A killed run (kill -9, power cut) resumes where it stopped. Memory does not
+// depend on the number of images. The numbers do not depend on threads, on interruptions or on what
+// was there before.
 #pragma once
 
 #include <functional>
@@ -29,13 +29,13 @@ namespace milieu {
 struct ExtractOptions {
   DecodeOptions decode = {};
   bool patches = false;  // keep the local descriptors, not only the words
-  bool strict = false;   // an unreadable picture is an error, not skipped
+  bool strict = false;   // an unreadable image is an error, not skipped
   int num_threads = 0;
   bool waits = false;  // for another run that writes to the same folder; else it is an error
   // A folder with the vocabulary (NAME.codebook.npy, ...) that must be used: another folder of
-  // features, or a run folder. "": learned from these pictures.
+  // features, or a run folder. "": learned from these images.
   std::string vocabulary_folder = {};
-  // Reads what the option `codebook` names; by default a file of numbers, one word a row.
+  // Reads what the option `codebook` names; by default a file of numbers, one word per row.
   std::function<Matrix<float>(const std::string& path)> read_codebook = {};
 };
 
@@ -43,23 +43,23 @@ template <class Visitor>
 void visit_fields(ExtractOptions& o, Visitor&& v) {
   visit_fields(o.decode, v);
   v("patches", o.patches, anything(),
-    "keep the local descriptors and their places too, not only the histograms of words");
-  v("strict", o.strict, anything(), "fail at the first unreadable picture instead of skipping it");
+    "keep the local descriptors and their positions as well as the word histograms");
+  v("strict", o.strict, anything(), "fail at the first unreadable image instead of skipping it");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 
 struct ExtractResult {
   int64_t num_images = 0;                     // rows of the features
-  int64_t num_computed = 0;                   // pictures that were decoded now
-  bool is_complete = true;                    // false: stopped; the same call goes on
-  std::vector<ImageFolder::Skipped> skipped;  // pictures that could not be read
+  int64_t num_computed = 0;                   // images that were decoded now
+  bool is_complete = true;                    // false: stopped; the same call resumes
+  std::vector<ImageFolder::Skipped> skipped;  // images that could not be read
   std::vector<std::string> warnings;
   double seconds = 0;
 };
 
 // Features of `images` into the folder `out`, which is made if needed. Features that are there
 // already stay and are brought up to date. Throws InvalidArgument for options and for a folder of
-// other things, DataError when no picture can be read (or one cannot, with `strict`), IoError.
+// other things, DataError when no image can be read (or one cannot, with `strict`), IoError.
 ExtractResult extract_features(const ImageFolder& images, std::vector<FeatureSpec> specs,
                                const std::string& out, const ExtractOptions& options = {},
                                Monitor& monitor = silent_monitor());

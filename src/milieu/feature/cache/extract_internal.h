@@ -13,7 +13,7 @@
 
 namespace milieu::internal {
 
-// A picture of the listing.
+// An image of the listing.
 struct ImageItem {
   std::string path;
   std::string class_name;
@@ -26,21 +26,21 @@ struct ImageItem {
 struct FeatureTask {
   FeatureSpec spec;
   Vocabulary vocabulary;    // of local features
-  std::vector<double> idf;  // given ones; empty: from these pictures
+  std::vector<double> idf;  // given ones; empty: from these images
   std::string options_json;
   std::string key, patches_key;
   std::unique_ptr<RowStore> rows;     // of whole features, or counts of words
   std::unique_ptr<RowStore> patches;  // null: not kept
-  // Descriptors of pictures that the vocabulary was learned from, so that they are not computed
+  // Descriptors of images that the vocabulary was learned from, so that they are not computed
   // again; null where the words were given. Gone when the job is done.
   std::unique_ptr<RowStore> sample;
 };
 
-// What one picture gave.
+// What one image gave.
 struct ImageResult {
   FileState state;
   std::string error;  // of a feature, or of reading: not remembered
-  // One a task; empty where the store has the picture already.
+  // One per task; empty where the store has the image already.
   struct Rows {
     std::unique_ptr<LocalDescriptors> rows, patches;
   };
@@ -48,16 +48,16 @@ struct ImageResult {
   bool was_decoded = false;
 };
 
-// Fingerprint of all that a feature's descriptors depend on, the pictures aside.
+// Fingerprint of all that a feature's descriptors depend on, the images aside.
 std::string descriptor_key(FeatureTask& task, const DecodeOptions& decode);
 
 // Gives the task its vocabulary: named by the options, kept from before, or learned from a sample
-// of the pictures. False when the monitor said stop.
+// of the images. False when the monitor asked to stop.
 bool find_vocabulary(FeatureTask& task, const std::vector<ImageItem>& items,
                      const std::string& root, const std::string& out, const ExtractOptions& options,
                      Monitor& monitor, std::vector<std::string>& warnings);
 
-// Reads, decodes and describes one picture as far as the tasks' stores lack it.
+// Reads, decodes and describes one image as far as the tasks' stores lack it.
 ImageResult process_image(const ImageItem& item, const std::string& root,
                           const std::vector<FeatureTask>& tasks, const DecodeOptions& decode);
 

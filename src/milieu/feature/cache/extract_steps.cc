@@ -30,31 +30,32 @@ std::unique_ptr<LocalDescriptors> one_row(const std::vector<float>& values) {
 }
 
 // The descriptors as the vocabulary was learned from them, or computed.
-LocalDescriptors local_descriptors(const FeatureTask& task, const Picture& picture, uint64_t hash) {
+LocalDescriptors local_descriptors(const FeatureTask& task, const SourceImage& source,
+                                   uint64_t hash) {
   if (task.sample && task.sample->has(hash)) return task.sample->read(hash);
-  return task.spec.feature->local(picture);
+  return task.spec.feature->local(source);
 }
 
-void describe(const FeatureTask& task, const Picture& picture, uint64_t hash,
+void describe(const FeatureTask& task, const SourceImage& source, uint64_t hash,
               ImageResult::Rows& out) {
   const bool wants_rows = !task.rows->has(hash);
   const bool wants_patches = task.patches && !task.patches->has(hash);
   if (!task.spec.is_local()) {
-    if (wants_rows) out.rows = one_row(task.spec.feature->whole(picture));
+    if (wants_rows) out.rows = one_row(task.spec.feature->whole(source));
   } else if (wants_rows || wants_patches) {
-    auto local = std::make_unique<LocalDescriptors>(local_descriptors(task, picture, hash));
+    auto local = std::make_unique<LocalDescriptors>(local_descriptors(task, source, hash));
     check_finite(local->descriptors, task);
     local->descriptors = reduce(task.vocabulary, std::move(local->descriptors));
     if (wants_rows)
       out.rows = one_row(count_words(task.vocabulary, local->descriptors, local->frames,
-                                     picture.image.width, picture.image.height,
+                                     source.image.width, source.image.height,
                                      task.spec.words.pyramid_levels));
     if (wants_patches) out.patches = std::move(local);
   }
   if (out.rows) check_finite(out.rows->descriptors, task);
 }
 
-bool lacks_picture(const std::vector<FeatureTask>& tasks, uint64_t hash) {
+bool lacks_image(const std::vector<FeatureTask>& tasks, uint64_t hash) {
   for (const FeatureTask& task : tasks)
     if (!task.rows->has(hash) || (task.patches && !task.patches->has(hash))) return true;
   return false;
@@ -87,7 +88,7 @@ ImageResult process_image(const ImageItem& item, const std::string& root,
   FileState& state = result.state;
   state.hash = hash_bytes(file);
   const bool is_same = item.earlier && item.earlier->hash == state.hash;
-  if (is_same && item.earlier->error.empty() && !lacks_picture(tasks, state.hash)) {  // touched
+  if (is_same && item.earlier->error.empty() && !lacks_image(tasks, state.hash)) {  // touched
     state = *item.earlier;
     state.bytes = item.now.bytes;
     state.mtime_ns = item.now.mtime_ns;

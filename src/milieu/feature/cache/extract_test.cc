@@ -15,8 +15,8 @@
 #include "milieu/data/format/npy.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/feature/cache/file_index_internal.h"
+#include "milieu/feature/cache/image_files.h"
 #include "milieu/feature/cache/in_order_internal.h"
-#include "milieu/feature/cache/picture_files.h"
 #include "milieu/feature/cache/row_store_internal.h"
 #include "milieu/testing/temp_dir.h"
 
@@ -29,22 +29,22 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Pictures of two classes, every one different.
+// Images of two classes, every one different.
 class ExtractTest : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const char* name : {"a", "b"}) {
       fs::create_directories(photos() + "/" + name);
-      for (int i = 0; i < 4; ++i) write_picture(name, i, 10 * i + (name[0] == 'a' ? 0 : 5));
+      for (int i = 0; i < 4; ++i) write_image(name, i, 10 * i + (name[0] == 'a' ? 0 : 5));
     }
   }
 
   std::string photos() const { return folder_.file("photos"); }
   std::string out() const { return folder_.file("out"); }
 
-  void write_picture(const std::string& kind, int number, int seed) const {
+  void write_image(const std::string& kind, int number, int seed) const {
     Random random(static_cast<uint64_t>(seed));
-    Image image = testing::smooth_picture(40, 32);
+    Image image = testing::smooth_image(40, 32);
     for (uint8_t& value : image.rgb)
       value = static_cast<uint8_t>(value ^ (random.next_bits() & 31));
     testing::write_bytes(photos() + "/" + kind + "/" + std::to_string(number) + ".png",
@@ -61,7 +61,7 @@ class ExtractTest : public ::testing::Test {
   TempDir folder_;
 };
 
-// A monitor that says stop after a number of pictures.
+// A monitor that says stop after a number of images.
 class StopAfter : public Monitor {
  public:
   StopAfter(std::stop_source& source, int64_t count)
@@ -115,7 +115,7 @@ TEST_F(ExtractTest, StoppedRunGoesOnAndGivesTheSame) {
         << name;
 }
 
-// The pictures of the sample are described once: what was kept of them is what is used.
+// The images of the sample are described once: what was kept of them is what is used.
 TEST_F(ExtractTest, DescriptorsOfTheSampleServeTheMainPass) {
   const ExtractOptions options{.patches = true, .num_threads = 1};
   std::stop_source stop;
@@ -136,7 +136,7 @@ TEST_F(ExtractTest, DescriptorsOfTheSampleServeTheMainPass) {
   EXPECT_FALSE(fs::exists(part));
 }
 
-TEST_F(ExtractTest, PatchesBelongToTheirPictures) {
+TEST_F(ExtractTest, PatchesBelongToTheirImages) {
   extract("dense-sift:step=8:words=4,tiny", out(), {.patches = true});
   const FeatureFolder stored = open_feature_folder(out());
   const PatchSet patches = stored.patches("dense-sift");
@@ -168,9 +168,9 @@ TEST_F(ExtractTest, VocabularyOfAnotherFolderGivesTheSameWords) {
                InvalidArgument);
 }
 
-TEST_F(ExtractTest, NewPictureInTheSampleLearnsNewWords) {
+TEST_F(ExtractTest, NewImageInTheSampleLearnsNewWords) {
   extract("dense-sift:words=5", out());
-  write_picture("a", 9, 77);
+  write_image("a", 9, 77);
   const ExtractResult result = extract("dense-sift:words=5", out());
   EXPECT_EQ(result.num_computed, 9);  // other words, other histograms
   extract("dense-sift:words=5", folder_.file("fresh"));
@@ -178,7 +178,7 @@ TEST_F(ExtractTest, NewPictureInTheSampleLearnsNewWords) {
             read_bytes(folder_.file("fresh") + "/dense-sift.npy"));
 }
 
-TEST_F(ExtractTest, OtherNormComputesNoPictureAgain) {
+TEST_F(ExtractTest, OtherNormComputesNoImageAgain) {
   extract("dense-sift:words=5", out());
   EXPECT_EQ(extract("dense-sift:words=5:norm=l2", out()).num_computed, 0);
   extract("dense-sift:words=5:norm=l2", folder_.file("fresh"));
@@ -186,7 +186,7 @@ TEST_F(ExtractTest, OtherNormComputesNoPictureAgain) {
             read_bytes(folder_.file("fresh") + "/dense-sift.npy"));
 }
 
-TEST_F(ExtractTest, EqualPicturesShareTheirRow) {
+TEST_F(ExtractTest, EqualImagesShareTheirRow) {
   fs::copy_file(photos() + "/a/0.png", photos() + "/b/copy.png");
   extract("tiny", out());
   const Points points = open_feature_folder(out()).points("tiny");
@@ -232,7 +232,7 @@ TEST(FileIndex, RemembersAndForgetsWhatACrashCutOff) {
   const TempDir folder;
   const std::string path = folder.file("files");
   const internal::FileState state{
-      .bytes = 7, .mtime_ns = 9, .hash = 11, .width = 3, .height = 2, .error = "no \"picture\""};
+      .bytes = 7, .mtime_ns = 9, .hash = 11, .width = 3, .height = 2, .error = "no \"image\""};
   const std::string odd = "caf\xe9\n\xff.png";  // not UTF-8
   {
     internal::FileIndex index(path);
@@ -243,7 +243,7 @@ TEST(FileIndex, RemembersAndForgetsWhatACrashCutOff) {
   {
     internal::FileIndex index(path);
     ASSERT_NE(index.find("a.png", state), nullptr);
-    EXPECT_EQ(index.find("a.png", state)->error, "no \"picture\"");
+    EXPECT_EQ(index.find("a.png", state)->error, "no \"image\"");
     EXPECT_EQ(index.find("a.png", {.bytes = 8, .mtime_ns = 9, .error = {}}), nullptr);
     EXPECT_NE(index.find_earlier("a.png"), nullptr);
     EXPECT_EQ(index.find(odd, state), nullptr);
@@ -272,7 +272,7 @@ internal::StoreFiles store_files(const TempDir& folder) {
           .grids = folder.file("g.npy")};
 }
 
-// Cuts the part and the journal at every length: what is left is a beginning of the pictures.
+// Cuts the part and the journal at every length: what is left is a beginning of the images.
 TEST(RowStore, AnyCutLeavesABeginning) {
   const TempDir folder;
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the words of a local feature come from. A learned vocabulary belongs to the contents of the
-// pictures in its sample: the pictures whose path has the smallest hash, so that a new picture
+// images in its sample: the images whose path has the smallest hash, so that a new image
 // seldom changes it.
 #include <fmt/format.h>
 
@@ -21,12 +21,12 @@
 namespace milieu::internal {
 namespace {
 
-constexpr size_t kMostSamplePictures = 400;
-// Of one feature: descriptors of sample pictures that wait on disk for the main pass.
+constexpr size_t kMostSampleImages = 400;
+// Of one feature: descriptors of sample images that wait on disk for the main pass.
 constexpr int64_t kMostSampleFloats = int64_t{1} << 28;
 
-// A picture of the sample.
-struct SamplePicture {
+// An image of the sample.
+struct SampleImage {
   const ImageItem* item = nullptr;
   uint64_t hash = 0;  // of the content; 0: unreadable
 };
@@ -40,24 +40,24 @@ uint64_t content_hash(const ImageItem& item, const std::string& root) {
   }
 }
 
-std::vector<SamplePicture> sample_pictures(const std::vector<ImageItem>& items,
-                                           const std::string& root, uint64_t seed) {
+std::vector<SampleImage> sample_images(const std::vector<ImageItem>& items, const std::string& root,
+                                       uint64_t seed) {
   std::vector<const ImageItem*> sample;
   for (const ImageItem& item : items) sample.push_back(&item);
   const uint64_t start = hash_text(std::to_string(seed));
   const auto rank = [&](const ImageItem* item) { return hash_text(item->path, start); };
-  if (sample.size() > kMostSamplePictures) {
+  if (sample.size() > kMostSampleImages) {
     std::sort(sample.begin(), sample.end(),
               [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
-    sample.resize(kMostSamplePictures);
+    sample.resize(kMostSampleImages);
     std::sort(sample.begin(), sample.end());  // back to the order of the listing
   }
-  std::vector<SamplePicture> pictures;
-  for (const ImageItem* item : sample) pictures.push_back({item, content_hash(*item, root)});
-  return pictures;
+  std::vector<SampleImage> images;
+  for (const ImageItem* item : sample) images.push_back({item, content_hash(*item, root)});
+  return images;
 }
 
-// At most `count` rows of the picture's descriptors, drawn at random, in their order.
+// At most `count` rows of the image's descriptors, drawn at random, in their order.
 Matrix<float> draw_rows(const Matrix<float>& descriptors, int64_t count, Random random) {
   std::vector<int64_t> rows =
       random.sample_without_replacement(descriptors.rows(), std::min(count, descriptors.rows()));
@@ -79,21 +79,21 @@ Matrix<float> stack(const std::vector<Matrix<float>>& parts) {
   return all;
 }
 
-// What a picture of the sample gives: rows for the codebook, and all of them where they are new.
+// What an image of the sample gives: rows for the codebook, and all of them where they are new.
 struct SampleRows {
   Matrix<float> drawn;
   std::optional<LocalDescriptors> computed;
 };
 
-SampleRows describe_sample(const FeatureTask& task, const SamplePicture& picture,
+SampleRows describe_sample(const FeatureTask& task, const SampleImage& sampled,
                            const std::string& root, const DecodeOptions& decode, int64_t quota,
                            const Random& random) {
-  if (task.sample->has(picture.hash))
-    return {draw_rows(task.sample->read(picture.hash).descriptors, quota, random), {}};
+  if (task.sample->has(sampled.hash))
+    return {draw_rows(task.sample->read(sampled.hash).descriptors, quota, random), {}};
   try {
-    const Image image = load_image(root + "/" + picture.item->path, decode);
+    const Image image = load_image(root + "/" + sampled.item->path, decode);
     SampleRows rows;
-    rows.computed = task.spec.feature->local({image, picture.item->path});
+    rows.computed = task.spec.feature->local({image, sampled.item->path});
     rows.drawn = draw_rows(rows.computed->descriptors, quota, random);
     return rows;
   } catch (const Error&) {
@@ -101,15 +101,15 @@ SampleRows describe_sample(const FeatureTask& task, const SamplePicture& picture
   }
 }
 
-void keep_sample(FeatureTask& task, const SamplePicture& picture, const SampleRows& rows) {
-  if (!rows.computed || picture.hash == 0 || task.sample->has(picture.hash)) return;
+void keep_sample(FeatureTask& task, const SampleImage& image, const SampleRows& rows) {
+  if (!rows.computed || image.hash == 0 || task.sample->has(image.hash)) return;
   const int64_t floats = rows.computed->descriptors.size() + rows.computed->frames.size();
   if (task.sample->num_appended() + floats <= kMostSampleFloats)
-    task.sample->append(picture.hash, *rows.computed);
+    task.sample->append(image.hash, *rows.computed);
 }
 
 // False when stopped.
-bool learn(FeatureTask& task, const std::vector<SamplePicture>& sample, const std::string& root,
+bool learn(FeatureTask& task, const std::vector<SampleImage>& sample, const std::string& root,
            const ExtractOptions& options, Monitor& monitor) {
   const auto n = static_cast<int64_t>(sample.size());
   const WordOptions& words = task.spec.words;
@@ -150,8 +150,8 @@ bool take_given(FeatureTask& task, const ExtractOptions& options) {
     task.vocabulary = read_vocabulary(folder, task.spec.id);
   } else if (!words.codebook.empty()) {
     require(words.pca == 0,
-            "pca and codebook exclude each other: a codebook made elsewhere fits "
-            "descriptors as they are");
+            "give only one of pca and codebook: a given codebook is applied to descriptors that "
+            "are not reduced");
     task.vocabulary.words.centers = options.read_codebook
                                         ? options.read_codebook(words.codebook)
                                         : Matrix<float>(load_dataset(words.codebook).points.view());
@@ -176,11 +176,11 @@ bool find_vocabulary(FeatureTask& task, const std::vector<ImageItem>& items,
                      Monitor& monitor, std::vector<std::string>& warnings) {
   if (take_given(task, options)) return true;
   const WordOptions& words = task.spec.words;
-  const std::vector<SamplePicture> sample = sample_pictures(items, root, words.seed);
+  const std::vector<SampleImage> sample = sample_images(items, root, words.seed);
   const std::string descriptors = descriptor_key(task, options.decode);
   uint64_t key = hash_text(fmt::format("{} words {} pca {} samples {} seed {}", descriptors,
                                        words.num_words, words.pca, words.num_samples, words.seed));
-  for (const SamplePicture& picture : sample) key = hash_text(hex(picture.hash), key);
+  for (const SampleImage& image : sample) key = hash_text(hex(image.hash), key);
   task.sample = std::make_unique<RowStore>(patch_files(out, task.spec.id),
                                            hidden(out, task.spec.id + ".sample"), descriptors);
   const std::string key_path = hidden(out, task.spec.id + ".vocabulary");

@@ -24,13 +24,13 @@ using Json = nlohmann::ordered_json;
 FolderRecord parse_features_json(const Json& json, const std::string& path) {
   FolderRecord record;
   if (json.at("format").get<int>() > kFolderFormat)
-    throw DataError(fmt::format("{} is of format {}, this Milieu knows {}: take a newer one", path,
+    throw DataError(fmt::format("{} has format {}, this Milieu reads {}: use a newer version", path,
                                 json.at("format").get<int>(), kFolderFormat));
   record.source = json.at("source").get<std::string>();
   record.absolute_source = json.value("absolute_source", "");
   record.num_images = json.at("images").at("count").get<int64_t>();
   if (!parse_hex(json.at("images").at("hash").get<std::string>(), record.images))
-    throw DataError(fmt::format("{} has a hash that is none", path));
+    throw DataError(fmt::format("{} has an invalid hash", path));
   record.max_side = json.at("decode").at("max_side").get<int>();
   record.max_pixels = json.at("decode").at("max_pixels").get<int64_t>();
   for (const auto& [id, entry] : json.at("features").items()) {
@@ -101,7 +101,7 @@ FolderRecord read_features_json(const std::string& path) {
     return parse_features_json(Json::parse(read_text_file(path)), path);
   } catch (const Json::exception& error) {
     throw DataError(
-        fmt::format("{} is not the features.json of a folder of features: {}", path, error.what()));
+        fmt::format("{} is not the features.json of a feature folder: {}", path, error.what()));
   }
 }
 

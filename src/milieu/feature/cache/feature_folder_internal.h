@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a folder of features, as extract.cc writes and feature_store.cc reads them.
+// The files of a feature folder, as extract.cc writes and feature_store.cc reads them.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct FeatureRecord {
 };
 
 struct FolderRecord {
-  std::string source;           // the folder of pictures
+  std::string source;           // the image folder
   std::string absolute_source;  // the same from any working folder
   uint64_t images = 0;          // fingerprint of images.csv
   int64_t num_images = 0;

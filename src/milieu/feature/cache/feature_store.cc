@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "milieu/base/error.h"
-#include "milieu/data/image_folder.h"
 #include "milieu/data/format/npy.h"
+#include "milieu/data/image_folder.h"
 #include "milieu/feature/cache/feature_folder_internal.h"
 #include "milieu/base/hash.h"
 
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 void check_rows(const Points& points, int64_t expected, const std::string& path) {
   if (points.rows() != expected)
-    throw DataError(fmt::format("{} has {} rows, images.csv asks for {}: run milieu features again",
+    throw DataError(fmt::format("{} has {} rows, images.csv needs {}: run milieu features again",
                                 path, points.rows(), expected));
 }
 
@@ -33,12 +33,13 @@ bool is_feature_folder(const std::string& path) {
 FeatureFolder open_feature_folder(const std::string& path) {
   std::error_code ignored;
   if (!is_feature_folder(path) && fs::is_directory(path + "/.milieu", ignored))
-    throw DataError(fmt::format("{} is not finished: run the same milieu features again", path));
+    throw DataError(
+        fmt::format("{} is not complete: run the same milieu features command again", path));
   const internal::FolderRecord record = internal::read_features_json(path + "/features.json");
   const std::vector<internal::ImageRow> rows = internal::read_images_csv(path + "/images.csv");
   if (hash_text(internal::images_csv(rows)) != record.images)
     throw DataError(
-        fmt::format("{}/images.csv is not the one of features.json: run milieu "
+        fmt::format("{}/images.csv does not match features.json: run milieu "
                     "features again",
                     path));
   FeatureFolder folder;
@@ -95,13 +96,13 @@ PatchSet FeatureFolder::patches(const std::string& id) const {
   if (set.offsets.size() != images.size() + 1 || set.offsets.front() != 0 ||
       !std::is_sorted(set.offsets.begin(), set.offsets.end()))
     throw DataError(
-        fmt::format("{} does not fit images.csv: run milieu features again", files.offsets));
+        fmt::format("{} does not match images.csv: run milieu features again", files.offsets));
   check_rows(set.descriptors, set.offsets.back(), files.values);
   check_rows(set.frames, set.offsets.back(), files.frames);
   const RawArray grids = open_npy(files.grids);
   if (grids.rows() != static_cast<int64_t>(images.size()) || grids.cols() != 2)
     throw DataError(
-        fmt::format("{} does not fit images.csv: run milieu features again", files.grids));
+        fmt::format("{} does not match images.csv: run milieu features again", files.grids));
   for (int64_t i = 0; i < grids.rows(); ++i)
     set.grids.push_back(
         {static_cast<int>(element_at(grids, i, 0)), static_cast<int>(element_at(grids, i, 1))});

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A finished folder of features (extract.h makes it): points and patches for the methods, mapped,
+// A finished feature folder (extract.h makes it): points and patches for the methods, mapped,
 // not read. Example:
 //
 //   const FeatureFolder folder = open_feature_folder("features");
-//   const Points points = folder.points("lbp");            // one row a picture
-//   const PatchSet patches = folder.patches("dense-sift");  // many rows a picture
+//   const Points points = folder.points("lbp");            // one row per image
+//   const PatchSet patches = folder.patches("dense-sift");  // many rows per image
 //   for (int64_t i = 0; i < patches.num_images(); ++i)
 //     use(patches.descriptors_of(i), patches.frames_of(i));
 #pragma once
@@ -18,17 +18,17 @@
 
 namespace milieu {
 
-// Local descriptors of every picture: rows of `descriptors` and `frames` (x, y, scale, angle:
-// local.h) from offsets[i] to offsets[i + 1] belong to picture i. A picture may have none.
+// Local descriptors of every image: rows of `descriptors` and `frames` (x, y, scale, angle:
+// local.h) from offsets[i] to offsets[i + 1] belong to image i. An image may have none.
 struct PatchSet {
   std::string file;              // of the descriptors
   Points descriptors;            // all m x d
   Points frames;                 // all m x 4
-  std::vector<int64_t> offsets;  // pictures + 1
+  std::vector<int64_t> offsets;  // images + 1
   struct Grid {
     int rows = 0, cols = 0;  // 0: no grid
   };
-  std::vector<Grid> grids;  // one a picture
+  std::vector<Grid> grids;  // one per image
 
   int64_t num_images() const { return static_cast<int64_t>(offsets.size()) - 1; }
   FloatView descriptors_of(int64_t image) const {
@@ -41,10 +41,10 @@ struct PatchSet {
 
 struct FeatureFolder {
   std::string path;
-  std::string source;               // the folder of pictures
+  std::string source;               // the image folder
   std::string absolute_source;      // the same from any working folder
   std::vector<std::string> images;  // paths relative to source, in the order of the rows
-  Labels labels;                    // classes of the pictures; empty when there are none
+  Labels labels;                    // classes of the images; empty when there are none
   std::vector<int> widths, heights;
 
   struct Entry {
@@ -56,7 +56,7 @@ struct FeatureFolder {
     std::string options_json;
   };
   std::vector<Entry> features;
-  int max_side = 0;  // how pictures were scaled down
+  int max_side = 0;  // how images were scaled down
   int64_t max_pixels = 0;
 
   // Throw InvalidArgument that names the features there are when `id` is none of them, or has no
@@ -64,7 +64,7 @@ struct FeatureFolder {
   const Entry& find(const std::string& id) const;
   Points points(const std::string& id) const;
   PatchSet patches(const std::string& id) const;
-  // Where the pictures are now: `source` as it was given if the first picture is there, else the
+  // Where the images are now: `source` as it was given if the first image is there, else the
   // absolute path.
   std::string found_source() const;
 };

@@ -18,30 +18,26 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Paths are bytes, JSON is UTF-8: what is none is written as if it were Latin-1 and read back so.
-std::string to_line(const std::string& picture, const FileState& s) {
+// Paths are bytes, JSON is UTF-8: other bytes are written as if they were Latin-1 and read back
+// that way.
+std::string to_line(const std::string& image, const FileState& s) {
   Json bytes = Json::array();
-  for (const char c : picture) bytes.push_back(static_cast<unsigned char>(c));
-  const bool is_ascii = std::all_of(picture.begin(), picture.end(),
-                                    [](unsigned char c) { return c >= 32 && c < 127; });
-  const Json line = {is_ascii ? Json(picture) : bytes,
-                     s.bytes,
-                     s.mtime_ns,
-                     hex(s.hash),
-                     s.width,
-                     s.height,
-                     s.error};
+  for (const char c : image) bytes.push_back(static_cast<unsigned char>(c));
+  const bool is_ascii =
+      std::all_of(image.begin(), image.end(), [](unsigned char c) { return c >= 32 && c < 127; });
+  const Json line = {
+      is_ascii ? Json(image) : bytes, s.bytes, s.mtime_ns, hex(s.hash), s.width, s.height, s.error};
   return line.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-bool parse_line(const std::string& text, std::string& picture, FileState& s) {
+bool parse_line(const std::string& text, std::string& image, FileState& s) {
   const Json line = Json::parse(text, nullptr, false);
   if (!line.is_array() || line.size() != 7) return false;
   try {
     if (line[0].is_string())
-      picture = line[0].get<std::string>();
+      image = line[0].get<std::string>();
     else
-      for (const Json& byte : line[0]) picture += static_cast<char>(byte.get<int>());
+      for (const Json& byte : line[0]) image += static_cast<char>(byte.get<int>());
     s.bytes = line[1].get<int64_t>();
     s.mtime_ns = line[2].get<int64_t>();
     s.width = line[4].get<int>();
@@ -73,44 +69,44 @@ FileIndex::~FileIndex() {
 void FileIndex::read() {
   std::ifstream file(path_, std::ios::binary);
   for (std::string line; std::getline(file, line);) {
-    std::string picture;
+    std::string image;
     FileState state;
-    if (file.eof() || !parse_line(line, picture, state)) continue;  // cut off by a crash
-    states_[picture] = state;
+    if (file.eof() || !parse_line(line, image, state)) continue;  // cut off by a crash
+    states_[image] = state;
     ++num_lines_;
   }
 }
 
-const FileState* FileIndex::find(const std::string& picture, const FileState& now) const {
-  const auto found = states_.find(picture);
+const FileState* FileIndex::find(const std::string& image, const FileState& now) const {
+  const auto found = states_.find(image);
   const bool is_known = found != states_.end() && found->second.is_same_file(now);
   return is_known ? &found->second : nullptr;
 }
 
-const FileState* FileIndex::find_earlier(const std::string& picture) const {
-  const auto found = states_.find(picture);
+const FileState* FileIndex::find_earlier(const std::string& image) const {
+  const auto found = states_.find(image);
   return found != states_.end() ? &found->second : nullptr;
 }
 
-void FileIndex::append(const std::string& picture, const FileState& state) {
+void FileIndex::append(const std::string& image, const FileState& state) {
   // A line that was cut off must not run into the next one.
   const bool is_first = file_ == nullptr;
   if (is_first) file_ = std::fopen(path_.c_str(), "ab");
-  const std::string line = (is_first ? "\n" : "") + to_line(picture, state);
+  const std::string line = (is_first ? "\n" : "") + to_line(image, state);
   if (!file_ || std::fwrite(line.data(), 1, line.size(), file_) != line.size() ||
       std::fflush(file_) != 0)
     throw IoError(fmt::format("{} cannot be written: {}", path_, std::strerror(errno)));
-  states_[picture] = state;
+  states_[image] = state;
   ++num_lines_;
 }
 
-void FileIndex::keep_only(const std::vector<std::string>& pictures) {
-  const std::set<std::string> kept(pictures.begin(), pictures.end());
+void FileIndex::keep_only(const std::vector<std::string>& images) {
+  const std::set<std::string> kept(images.begin(), images.end());
   std::erase_if(states_, [&](const auto& entry) { return kept.count(entry.first) == 0; });
   if (num_lines_ == static_cast<int64_t>(states_.size())) return;
   if (file_) std::fclose(std::exchange(file_, nullptr));
   std::string text;
-  for (const auto& [picture, state] : states_) text += to_line(picture, state);
+  for (const auto& [image, state] : states_) text += to_line(image, state);
   write_file_atomically(path_, text);
   num_lines_ = static_cast<int64_t>(states_.size());
 }

@@ -43,21 +43,21 @@ class NpyRows : public Feature {
 
   std::string fingerprint() const override { return fingerprint_; }
 
-  std::vector<float> whole(const Picture& picture) const override {
-    auto found = rows_.find(picture.path);
-    if (found == rows_.end()) found = rows_.find(bare(picture.path));
+  std::vector<float> whole(const SourceImage& source) const override {
+    auto found = rows_.find(source.path);
+    if (found == rows_.end()) found = rows_.find(bare(source.path));
     if (found == rows_.end())
-      throw DataError(fmt::format("{} has no row in {}", picture.path, path_));
+      throw DataError(fmt::format("{} has no row in {}", source.path, path_));
     if (found->second == kAmbiguous)
-      throw DataError(fmt::format(
-          "{} stands in {} more than once: give paths instead of file names", found->first, path_));
+      throw DataError(fmt::format("{} is in {} more than once: give paths instead of file names",
+                                  found->first, path_));
     const auto row = points_.view().row_span(found->second);
     return {row.begin(), row.end()};
   }
 
   template <class Visitor>
   friend void visit_fields(NpyRows& o, Visitor&& v) {
-    v("names", o.names_, anything(), "file with the picture's name of every row, one a line");
+    v("names", o.names_, anything(), "file with the image name of every row, one per line");
   }
 
  private:

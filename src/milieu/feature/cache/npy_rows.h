@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors made elsewhere (CLIP, DINO, ...) as a feature: rows of a .npy file, joined to pictures by
-// file name. The names stand in a text file, one a line in the order of the rows: paths relative to
-// the folder of pictures, or bare file names where those are unique.
+// Vectors computed elsewhere (CLIP, DINO, ...) as a feature: rows of a .npy file, joined to images
+// by file name. The names are in a text file, one per line in the order of the rows: paths relative
+// to the image folder, or bare file names where those are unique.
 #pragma once
 
 #include <memory>

@@ -70,7 +70,7 @@ void FloatFile::read(int64_t begin, int64_t count, float* out) const {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0)
       throw IoError(fmt::format("{} cannot be read: {}", path_,
-                                got < 0 ? std::strerror(errno) : "it became shorter"));
+                                got < 0 ? std::strerror(errno) : "it was truncated"));
     to += got;
     at += got;
     left -= got;
@@ -126,8 +126,8 @@ void RowStore::take_finished(const std::vector<uint64_t>& hashes) {
                           static_cast<int>(grids[2 * i]), static_cast<int>(grids[2 * i + 1])});
 }
 
-// The journal's first line is the key; then "HASH ROWS COLS GRID_ROWS GRID_COLS ." a picture. The
-// rows of a picture are on disk before its line.
+// The journal's first line is the key; then "HASH ROWS COLS GRID_ROWS GRID_COLS ." per image. The
+// rows of an image are on disk before its line.
 void RowStore::read_part() {
   std::ifstream journal(journal_);
   std::string line;
@@ -168,9 +168,9 @@ void RowStore::open_part() {
 void RowStore::append(uint64_t hash, const LocalDescriptors& rows) {
   const Matrix<float>& values = rows.descriptors;
   if (cols_ > 0 && values.rows() > 0 && values.cols() != cols_)
-    throw DataError(fmt::format("{}: a picture gives {} columns, those before gave {}",
-                                files_.values, values.cols(), cols_));
-  if (cols_ <= 0) cols_ = values.cols();  // a picture without descriptors may not know their length
+    throw DataError(fmt::format("{}: an image has {} columns, earlier ones had {}", files_.values,
+                                values.cols(), cols_));
+  if (cols_ <= 0) cols_ = values.cols();  // an image without descriptors may not know their length
   if (!part_file_) open_part();
   write_all(part_file_, values.data(), sizeof(float) * values.size(), part_);
   if (files_.is_local())

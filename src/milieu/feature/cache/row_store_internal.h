@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of one feature, found by the content of the picture they belong to. Rows lie in the
-// finished .npy files, or in a part file to which finished pictures are appended: a journal of one
-// line a picture says where each ends, so that what a crash cut off is forgotten and nothing else.
-// assemble() makes new .npy files of both, in the order of the pictures. Rows are read when they
+// The numbers of one feature, found by the content of the image they belong to. Rows lie in the
+// finished .npy files, or in a part file to which finished images are appended: a journal of one
+// line per image says where each ends, so that a crash loses only what it cut off.
+// assemble() makes new .npy files of both, in the order of the images. Rows are read when they
 // are asked for, so that memory does not grow with their number.
 #pragma once
 
@@ -41,7 +41,7 @@ class FloatFile {
 struct StoreFiles {
   std::string values;
   std::string frames;   // rows of 4
-  std::string offsets;  // int64: rows of picture i are [offsets[i], offsets[i+1])
+  std::string offsets;  // int64: rows of image i are [offsets[i], offsets[i+1])
   std::string grids;    // int32, n x 2: rows and columns of the grid
 
   bool is_local() const { return !frames.empty(); }
@@ -50,13 +50,13 @@ struct StoreFiles {
 class RowStore {
  public:
   // `part` is the path of the part file, without its endings. Rows in a part of another key are
-  // thrown away.
+  // discarded.
   RowStore(StoreFiles files, std::string part, std::string key);
   ~RowStore();
   RowStore(const RowStore&) = delete;
   RowStore& operator=(const RowStore&) = delete;
 
-  // Takes the finished files as those of pictures with these contents, in this order. Files that do
+  // Takes the finished files as those of images with these contents, in this order. Files that do
   // not fit are ignored.
   void take_finished(const std::vector<uint64_t>& hashes);
   // May be asked from any thread while another appends.
@@ -64,14 +64,14 @@ class RowStore {
   // Whole features: one row, no frames. On disk when it returns. Throws IoError, and DataError when
   // the number of columns differs from the rows before.
   void append(uint64_t hash, const LocalDescriptors& rows);
-  // The rows of a picture that the store has. May be asked from any thread while another appends.
+  // The rows of an image that the store has. May be asked from any thread while another appends.
   LocalDescriptors read(uint64_t hash) const;
   // Floats that were appended, now or before a crash.
   int64_t num_appended() const { return part_floats_; }
 
-  // The finished files are those of these pictures already.
+  // The finished files are those of these images already.
   bool is_finished(const std::vector<uint64_t>& hashes) const;
-  // Writes the files; all pictures must be there. The old ones stay until publish().
+  // Writes the files; all images must be there. The old ones stay until publish().
   void assemble(const std::vector<uint64_t>& hashes);
   // Puts the files of assemble() in their places and removes the part.
   void publish();

@@ -20,10 +20,9 @@ void check_size(int64_t width, int64_t height, const DecodeJob& job) {
   if (width < 1 || height < 1)
     throw DataError(fmt::format("is {} x {} pixels, must have at least one", width, height));
   if (width > INT32_MAX || height > INT32_MAX || width > job.max_pixels / height)
-    throw DataError(
-        fmt::format("is {} x {} pixels by its header, must have at most {} in all: raise "
-                    "max_pixels if it is meant",
-                    width, height, job.max_pixels));
+    throw DataError(fmt::format(
+        "is {} x {} pixels by its header, must have at most {} in all: raise max_pixels to read it",
+        width, height, job.max_pixels));
 }
 
 Image upright(Image image, int orientation) {
@@ -32,7 +31,7 @@ Image upright(Image image, int orientation) {
   Image out =
       is_turned ? make_image(image.height, image.width) : make_image(image.width, image.height);
   out.is_gray = image.is_gray;
-  // Where the pixel at (x, y) of the upright picture is stored.
+  // Where the pixel at (x, y) of the upright image is stored.
   const bool flips_x = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   const bool flips_y = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
   for (int y = 0; y < out.height; ++y)
@@ -72,7 +71,7 @@ bool starts_with(Bytes file, std::string_view magic, size_t at = 0) {
 
 StoredImage decode_any(const DecodeJob& job) {
   const Bytes file = job.file;
-  if (file.empty()) throw DataError("is empty, must be a picture");
+  if (file.empty()) throw DataError("is empty, must be an image");
   if (starts_with(file, "\xff\xd8\xff")) return decode_jpeg(job);
   if (starts_with(file, "\x89PNG")) return decode_png(job);
   if (starts_with(file, "RIFF") && starts_with(file, "WEBP", 8)) return decode_webp(job);
@@ -82,7 +81,7 @@ StoredImage decode_any(const DecodeJob& job) {
     return decode_pnm(job);
   if (starts_with(file, "\xff\x4f\xff\x51") || starts_with(file, "jP", 4))
     throw DataError("is a JPEG 2000, which Milieu does not read: convert it to PNG or JPEG");
-  throw DataError("is no picture that Milieu reads (JPEG, PNG, TIFF, WebP, BMP, PBM/PGM/PPM)");
+  throw DataError("is not an image that Milieu reads (JPEG, PNG, TIFF, WebP, BMP, PBM/PGM/PPM)");
 }
 
 }  // namespace
@@ -114,7 +113,7 @@ std::vector<uint8_t> read_image_file(const std::string& path) {
     bytes.resize(have + got);
     if (got < capacity) break;
     if (bytes.size() > kMostBytes)
-      throw DataError(fmt::format("{} is longer than 1 GiB, must be a picture file", path));
+      throw DataError(fmt::format("{} is longer than 1 GiB, must be an image file", path));
     capacity = bytes.size();
   }
   if (std::ferror(file.get())) fail();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures from files: JPEG, PNG, TIFF, WebP, BMP and PBM/PGM/PPM, told apart by their first bytes.
+// Images from files: JPEG, PNG, TIFF, WebP, BMP and PBM/PGM/PPM, recognised by their first bytes.
 // Files are read without trust: sizes are taken from the header and refused before any pixel is
 // decoded, damaged and truncated files are refused (never handed over half grey), decoders print
 // nothing.
 //
-// What becomes of unusual pictures: EXIF and TIFF orientation is applied; 16 bits a channel are
+// What becomes of unusual images: EXIF and TIFF orientation is applied; 16 bits per channel are
 // reduced to 8, palettes and CMYK become RGB, transparent pixels are laid on white; of several
 // pages or frames the first counts (an animated WebP is refused).
 #pragma once
@@ -21,18 +21,17 @@ namespace milieu {
 
 struct DecodeOptions {
   int max_side = 1024;               // longer sides are scaled down to it; 0: as they are
-  int64_t max_pixels = 100'000'000;  // larger pictures are refused by their header
+  int64_t max_pixels = 100'000'000;  // larger images are refused by their header
 };
 
 template <class Visitor>
 void visit_fields(DecodeOptions& o, Visitor&& v) {
   v("max_side", o.max_side, at_least(0),
-    "pictures are scaled down until no side is longer than this; 0 means no limit");
-  v("max_pixels", o.max_pixels, at_least(1),
-    "pictures with more pixels are refused before they are decoded");
+    "scale images down until no side is longer than this; 0 means no limit");
+  v("max_pixels", o.max_pixels, at_least(1), "refuse images with more pixels before decoding them");
 }
 
-// The upright picture in full size. `source` names the file in messages. Throws DataError.
+// The upright image in full size. `source` names the file in messages. Throws DataError.
 Image decode_image(std::span<const uint8_t> file, const std::string& source,
                    int64_t max_pixels = DecodeOptions().max_pixels);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows bitmaps, uncompressed: 1, 4, 8 bits with a palette, 16, 24 and 32 bits, with or without
-// bit masks. Run-length coded ones are refused: nobody writes them.
+// bit masks. Run-length coded ones are refused: they are hardly ever written.
 #include <fmt/format.h>
 
 #include <array>
@@ -22,7 +22,7 @@ class BmpReader {
     out.image = make_image(width_, height_);
     const size_t stride = (static_cast<size_t>(width_) * bits_ + 31) / 32 * 4;
     if (pixels_ > file_.size() || stride * height_ > file_.size() - pixels_)
-      throw DataError("ends before its picture is complete (a truncated BMP)");
+      throw DataError("ends before its image is complete (a truncated BMP)");
     bool is_gray = true;
     for (int y = 0; y < height_; ++y) {
       const uint8_t* row = file_.data() + pixels_ + stride * (is_top_down_ ? y : height_ - 1 - y);
@@ -78,7 +78,7 @@ class BmpReader {
               static_cast<uint8_t>(number(at + static_cast<size_t>(entry_bytes) * i + 2 - c, 1));
     } else if (bits_ != 24) {
       throw DataError(
-          fmt::format("is a BMP of {} bits a pixel, must have 1, 4, 8, 16, 24 or 32", bits_));
+          fmt::format("is a BMP with {} bits per pixel, must have 1, 4, 8, 16, 24 or 32", bits_));
     }
   }
 

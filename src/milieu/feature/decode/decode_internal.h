@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoders behind decode.h, one a format. Each takes the whole file and gives the picture as it
+// The decoders behind decode.h, one per format. Each takes the whole file and gives the image as it
 // is stored together with its orientation.
 #pragma once
 
@@ -24,7 +24,7 @@ struct StoredImage {
   int orientation = 1;
 };
 
-// All of them throw DataError with a sentence that goes on after "NAME: ".
+// All of them throw DataError with a sentence that continues "NAME: ".
 StoredImage decode_jpeg(const DecodeJob& job);
 StoredImage decode_png(const DecodeJob& job);
 StoredImage decode_tiff(const DecodeJob& job);
@@ -39,10 +39,10 @@ void check_size(int64_t width, int64_t height, const DecodeJob& job);
 // is none or it makes no sense.
 int exif_orientation(Bytes exif);
 
-// The picture turned and mirrored so that it stands upright.
+// The image turned and mirrored so that it stands upright.
 Image upright(Image image, int orientation);
 
-// height x width x 4 to a picture on white. `is_premultiplied`: colours are already times alpha.
+// height x width x 4 to an image on white. `is_premultiplied`: colours are already times alpha.
 Image on_white(const uint8_t* rgba, int width, int height, bool is_premultiplied);
 
 }  // namespace milieu::internal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JPEG through libjpeg-turbo. Its warnings are the only sign of a truncated file: the decoder fills
-// the rest with grey and calls it a picture, so those that mean missing or broken data are errors.
+// the rest with grey and calls it an image, so those that mean missing or broken data are errors.
 #include <csetjmp>
 #include <cstdio>
 
@@ -15,7 +15,7 @@
 namespace milieu::internal {
 namespace {
 
-constexpr int kMostScans = 500;  // a progressive file may ask for endless passes over the picture
+constexpr int kMostScans = 500;  // a progressive file may ask for endless passes over the image
 
 struct ErrorState {
   jpeg_error_mgr manager;  // first: libjpeg hands back a pointer to it
@@ -69,7 +69,7 @@ void to_rgb(const uint8_t* row, const jpeg_decompress_struct& info, uint8_t* out
 }
 
 // Everything that libjpeg calls; leaves by longjmp on an error, so nothing here has a destructor.
-// The picture and the row live with the caller.
+// The image and the row live with the caller.
 void decode_pixels(jpeg_decompress_struct& info, StoredImage& out, std::vector<uint8_t>& row) {
   jpeg_start_decompress(&info);
   while (info.output_scanline < info.output_height) {
@@ -124,7 +124,7 @@ bool read_pixels(Decompressor& d, StoredImage& out, std::vector<uint8_t>& row) {
 
 [[noreturn]] void fail(const Decompressor& d) {
   if (d.errors.is_truncated)
-    throw DataError("ends before its picture is complete (a truncated JPEG)");
+    throw DataError("ends before its image is complete (a truncated JPEG)");
   throw DataError(fmt::format("is a damaged JPEG: {}", d.errors.message));
 }
 

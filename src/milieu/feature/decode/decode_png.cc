@@ -69,7 +69,7 @@ bool read_pixels(Reader& reader, png_bytepp rows) {
 }
 
 [[noreturn]] void fail(const Reader& reader) {
-  if (reader.is_truncated) throw DataError("ends before its picture is complete (a truncated PNG)");
+  if (reader.is_truncated) throw DataError("ends before its image is complete (a truncated PNG)");
   throw DataError(fmt::format("is a damaged PNG: {}", reader.message));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PBM, PGM and PPM: "P1" to "P3" in text, "P4" to "P6" in bytes (two a sample above 255).
+// PBM, PGM and PPM: "P1" to "P3" in text, "P4" to "P6" in bytes (two per sample above 255).
 #include <fmt/format.h>
 
 #include "milieu/base/error.h"
@@ -40,7 +40,7 @@ class PnmReader {
 
  private:
   [[noreturn]] void fail_truncated() const {
-    throw DataError("ends before its picture is complete (a truncated PBM, PGM or PPM)");
+    throw DataError("ends before its image is complete (a truncated PBM, PGM or PPM)");
   }
 
   // Before memory is taken: each sample has at least one byte, bits are packed by rows.

@@ -9,13 +9,13 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
-#include "milieu/feature/cache/picture_files.h"
+#include "milieu/feature/cache/image_files.h"
 #include "milieu/testing/temp_dir.h"
 
 namespace milieu {
 namespace {
 
-using namespace testing;  // picture files
+using namespace testing;  // image files
 using ::testing::HasSubstr;
 
 std::string message_of(const FileBytes& file, int64_t max_pixels = 1'000'000) {
@@ -41,7 +41,7 @@ FileBytes half_of(FileBytes file) {
 }
 
 TEST(Decode, LosslessFormatsGiveEveryPixel) {
-  const Image image = smooth_picture(37, 23);
+  const Image image = smooth_image(37, 23);
   for (const FileBytes& file : {to_png(image), to_bmp(image), to_ppm(image), to_webp(image),
                                 to_tiff(image, 1), to_tiff(image, 1, 16)}) {
     const Image decoded = decode_image(file, "x");
@@ -51,7 +51,7 @@ TEST(Decode, LosslessFormatsGiveEveryPixel) {
 }
 
 TEST(Decode, BitmapOfNegativeHeightBeginsAtItsTop) {
-  const Image image = smooth_picture(9, 6);
+  const Image image = smooth_image(9, 6);
   FileBytes file = to_bmp(image);  // its first row is the lowest
   const int32_t height = -image.height;
   std::memcpy(file.data() + 22, &height, sizeof(height));
@@ -64,7 +64,7 @@ TEST(Decode, BitmapOfNegativeHeightBeginsAtItsTop) {
 }
 
 TEST(Decode, JpegIsClose) {
-  const Image image = smooth_picture(64, 48);
+  const Image image = smooth_image(64, 48);
   for (const bool is_progressive : {false, true})
     EXPECT_LE(largest_difference(
                   decode_image(to_jpeg(image, {.is_progressive = is_progressive}), "x"), image),
@@ -72,7 +72,7 @@ TEST(Decode, JpegIsClose) {
 }
 
 TEST(Decode, GrayFilesAreGray) {
-  const Image image = smooth_picture(20, 30);
+  const Image image = smooth_image(20, 30);
   const Image jpeg = decode_image(to_jpeg(image, {.is_gray = true}), "x");
   EXPECT_TRUE(jpeg.is_gray);
   const Image png = decode_image(to_png(2, 1, 1, 8, {0, 200}), "x");
@@ -100,7 +100,7 @@ TEST(Decode, PalettesBecomeColours) {
   EXPECT_EQ(image.rgb, (std::vector<uint8_t>{40, 50, 60, 1, 2, 3}));
 }
 
-// Where the stored top left corner of a picture shows up once it is upright.
+// Where the stored top left corner of an image shows up once it is upright.
 TEST(Decode, EveryOrientationIsUndone) {
   Image image = make_image(32, 16);
   for (int y = 0; y < 8; ++y)
@@ -135,7 +135,7 @@ TEST(Decode, QuarterTurnsGoTheRightWay) {
 }
 
 TEST(Decode, TruncatedFilesAreRefused) {
-  const Image image = smooth_picture(200, 150);
+  const Image image = smooth_image(200, 150);
   EXPECT_THAT(message_of(half_of(to_jpeg(image))), HasSubstr("truncated JPEG"));
   EXPECT_THAT(message_of(half_of(to_jpeg(image, {.is_progressive = true}))),
               HasSubstr("truncated JPEG"));
@@ -147,7 +147,7 @@ TEST(Decode, TruncatedFilesAreRefused) {
 }
 
 TEST(Decode, TruncatedJpegWithItsEndMarkerIsRefused) {
-  FileBytes file = half_of(to_jpeg(smooth_picture(200, 150)));
+  FileBytes file = half_of(to_jpeg(smooth_image(200, 150)));
   file.push_back(0xff);
   file.push_back(0xd9);
   EXPECT_THAT(message_of(file), HasSubstr("truncated JPEG"));
@@ -199,8 +199,8 @@ TEST(Decode, BombsAreRefusedByTheirHeader) {
   EXPECT_EQ(
       message_of(png_bomb(), 100'000'000),
       "x.png is 60000 x 60000 pixels by its header, must have at most 100000000 in all: raise "
-      "max_pixels if it is meant");
-  FileBytes jpeg = to_jpeg(smooth_picture(64, 64));
+      "max_pixels to read it");
+  FileBytes jpeg = to_jpeg(smooth_image(64, 64));
   for (size_t i = 0; i + 9 < jpeg.size(); ++i)
     if (jpeg[i] == 0xff && jpeg[i + 1] == 0xc0) {
       std::fill_n(jpeg.begin() + static_cast<long>(i) + 5, 4, 0xfe);
@@ -220,14 +220,14 @@ TEST(Decode, MaxPixelsIsTheProductOfTheSides) {
 }
 
 TEST(Decode, OtherFilesAreRefusedByName) {
-  EXPECT_EQ(message_of({}), "x.png is empty, must be a picture");
-  EXPECT_THAT(message_of({'G', 'I', 'F', '8'}), HasSubstr("is no picture that Milieu reads"));
+  EXPECT_EQ(message_of({}), "x.png is empty, must be an image");
+  EXPECT_THAT(message_of({'G', 'I', 'F', '8'}), HasSubstr("is not an image that Milieu reads"));
   EXPECT_THAT(message_of({0xff, 0x4f, 0xff, 0x51}), HasSubstr("JPEG 2000"));
 }
 
-// Every prefix and many damaged copies: no crash, and either a picture or a DataError.
+// Every prefix and many damaged copies: no crash, and either an image or a DataError.
 TEST(Decode, DamagedFilesNeverCrash) {
-  const Image image = smooth_picture(17, 13);
+  const Image image = smooth_image(17, 13);
   Random random(5);
   for (const FileBytes& file :
        {to_jpeg(image), to_jpeg(image, {.is_progressive = true, .orientation = 6}), to_png(image),
@@ -248,7 +248,7 @@ TEST(Decode, DamagedFilesNeverCrash) {
 TEST(Decode, LoadImageScalesDown) {
   const TempDir folder;
   const std::string path = folder.file("a.png");
-  write_bytes(path, to_png(smooth_picture(80, 40)));
+  write_bytes(path, to_png(smooth_image(80, 40)));
   EXPECT_EQ(load_image(path, {.max_side = 20}).height, 10);
   EXPECT_EQ(load_image(path).width, 80);
   EXPECT_THROW(load_image(path, {.max_side = -1}), InvalidArgument);

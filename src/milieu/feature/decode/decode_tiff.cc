@@ -71,7 +71,7 @@ Handle open_tiff(Source& source, const DecodeJob& job) {
                                       std::max<tmsize_t>(tmsize_t{1} << 20, 16 * job.max_pixels));
   TIFFOpenOptionsSetErrorHandlerExtR(options.get(), on_error, &source);
   TIFFOpenOptionsSetWarningHandlerExtR(options.get(), on_warning, nullptr);
-  return Handle(TIFFClientOpenExt("picture", "rm", &source, on_read, on_write, on_seek, on_close,
+  return Handle(TIFFClientOpenExt("image", "rm", &source, on_read, on_write, on_seek, on_close,
                                   on_size, on_map, on_unmap, options.get()));
 }
 

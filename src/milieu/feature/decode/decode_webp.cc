@@ -32,7 +32,7 @@ StoredImage decode_webp(const DecodeJob& job) {
     throw DataError("is a damaged or truncated WebP: its header cannot be read");
   check_size(features.width, features.height, job);
   if (features.has_animation)
-    throw DataError("is an animated WebP, must be a still picture: save one of its frames");
+    throw DataError("is an animated WebP, must be a still image: save one of its frames");
   std::vector<uint8_t> rgba(size_t{4} * features.width * features.height);
   if (WebPDecodeRGBAInto(job.file.data(), job.file.size(), rgba.data(), rgba.size(),
                          4 * features.width) == nullptr)

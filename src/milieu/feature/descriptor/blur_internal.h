@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gaussian smoothing of grey pictures, row by row, with fixed bits. Internal to the module.
+// Gaussian smoothing of grey images, row by row, with fixed bits. Internal to the module.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ inline Buffer make_buffer(int64_t size) {
   return std::make_unique_for_overwrite<float[]>(static_cast<size_t>(size));
 }
 
-// The rows of a smoothed picture, made one after the other; the last kKept of them are kept. They
+// The rows of a smoothed image, made one after the other; the last kKept of them are kept. They
 // can be read by whole blocks of 16 from one pixel before the first to one behind the last; those
 // two repeat their neighbours.
 class SmoothRows {
@@ -29,7 +29,7 @@ class SmoothRows {
   // this.
   SmoothRows(FloatView gray, double sigma);
 
-  // Row y; rows above and below the picture are the nearest ones. Never more than kKept - 1 rows
+  // Row y; rows above and below the image are the nearest ones. Never more than kKept - 1 rows
   // before the last one asked for.
   const float* row(int64_t y);
   // The width up to the next multiple of 16.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A colour histogram of the whole picture: the share of its pixels in each cell of hue, saturation
+// A colour histogram of the whole image: the share of its pixels in each cell of hue, saturation
 // and value (the hexcone: value is the largest of r, g, b; saturation its distance to the smallest
 // over the value; hue the position on the hexagon, 0 where there is no saturation).
 #pragma once
@@ -19,9 +19,9 @@ struct ColorOptions {
 
 template <class Visitor>
 void visit_fields(ColorOptions& o, Visitor&& v) {
-  v("hue_bins", o.hue_bins, between(1, 64), "cells of the hue circle");
-  v("saturation_bins", o.saturation_bins, between(1, 64), "cells of the saturation");
-  v("value_bins", o.value_bins, between(1, 64), "cells of the brightness");
+  v("hue_bins", o.hue_bins, between(1, 64), "bins of the hue circle");
+  v("saturation_bins", o.saturation_bins, between(1, 64), "bins of the saturation");
+  v("value_bins", o.value_bins, between(1, 64), "bins of the brightness");
 }
 
 // hue_bins * saturation_bins * value_bins shares, sum 1; (hue, saturation, value), value fastest.

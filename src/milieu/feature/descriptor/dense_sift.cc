@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense SIFT in one pass over the rows of a picture.
+// Dense SIFT in one pass over the rows of an image.
 //
 // Bins are separable: a bin is a weighted sum of rows of weighted sums along rows. Each row of
 // votes is added to the few bin rows that need it; a bin row that has got its last row is summed
@@ -155,7 +155,7 @@ void place_frames(const SiftScale& scale, int step, float* frames) {
 LocalDescriptors dense_sift(FloatView gray, const DenseSiftOptions& options) {
   validate_options(options);
   require(options.patch_size % 4 == 0, [&] {
-    return fmt::format("patch_size is {}, must be a multiple of 4: a patch has 4 bins a side",
+    return fmt::format("patch_size is {}, must be a multiple of 4: a patch has 4 bins per side",
                        options.patch_size);
   });
   std::vector<internal::SiftScale> scales;

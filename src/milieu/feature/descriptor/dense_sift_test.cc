@@ -150,7 +150,7 @@ TEST(DenseSift, EveryScaleEqualsTheSlowDefinition) {
   expect_twin(test_images::blobs(45, 38, 12, 4), {.step = 15, .num_scales = 2});
 }
 
-TEST(DenseSift, GridIsCentredAndInsideThePicture) {
+TEST(DenseSift, GridIsCentredAndInsideTheImage) {
   const LocalDescriptors out = dense_sift(test_images::noise(53, 30, 5), {.step = 8});
   EXPECT_EQ(out.grid_cols, 5);  // 37 = 4 * 8 + 5: two pixels are left over before, three behind
   EXPECT_EQ(out.grid_rows, 2);
@@ -174,7 +174,7 @@ TEST(DenseSift, SeveralScalesComeOneAfterTheOther) {
   EXPECT_EQ(Matrix<float>(both.descriptors.view().rows_between(16, 25)), second.descriptors);
 }
 
-TEST(DenseSift, SmallPicturesHaveNoDescriptors) {
+TEST(DenseSift, SmallImagesHaveNoDescriptors) {
   for (const auto& [width, height] :
        {std::pair(1, 1), std::pair(15, 40), std::pair(40, 15), std::pair(60000, 1)}) {
     const LocalDescriptors out = dense_sift(test_images::constant(width, height, 9));
@@ -187,7 +187,7 @@ TEST(DenseSift, SmallPicturesHaveNoDescriptors) {
   EXPECT_EQ(dense_sift(test_images::noise(16, 16, 7)).descriptors.rows(), 1);
 }
 
-TEST(DenseSift, ConstantPictureGivesZeros) {
+TEST(DenseSift, ConstantImageGivesZeros) {
   const LocalDescriptors out = dense_sift(test_images::constant(40, 40, 77), {.root = true});
   for (const float value : out.descriptors.row_span(3)) EXPECT_EQ(value, 0.0f);
 }
@@ -229,11 +229,11 @@ TEST(DenseSift, GratingVotesForItsDirectionAndTheOpposite) {
 }
 
 TEST(DenseSift, BrightnessAndContrastDoNotMatter) {
-  const auto picture = [](double offset, double gain) {
+  const auto image = [](double offset, double gain) {
     return test_images::from_function(
         48, 48, [&](int x, int y) { return offset + gain * ((x * x + 3 * y * x + 2 * y) % 50); });
   };
-  const LocalDescriptors a = dense_sift(picture(0, 1)), b = dense_sift(picture(50, 4));
+  const LocalDescriptors a = dense_sift(image(0, 1)), b = dense_sift(image(50, 4));
   for (int64_t i = 0; i < a.descriptors.size(); ++i)
     ASSERT_NEAR(a.descriptors.data()[i], b.descriptors.data()[i], 1e-5);
 }
@@ -253,7 +253,7 @@ TEST(DenseSift, EveryInstructionSetGivesTheSameBits) {
 }
 
 // OpenCV: smoothed to 1.6 from an assumed 0.5, Gaussian window, no floor, numbers rounded to
-// 1/512. Its samples leave out the picture's outermost pixels, so only inner patches are the same.
+// 1/512. Its samples leave out the image's outermost pixels, so only inner patches are the same.
 TEST(DenseSift, AgreesWithOpenCv) {
   const Image image = test_images::blobs(128, 128, 80, 10);
   const DenseSiftOptions options{.step = 8,
@@ -293,7 +293,7 @@ TEST(DenseSift, WrongOptionsAreNamed) {
     dense_sift(image, {.patch_size = 18});
   } catch (const InvalidArgument& error) {
     EXPECT_STREQ(error.what(),
-                 "patch_size is 18, must be a multiple of 4: a patch has 4 bins a side");
+                 "patch_size is 18, must be a multiple of 4: a patch has 4 bins per side");
   }
 }
 

@@ -81,12 +81,12 @@ TEST_P(Descriptors, EverySizeGivesADefinedResult) {
     }
 }
 
-TEST_P(Descriptors, AVeryLongPictureIsNoTrouble) {
+TEST_P(Descriptors, AVeryLongImageIsNoTrouble) {
   const Matrix<float> out = GetParam().describe(test_images::constant(60000, 1, 200));
   for (int64_t i = 0; i < out.size(); ++i) ASSERT_TRUE(std::isfinite(out.data()[i]));
 }
 
-TEST(DescriptorCatalog, WrongCombinationsAreRefusedBeforeTheFirstPicture) {
+TEST(DescriptorCatalog, WrongCombinationsAreRefusedBeforeTheFirstImage) {
   const auto prepare = [](const char* name, const char* option, const char* value) {
     const std::unique_ptr<Feature> feature = find_feature(name)->make("");
     for (const Field& field : feature->fields())

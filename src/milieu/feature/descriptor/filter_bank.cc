@@ -23,7 +23,7 @@ using internal::GridAxis;
 constexpr int kDirections = 6;
 constexpr int64_t kPixelsAtOnce = 64;
 
-// Index i of a row of n pixels that goes on as its mirror image: ... 2 1 0 1 2 ... n-1 n-2 ...
+// Index i of a row of n pixels that continues as its mirror image: ... 2 1 0 1 2 ... n-1 n-2 ...
 int64_t mirrored(int64_t i, int64_t n) {
   if (n == 1) return 0;
   const int64_t period = 2 * (n - 1);
@@ -65,7 +65,7 @@ void copy_patches(const Matrix<float>& image, int64_t margin, int64_t radius, in
 }
 
 // responses(j, ...) of pixels (first + j step, y), group after group; a few at a time, because the
-// patches are much larger than the picture.
+// patches are much larger than the image.
 void respond_row(const Matrix<float>& image, int64_t margin, const std::vector<FilterGroup>& bank,
                  int64_t y, int64_t first, int64_t step, Matrix<float>& buffer,
                  MatrixView<float> responses) {

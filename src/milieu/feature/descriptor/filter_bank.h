@@ -4,10 +4,10 @@
 // [Varma05].
 //
 // Common to both: grey values are shifted and scaled to mean 0 and standard deviation 1 (a constant
-// picture is 0 everywhere). Filters are sampled at whole pixels of a square that reaches 3 standard
+// image is 0 everywhere). Filters are sampled at whole pixels of a square that reaches 3 standard
 // deviations from the centre (the largest of the filter's group), at most 24 pixels; all but the
 // plain Gaussians are shifted to sum 0; then all are divided by the sum of their absolute values.
-// Outside the picture its mirror image is seen. The responses r of a pixel are scaled to r log(1 +
+// Outside the image its mirror image is seen. The responses r of a pixel are scaled to r log(1 +
 // |r|/0.03) / |r| [Varma05, section 2.3].
 //
 // An oriented filter with direction a is the first (edge) or second (bar) derivative of a Gaussian
@@ -22,8 +22,8 @@
 #pragma once
 
 #include "milieu/base/fields.h"
-#include "milieu/feature/image.h"
 #include "milieu/feature/descriptor/local.h"
+#include "milieu/feature/image.h"
 
 namespace milieu {
 

@@ -103,7 +103,7 @@ TEST(FilterBank, Mr8EqualsTheSlowDefinition) {
   }
 }
 
-TEST(FilterBank, Mr8OfATurnedPictureIsTheSame) {
+TEST(FilterBank, Mr8OfATurnedImageIsTheSame) {
   const Image image = test_images::blobs(61, 61, 30, 2);
   const LocalDescriptors a = mr8_responses(image, {.step = 4});
   const LocalDescriptors b = mr8_responses(test_images::quarter_turn(image), {.step = 4});
@@ -128,15 +128,15 @@ TEST(FilterBank, TextonsTellDirectionsApart) {
 }
 
 TEST(FilterBank, ShiftByOneStepShiftsResponses) {
-  // Periodic with the size of the picture: the shifted one has the same mean and deviation.
-  const auto picture = [](int shift) {
+  // Periodic with the size of the image: the shifted one has the same mean and deviation.
+  const auto image = [](int shift) {
     return test_images::from_function(120, 120, [&](int x, int y) {
       const double turn = 2 * std::numbers::pi / 120;
       return 128 + 40 * std::sin(turn * (7 * (x + shift) + 3 * (y + shift))) +
              50 * std::cos(turn * (11 * (y + shift) - 5 * (x + shift)));
     });
   };
-  const LocalDescriptors a = texton_responses(picture(0)), b = texton_responses(picture(4));
+  const LocalDescriptors a = texton_responses(image(0)), b = texton_responses(image(4));
   for (int y = 8; y < 22; ++y)
     for (int x = 8; x < 22; ++x)
       for (int t = 0; t < 48; ++t)
@@ -144,7 +144,7 @@ TEST(FilterBank, ShiftByOneStepShiftsResponses) {
                     b.descriptors((y - 1) * b.grid_cols + x - 1, t), 1e-4);
 }
 
-TEST(FilterBank, ConstantAndTinyPicturesGiveZeros) {
+TEST(FilterBank, ConstantAndTinyImagesGiveZeros) {
   for (const auto& [width, height] : {std::pair(1, 1), std::pair(2, 9), std::pair(30, 30)}) {
     const LocalDescriptors out = mr8_responses(test_images::constant(width, height, 50));
     EXPECT_GT(out.descriptors.rows(), 0);

@@ -13,7 +13,7 @@
 namespace milieu {
 namespace {
 
-// The picture and its margin: at least an eighth of the side, so that OpenCV transforms the size
+// The image and its margin: at least an eighth of the side, so that OpenCV transforms the size
 // fast.
 struct GistSize {
   int side = 0;
@@ -68,7 +68,7 @@ struct GistFilters {
   std::vector<cv::Mat> bands;  // scale slowest
 };
 
-// Filters are large and the same for every picture: made once for each set of options.
+// Filters are large and the same for every image: made once for each set of options.
 std::shared_ptr<const GistFilters> filters_for(const GistOptions& options) {
   using Key = std::tuple<int, int, int>;
   static std::mutex mutex;

@@ -77,7 +77,7 @@ TEST(Gist, QuarterTurnMovesDirectionsAndBlocks) {
   EXPECT_LT(difference, 1e-6 * total);
 }
 
-TEST(Gist, ConstantAndTinyPicturesGiveNoEnergy) {
+TEST(Gist, ConstantAndTinyImagesGiveNoEnergy) {
   for (const auto& [width, height] : {std::pair(1, 1), std::pair(1, 70), std::pair(40, 40)})
     for (const float value : gist(test_images::constant(width, height, 80)))
       EXPECT_NEAR(value, 0, 1e-4);

@@ -15,7 +15,7 @@ extern "C" {
 namespace milieu {
 namespace {
 
-// VLFeat's scale space has no room for a smaller picture, and does not check it.
+// VLFeat's scale space has no room for a smaller image, and does not check it.
 constexpr int kMinSide = 16;
 
 // Samples from the patch's centre to its edge, and what they cover, in scales: with bins of 6

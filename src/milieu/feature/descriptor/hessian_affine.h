@@ -8,12 +8,12 @@
 // further smoothing, Gaussian window, no floor; cut at 0.2, norm 1. The patch is turned so that the
 // strongest gradient points always the same way; a point with several strong directions counts
 // several times. Without that turn (`upright`) a fitted ellipse has no meaningful direction at all,
-// and descriptors of turned pictures do not match.
+// and descriptors of turned images do not match.
 #pragma once
 
 #include "milieu/base/fields.h"
-#include "milieu/feature/image.h"
 #include "milieu/feature/descriptor/local.h"
+#include "milieu/feature/image.h"
 
 namespace milieu {
 
@@ -30,18 +30,18 @@ struct HessianAffineOptions {
 
 template <class Visitor>
 void visit_fields(HessianAffineOptions& o, Visitor&& v) {
-  v("peak_threshold", o.peak_threshold, at_least(0), "weaker points are left out");
-  v("edge_threshold", o.edge_threshold, at_least(1), "points on longer edges are left out");
+  v("peak_threshold", o.peak_threshold, at_least(0), "weaker points are dropped");
+  v("edge_threshold", o.edge_threshold, at_least(1), "points on longer edges are dropped");
   v("min_scale", o.min_scale, at_least(0), "smallest scale of a point in pixels");
   v("max_scale", o.max_scale, at_least(0), "largest scale of a point in pixels; 0: no limit");
   v("max_num_keypoints", o.max_num_keypoints, at_least(0), "keep the strongest; 0: all");
   v("affine", o.affine, anything(), "fit ellipses to the points");
-  v("upright", o.upright, anything(), "do not turn patches to their strongest gradient");
-  v("root", o.root, anything(), "RootSIFT: square roots of shares");
+  v("upright", o.upright, anything(), "do not rotate patches to their dominant gradient");
+  v("root", o.root, anything(), "RootSIFT: square roots of the descriptor's L1-normalised values");
 }
 
 // m x 128; frames hold x, y, scale (of the disc with the ellipse's area) and angle (of the patch's
-// x axis). A picture with a side of less than 16 pixels has none.
+// x axis). An image with a side of less than 16 pixels has none.
 LocalDescriptors hessian_affine(const Image& image, const HessianAffineOptions& options = {});
 
 }  // namespace milieu

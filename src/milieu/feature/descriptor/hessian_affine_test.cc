@@ -75,7 +75,7 @@ TEST(HessianAffine, QuarterTurnKeepsDescriptors) {
             0.4);
 }
 
-TEST(HessianAffine, StretchedPictureKeepsDescriptorsOnlyWithEllipses) {
+TEST(HessianAffine, StretchedImageKeepsDescriptorsOnlyWithEllipses) {
   // The same scene, sampled 1.6 times as densely along x.
   const double stretch = 1.6;
   const auto scene = [](double x, double y) {
@@ -111,7 +111,7 @@ TEST(HessianAffine, ScaleRangeAndLimit) {
   EXPECT_EQ(hessian_affine(image, {.max_num_keypoints = 5}).frames.rows(), 5);
 }
 
-TEST(HessianAffine, FlatAndTinyPicturesHaveNoPoints) {
+TEST(HessianAffine, FlatAndTinyImagesHaveNoPoints) {
   EXPECT_EQ(hessian_affine(test_images::constant(64, 64, 90)).frames.rows(), 0);
   EXPECT_EQ(hessian_affine(test_images::constant(60000, 1, 90)).descriptors.cols(), 128);
   for (int side = 1; side <= 20; ++side)

@@ -54,7 +54,7 @@ TEST(Hog, GratingHasItsUnsignedDirection) {
   EXPECT_TRUE(apart == 4 || apart == 5) << apart;
 }
 
-TEST(Hog, PicturesWithoutFourCellsHaveNone) {
+TEST(Hog, ImagesWithoutFourCellsHaveNone) {
   for (const auto& [width, height] :
        {std::pair(1, 1), std::pair(15, 60), std::pair(60, 15), std::pair(60000, 1)}) {
     const LocalDescriptors out = hog(test_images::constant(width, height, 3));
@@ -65,7 +65,7 @@ TEST(Hog, PicturesWithoutFourCellsHaveNone) {
   EXPECT_THROW(hog(test_images::noise(16, 16, 4), {.cell_size = 1}), InvalidArgument);
 }
 
-TEST(Hog, ConstantPictureIsFiniteAndRunsAlikeTwice) {
+TEST(Hog, ConstantImageIsFiniteAndRunsAlikeTwice) {
   const LocalDescriptors flat = hog(test_images::constant(40, 40, 70));
   for (int64_t i = 0; i < flat.descriptors.size(); ++i) EXPECT_EQ(flat.descriptors.data()[i], 0.0f);
   const Image image = test_images::noise(50, 50, 5);

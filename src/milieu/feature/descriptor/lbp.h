@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local binary patterns of a whole picture: which neighbours on a circle are at least as bright as
+// Local binary patterns of a whole image: which neighbours on a circle are at least as bright as
 // the pixel itself. Plain histogram of uniform patterns [Ojala02], and its rotation-invariant
 // Fourier form, LBP-HF [Ahonen09].
 //
@@ -36,7 +36,7 @@ std::vector<float> lbp(const Image& image, const LbpOptions& options = {});
 
 // For each circle (P-1)(P/2+1) + 3 numbers: the lengths of the Fourier coefficients u = 0..P/2 of
 // the P places r, for n = 1..P-1 [Ahonen09, section 3]; then the shares of no ones, all ones, not
-// uniform. Turning the picture by a multiple of 1/P turn moves r and so changes nothing.
+// uniform. Turning the image by a multiple of 1/P turn moves r and so changes nothing.
 std::vector<float> rot_lbp(const Image& image, const LbpOptions& options = {});
 
 }  // namespace milieu

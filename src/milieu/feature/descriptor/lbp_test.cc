@@ -62,7 +62,7 @@ TEST(Lbp, EqualsTheSlowDefinition) {
   for (size_t i = 0; i < fast.size(); ++i) EXPECT_NEAR(fast[i], slow[i], 1e-6) << i;
 }
 
-TEST(Lbp, ConstantPictureHasOnlyFullPatterns) {
+TEST(Lbp, ConstantImageHasOnlyFullPatterns) {
   const std::vector<float> out = lbp(test_images::constant(9, 7, 93), kPlain);
   ASSERT_EQ(out.size(), 59u);
   for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], i == 57 ? 1.0f : 0.0f);
@@ -84,14 +84,14 @@ TEST(Lbp, EachCircleSumsToOne) {
 }
 
 TEST(Lbp, BrightnessAndContrastDoNotMatter) {
-  const auto picture = [](double offset, double gain) {
+  const auto image = [](double offset, double gain) {
     return test_images::from_function(
         20, 20, [&](int x, int y) { return offset + gain * ((7 * x * y + 3 * x) % 40); });
   };
-  EXPECT_EQ(lbp(picture(0, 1)), lbp(picture(30, 5)));
+  EXPECT_EQ(lbp(image(0, 1)), lbp(image(30, 5)));
 }
 
-TEST(Lbp, SmallPicturesGiveZeros) {
+TEST(Lbp, SmallImagesGiveZeros) {
   for (const auto& [width, height] : {std::pair(1, 1), std::pair(2, 50), std::pair(60000, 1)}) {
     EXPECT_THAT(lbp(test_images::constant(width, height, 5), kPlain), testing::Each(0.0f));
     EXPECT_THAT(rot_lbp(test_images::constant(width, height, 5), kPlain), testing::Each(0.0f));

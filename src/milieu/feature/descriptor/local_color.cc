@@ -121,7 +121,7 @@ LocalDescriptors local_color_at(const Image& image, FloatView frames,
     const bool is_inside = frame[0] >= -0.5f && frame[0] <= image.width - 0.5f &&
                            frame[1] >= -0.5f && frame[1] <= image.height - 0.5f;
     require(is_inside, [&] {
-      return fmt::format("frame {} is at ({}, {}), must be in the picture of {} x {} pixels", i,
+      return fmt::format("frame {} is at ({}, {}), must be in the image of {} x {} pixels", i,
                          frame[0], frame[1], image.width, image.height);
     });
     count_disc(image, boxes, frame, options.extent, out.descriptors.row_span(i));

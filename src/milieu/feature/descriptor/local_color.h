@@ -5,8 +5,8 @@
 #pragma once
 
 #include "milieu/base/fields.h"
-#include "milieu/feature/image.h"
 #include "milieu/feature/descriptor/local.h"
+#include "milieu/feature/image.h"
 
 namespace milieu {
 
@@ -26,11 +26,11 @@ template <class Visitor>
 void visit_fields(LocalColorOptions& o, Visitor&& v) {
   v("patch_size", o.patch_size, between(1, 4096), "side of a patch in pixels");
   v("step", o.step, between(1, 65536), "pixels between neighbouring patches");
-  v("num_bins", o.num_bins, between(1, 16), "parts of each channel");
+  v("num_bins", o.num_bins, between(1, 16), "bins per channel");
   v("color_space", o.color_space,
     one_of<ColorSpace>({{"rgb", ColorSpace::Rgb}, {"hsv", ColorSpace::Hsv}}),
-    "channels that are cut into bins");
-  v("extent", o.extent, between(0.1, 100), "radius round a keypoint in scales");
+    "channels that are binned");
+  v("extent", o.extent, between(0.1, 100), "radius around a keypoint, in units of its scale");
 }
 
 // On the grid of dense_sift with the same patch_size and step; frames likewise.
@@ -38,7 +38,7 @@ LocalDescriptors local_color(const Image& image, const LocalColorOptions& option
 
 // At given frames (m x 4, from sparse_sift or hessian_affine; patch_size and step do not matter):
 // the pixels whose centre is at most extent * scale from the keypoint; if there is none, the
-// nearest pixel. Frames outside the picture are refused.
+// nearest pixel. Frames outside the image are refused.
 LocalDescriptors local_color_at(const Image& image, FloatView frames,
                                 const LocalColorOptions& options = {});
 

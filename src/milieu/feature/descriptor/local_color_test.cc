@@ -88,12 +88,12 @@ TEST(LocalColor, WrongFramesAreNamed) {
     local_color_at(left_red_right_blue(32, 16), outside);
     FAIL();
   } catch (const InvalidArgument& error) {
-    EXPECT_STREQ(error.what(), "frame 0 is at (40, 0), must be in the picture of 32 x 16 pixels");
+    EXPECT_STREQ(error.what(), "frame 0 is at (40, 0), must be in the image of 32 x 16 pixels");
   }
   EXPECT_THROW(local_color_at(left_red_right_blue(32, 16), Matrix<float>(1, 3)), InvalidArgument);
 }
 
-TEST(LocalColor, SmallPicturesHaveNone) {
+TEST(LocalColor, SmallImagesHaveNone) {
   const LocalDescriptors out = local_color(test_images::noise(60000, 1, 4));
   EXPECT_EQ(out.descriptors.rows(), 0);
   EXPECT_EQ(out.descriptors.cols(), 64);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the bins of dense SIFT lie along one axis of a picture, and which pixels count how much.
+// Where the bins of dense SIFT lie along one axis of an image, and which pixels count how much.
 #pragma once
 
 #include <cstdint>

@@ -2,24 +2,20 @@
 // An ISA source (cmake/MilieuModule.cmake); see sift_loops.h.
 #include "milieu/feature/descriptor/sift_loops.h"
 
-#include "milieu/feature/descriptor/lanes_internal.h"
+#include "milieu/linalg/simd.h"
 
 namespace milieu::internal::MILIEU_ISA {
 namespace {
 
-using internal::kSiftBlock;
-using internal::kSiftDirections;
-using internal::kSiftSize;
-
-static_assert(kSiftBlock % kWidth == 0);
+static_assert(kSiftBlock % kFloatWidth == 0);
 typedef float Bin
     __attribute__((vector_size(kSiftDirections * sizeof(float)), aligned(4), may_alias));
 
 // atan(z) * 4 / pi for 0 <= z <= 1, within 3e-6: the odd polynomial of degree 11 with the least
 // largest error.
-inline Vec eighth_turns(Vec z) {
-  const Vec q = z * z;
-  Vec p = broadcast(-0.0149212963f);
+inline Floats eighth_turns(Floats z) {
+  const Floats q = z * z;
+  Floats p = broadcast<Floats>(-0.0149212963f);
   p = p * q + 0.0670327721f;
   p = p * q - 0.148238886f;
   p = p * q + 0.2464233f;
@@ -29,11 +25,11 @@ inline Vec eighth_turns(Vec z) {
 }
 
 // The angle of (dx, dy) in eighths of a turn, 0 to 8; 0 for (0, 0).
-inline Vec direction_of(Vec dx, Vec dy) {
+inline Floats direction_of(Floats dx, Floats dy) {
   constexpr float kTiny = 1e-30f;  // avoids 0/0 and loses nothing: grey values are not that small
-  const Vec ax = abs_of(dx);
-  const Vec ay = abs_of(dy);
-  Vec t = eighth_turns(min_of(ax, ay) / max_of(max_of(ax, ay), broadcast(kTiny)));
+  const Floats ax = abs_of(dx);
+  const Floats ay = abs_of(dy);
+  Floats t = eighth_turns(min_of(ax, ay) / max_of(max_of(ax, ay), broadcast<Floats>(kTiny)));
   t = ay > ax ? 2.0f - t : t;
   t = dx < 0.0f ? 4.0f - t : t;
   return dy < 0.0f ? 8.0f - t : t;
@@ -61,57 +57,43 @@ inline void transpose_block(const float* in, int64_t stride, float* out) {
   }
 }
 
-// The sum of a vector's lanes: the upper half onto the lower half until one is left.
-template <class V>
-inline float add_lanes(V v) {
-  if constexpr (sizeof(V) == 64) {
-    return add_lanes(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
-                     __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15));
-  } else if constexpr (sizeof(V) == 32) {
-    return add_lanes(__builtin_shufflevector(v, v, 0, 1, 2, 3) +
-                     __builtin_shufflevector(v, v, 4, 5, 6, 7));
-  } else {
-    return (v[0] + v[2]) + (v[1] + v[3]);
-  }
-}
-
 // The sum of measure(v) over a descriptor, in kSiftBlock partial sums on every width.
-constexpr int kVectors = kSiftSize / kWidth;
+constexpr int kVectors = kSiftSize / kFloatWidth;
 template <class Measure>
-inline float sum_of(const Vec* descriptor, Measure measure) {
-  constexpr int kParts = kSiftBlock / kWidth;
-  Vec part[kParts] = {};
+inline float sum_of(const Floats* descriptor, Measure measure) {
+  constexpr int kParts = kSiftBlock / kFloatWidth;
+  Floats part[kParts] = {};
   for (int i = 0; i < kVectors; ++i) part[i % kParts] += measure(descriptor[i]);
   for (int width = kParts / 2; width > 0; width /= 2)
     for (int p = 0; p < width; ++p) part[p] += part[p + width];
-  return add_lanes(part[0]);
+  return sum_lanes(part[0]);
 }
 
 // Vector i of a descriptor whose bins lie at 16 places.
-inline Vec vector_of_bins(const float* const* bins, int i) {
+inline Floats vector_of_bins(const float* const* bins, int i) {
 #if defined(__AVX512F__)
   // Joined in a register: a wide load of two narrow stores would have to wait for them.
   const Bin a = *reinterpret_cast<const Bin*>(bins[2 * i]);
   const Bin b = *reinterpret_cast<const Bin*>(bins[2 * i + 1]);
   return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 #else
-  const int place = i * kWidth;
-  return load(bins[place / kSiftDirections] + place % kSiftDirections);
+  const int place = i * kFloatWidth;
+  return load<Floats>(bins[place / kSiftDirections] + place % kSiftDirections);
 #endif
 }
 
-inline Vec same(Vec v) { return v; }
-inline Vec square(Vec v) { return v * v; }
+inline Floats same(Floats v) { return v; }
+inline Floats square(Floats v) { return v * v; }
 
 }  // namespace
 
 void weighted_rows(const float* const* rows, const float* weights, int64_t count, int64_t width,
                    float* out) {
   int64_t x = 0;
-  for (; x + kWidth <= width; x += kWidth) {
-    Vec sum = weights[0] * load(rows[0] + x);
-    for (int64_t i = 1; i < count; ++i) sum += weights[i] * load(rows[i] + x);
-    store(out + x, sum);
+  for (; x + kFloatWidth <= width; x += kFloatWidth) {
+    Floats sum = weights[0] * load<Floats>(rows[0] + x);
+    for (int64_t i = 1; i < count; ++i) sum += weights[i] * load<Floats>(rows[i] + x);
+    store(sum, out + x);
   }
   for (; x < width; ++x) {
     float sum = weights[0] * rows[0][x];
@@ -121,34 +103,34 @@ void weighted_rows(const float* const* rows, const float* weights, int64_t count
 }
 
 void convolve_row(const float* in, const float* weights, int64_t count, int64_t width, float* out) {
-  for (int64_t x = 0; x < width; x += kWidth) {
-    Vec sum = weights[0] * load(in + x);
-    for (int64_t i = 1; i < count; ++i) sum += weights[i] * load(in + x + i);
-    store(out + x, sum);
+  for (int64_t x = 0; x < width; x += kFloatWidth) {
+    Floats sum = weights[0] * load<Floats>(in + x);
+    for (int64_t i = 1; i < count; ++i) sum += weights[i] * load<Floats>(in + x + i);
+    store(sum, out + x);
   }
 }
 
 void sift_votes(const float* above, const float* row, const float* below, int64_t stride,
                 float* votes) {
-  for (int64_t x = 0; x < stride; x += kWidth) {
-    const Vec dx = load(row + x + 1) - load(row + x - 1);
-    const Vec dy = load(above + x) - load(below + x);
-    const Vec length = sqrt_of(dx * dx + dy * dy);
-    const Vec t = direction_of(dx, dy);
-    store(votes + x, max_of(length - length * min_of(t, 8.0f - t), Vec{}));
+  for (int64_t x = 0; x < stride; x += kFloatWidth) {
+    const Floats dx = load<Floats>(row + x + 1) - load<Floats>(row + x - 1);
+    const Floats dy = load<Floats>(above + x) - load<Floats>(below + x);
+    const Floats length = sqrt_of(dx * dx + dy * dy);
+    const Floats t = direction_of(dx, dy);
+    store(max_of(length - length * min_of(t, 8.0f - t), Floats{}), votes + x);
     for (int64_t o = 1; o < kSiftDirections; ++o)
-      store(votes + o * stride + x,
-            max_of(length - length * abs_of(t - static_cast<float>(o)), Vec{}));
+      store(max_of(length - length * abs_of(t - static_cast<float>(o)), Floats{}),
+            votes + o * stride + x);
   }
 }
 
 void add_scaled(float* sum, const float* values, float weight, int64_t count) {
-  for (int64_t i = 0; i < count; i += kWidth)
-    store(sum + i, load(sum + i) + weight * load(values + i));
+  for (int64_t i = 0; i < count; i += kFloatWidth)
+    store(load<Floats>(sum + i) + weight * load<Floats>(values + i), sum + i);
 }
 
-void sift_bins(const float* votes, int64_t stride, const internal::SiftBinTable& table,
-               float* scratch, float* bins) {
+void sift_bins(const float* votes, int64_t stride, const SiftBinTable& table, float* scratch,
+               float* bins) {
   for (int64_t x = 0; x < stride; x += 8)
     transpose_block(votes + x, stride, scratch + x * kSiftDirections);
   const Bin* pixels = reinterpret_cast<const Bin*>(scratch);
@@ -161,30 +143,29 @@ void sift_bins(const float* votes, int64_t stride, const internal::SiftBinTable&
   }
 }
 
-void sift_finish(const float* const* bins, const internal::SiftScaling& scaling,
-                 float* descriptor) {
-  Vec x[kVectors];
+void sift_finish(const float* const* bins, const SiftScaling& scaling, float* descriptor) {
+  Floats x[kVectors];
   for (int i = 0; i < kVectors; ++i) x[i] = vector_of_bins(bins, i);
   const float norm = __builtin_sqrtf(sum_of(x, square));
   if (!(norm > 0)) {
-    for (int i = 0; i < kVectors; ++i) store(descriptor + i * kWidth, Vec{});
+    for (int i = 0; i < kVectors; ++i) store(Floats{}, descriptor + i * kFloatWidth);
     return;
   }
   const bool is_flat = norm < scaling.floor;
   const float factor = 1.0f / (is_flat ? scaling.floor : norm);
-  const Vec clip = broadcast(scaling.clip);
-  for (Vec& v : x) v = min_of(v * factor, clip);
+  const Floats clip = broadcast<Floats>(scaling.clip);
+  for (Floats& v : x) v = min_of(v * factor, clip);
   float second = __builtin_sqrtf(sum_of(x, square));
   if (!is_flat) {
     const float again = 1.0f / second;
-    for (Vec& v : x) v = v * again;
+    for (Floats& v : x) v = v * again;
     second = 1.0f;
   }
   if (scaling.root) {
     const float inverse = 1.0f / sum_of(x, same);
-    for (Vec& v : x) v = second * sqrt_of(v * inverse);
+    for (Floats& v : x) v = second * sqrt_of(v * inverse);
   }
-  for (int i = 0; i < kVectors; ++i) store(descriptor + i * kWidth, x[i]);
+  for (int i = 0; i < kVectors; ++i) store(x[i], descriptor + i * kFloatWidth);
 }
 
 }  // namespace milieu::internal::MILIEU_ISA

@@ -16,7 +16,7 @@ namespace {
 constexpr int kSize = 128;
 
 // OpenCV leaves out the outermost 5 pixels of each octave, of which the first is the doubled
-// picture: smaller ones have no keypoints, and no octave either.
+// image: smaller ones have no keypoints, and no octave either.
 constexpr int kMinSide = 6;
 
 double scale_of(const cv::KeyPoint& keypoint) { return 0.5 * keypoint.size; }

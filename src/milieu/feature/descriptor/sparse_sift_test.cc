@@ -77,7 +77,7 @@ TEST(SparseSift, ScaleRangeKeepsExactlyItsKeypoints) {
 TEST(SparseSift, LimitKeepsTheStrongest) {
   const Image image = test_images::blobs(150, 150, 80, 3);
   EXPECT_EQ(sparse_sift(image, {.max_num_keypoints = 7}).frames.rows(), 7);
-  // The fainter half of the picture has none of them.
+  // The fainter half of the image has none of them.
   Image half = test_images::blobs(150, 150, 80, 3);
   for (int y = 0; y < 150; ++y)
     for (int x = 0; x < 75; ++x)
@@ -100,7 +100,7 @@ TEST(SparseSift, QuarterTurnTurnsFramesAndKeepsDescriptors) {
       const double turn = std::remainder(b.frames(j, 3) - angle, 2 * std::numbers::pi);
       double dot = 0;
       for (int t = 0; t < 128; ++t) dot += a.descriptors(i, t) * b.descriptors(j, t);
-      // The doubled picture does not turn exactly: half a pixel may go either way.
+      // The doubled image does not turn exactly: half a pixel may go either way.
       found = found ||
               (std::hypot(b.frames(j, 0) - x, b.frames(j, 1) - y) < 1.5 && std::abs(turn) < 0.2 &&
                std::abs(b.frames(j, 2) / a.frames(i, 2) - 1) < 0.2 && dot > 0.85);
@@ -131,7 +131,7 @@ TEST(SparseSift, RootTakesSquareRootsOfShares) {
   }
 }
 
-TEST(SparseSift, FlatAndTinyPicturesHaveNoKeypoints) {
+TEST(SparseSift, FlatAndTinyImagesHaveNoKeypoints) {
   EXPECT_EQ(sparse_sift(test_images::constant(64, 64, 100)).frames.rows(), 0);
   EXPECT_EQ(sparse_sift(test_images::constant(60000, 1, 100)).descriptors.cols(), 128);
   for (int side = 1; side <= 14; ++side)

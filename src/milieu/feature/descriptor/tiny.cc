@@ -11,7 +11,7 @@ void normalize(std::vector<float>& values) {
   for (const float value : values) mean += value;
   mean /= static_cast<double>(values.size());
   for (const float value : values) squares += (value - mean) * (value - mean);
-  // Rounding leaves about 1e-7 of a constant picture.
+  // Rounding leaves about 1e-7 of a constant image.
   const double scale = squares > 1e-9 ? 1 / std::sqrt(squares) : 0;
   for (float& value : values) value = static_cast<float>((value - mean) * scale);
 }

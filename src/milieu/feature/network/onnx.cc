@@ -13,8 +13,9 @@
 #include <span>
 
 #include "milieu/base/error.h"
-#include "milieu/feature/decode/decode.h"
 #include "milieu/base/hash.h"
+#include "milieu/feature/cache/hash_internal.h"
+#include "milieu/feature/decode/decode.h"
 #include "milieu/feature/opencv_internal.h"
 
 namespace milieu {
@@ -67,14 +68,14 @@ struct OnnxOptions {
 
 template <class Visitor>
 void visit_fields(OnnxOptions& o, Visitor&& v) {
-  v("size", o.size, between(1, 4096), "side of the square that the network takes");
+  v("size", o.size, between(1, 4096), "side of the network's square input in pixels");
   v("scale", o.scale, anything(),
     "factor of pixel values in [0, 255]; one number or three (a/b/c)");
   v("mean", o.mean, anything(), "subtracted after scaling; one number or three");
-  v("std", o.std, anything(), "divided by after that; one number or three");
-  v("layer", o.layer, anything(), "name of the output to take; the network's own by default");
-  v("crop", o.crop, anything(), "take the central square; else the whole picture is squeezed");
-  v("bgr", o.bgr, anything(), "blue first, as some networks want it");
+  v("std", o.std, anything(), "divided by after subtracting the mean; one number or three");
+  v("layer", o.layer, anything(), "name of the output to use; by default the network's own");
+  v("crop", o.crop, anything(), "crop the central square; else the whole image is squeezed");
+  v("bgr", o.bgr, anything(), "channels in the order blue, green, red");
   v("normalize", o.normalize, anything(), "scale the vector to norm 1");
 }
 
@@ -90,9 +91,9 @@ class Onnx : public Feature {
     mean_ = parse_triple("mean", options_.mean);
     std_ = parse_triple("std", options_.std);
     for (const double value : std_)
-      if (value == 0) throw InvalidArgument("std is 0, must not be");
+      if (value == 0) throw InvalidArgument("std is 0, must not be 0");
     model_ = read_image_file(path_);  // the bytes of any file
-    internal::calm_opencv();
+    internal::quiet_opencv();
     nets_.push_back(make_net());
     check_output(
         run(cv::Mat(std::vector<int>{1, 3, options_.size, options_.size}, CV_32F, cv::Scalar(0))));
@@ -100,8 +101,8 @@ class Onnx : public Feature {
 
   std::string fingerprint() const override { return hex(hash_bytes(model_)); }
 
-  std::vector<float> whole(const Picture& picture) const override {
-    const cv::Mat out = run(to_blob(picture.image));
+  std::vector<float> whole(const SourceImage& source) const override {
+    const cv::Mat out = run(to_blob(source.image));
     std::vector<float> values(out.ptr<float>(), out.ptr<float>() + out.total());
     finish(values);
     return values;
@@ -120,7 +121,7 @@ class Onnx : public Feature {
       for (float& value : values) value = static_cast<float>(value / std::sqrt(squares));
   }
 
-  // The blob N x C x H x W of one picture.
+  // The blob N x C x H x W of one image.
   cv::Mat to_blob(const Image& image) const {
     const int side = options_.size;
     const Image fitted =
@@ -161,7 +162,7 @@ class Onnx : public Feature {
       net.setInput(blob);
       const cv::Mat out = options_.layer.empty() ? net.forward() : net.forward(options_.layer);
       if (out.type() != CV_32F || out.total() == 0)
-        throw DataError(fmt::format("{} gives no floats at its output", path_));
+        throw DataError(fmt::format("the output of {} is not float", path_));
       values = out.clone();  // the network keeps its own
     } catch (const cv::Exception& error) {
       throw DataError(fmt::format("{} cannot be run by OpenCV {} on a 1 x 3 x {} x {} input: {}",
@@ -201,8 +202,8 @@ class OnnxPatches : public Onnx {
  public:
   using Onnx::Onnx;
 
-  LocalDescriptors local(const Picture& picture) const override {
-    const Image& image = picture.image;
+  LocalDescriptors local(const SourceImage& source) const override {
+    const Image& image = source.image;
     const cv::Mat out = run(to_blob(image));
     const int channels = out.size[1], rows = out.size[2], cols = out.size[3];
     LocalDescriptors found;
@@ -236,7 +237,7 @@ class OnnxPatches : public Onnx {
       shape += fmt::format("{}{}", i > 0 ? " x " : "", out.size[i]);
     throw DataError(fmt::format(
         "{} gives an output of {}, patches need a map 1 x channels x rows x columns: name a layer "
-        "that has one (layer=NAME), or take feature onnx for one vector a picture",
+        "that has one (layer=NAME), or use feature onnx for one vector per image",
         path_, shape));
   }
 };

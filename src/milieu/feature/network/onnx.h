@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any network in ONNX that OpenCV's dnn module can read, as a feature: the picture goes in as
+// Any network in ONNX that OpenCV's dnn module can read, as a feature: the image goes in as
 // (pixel - mean) * scale in a 1 x 3 x size x size block, the output of a layer comes out flattened.
 #pragma once
 

@@ -2,22 +2,12 @@
 // An ISA source (cmake/MilieuModule.cmake).
 #include "milieu/icc/density/icc_loops.h"
 
-#ifdef __AVX512F__
-#include <immintrin.h>
-#endif
+#include "milieu/linalg/simd.h"
 
 namespace milieu::internal::MILIEU_ISA {
 namespace {
 
-typedef double Doubles __attribute__((vector_size(64)));
-typedef int64_t Integers __attribute__((vector_size(64)));
-
-// Vectors go by reference: by value they would have another calling convention on each set.
-inline void load(const double* from, Doubles& values) {
-  __builtin_memcpy(&values, from, sizeof(values));
-}
-
-constexpr int64_t kRun = internal::kSpreadRun;  // sums that stay in registers
+constexpr int64_t kRun = kSpreadRun;  // sums that stay in registers
 
 inline void project_plane(const float* points, int64_t rows, const double* axes,
                           const double* offset, double* t) {
@@ -172,24 +162,23 @@ bool steepest_steps(const double* row, int64_t length, const int64_t* offsets, c
                     const double* factors, int64_t count, int64_t first, double* slopes,
                     int32_t* next) {
   constexpr int64_t kCells = 8;
-  Integers flat = {};
+  Long8 flat = {};
   int64_t k = 0;
   for (; k < length && length >= kCells; k += kCells) {
     if (k + kCells > length) k = length - kCells;  // the last ones may overlap
-    Doubles own, other, best = {};
-    Integers step = {};
-    load(row + k, own);
+    const Double8 own = load<Double8>(row + k);
+    Double8 best = {};
+    Long8 step = {};
     for (int64_t o = 0; o < count; ++o) {
-      load(row + k + offsets[o], other);
-      const Doubles slope = (other - own) * factors[o];
-      const Integers is_steeper = slope > best;
+      const Double8 slope = (load<Double8>(row + k + offsets[o]) - own) * factors[o];
+      const Long8 is_steeper = slope > best;
       best = is_steeper ? slope : best;
-      step = is_steeper ? steps[o] - Integers{} : step;
+      step = is_steeper ? steps[o] - Long8{} : step;
     }
     flat |= best == 0;
-    __builtin_memcpy(slopes + k, &best, sizeof(best));
+    store(best, slopes + k);
     int64_t steps_of[kCells];
-    __builtin_memcpy(steps_of, &step, sizeof(step));
+    store(step, steps_of);
     for (int64_t l = 0; l < kCells; ++l)
       next[k + l] = static_cast<int32_t>(first + k + l + steps_of[l]);
   }

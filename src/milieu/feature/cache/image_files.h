@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picture files made by the tests themselves.
+// Image files made by the tests themselves.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace milieu::testing {
 using FileBytes = std::vector<uint8_t>;
 
 // Smooth colours with some structure: survives JPEG within a few grey levels.
-Image smooth_picture(int width, int height);
+Image smooth_image(int width, int height);
 
 struct JpegSpec {
   int quality = 95;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/feature/cache/picture_files.h"
+#include "milieu/feature/cache/image_files.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -60,7 +60,7 @@ void put_number(FileBytes& bytes, uint32_t value, int size) {
 
 }  // namespace
 
-Image smooth_picture(int width, int height) {
+Image smooth_image(int width, int height) {
   Image image = make_image(width, height);
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
@@ -137,7 +137,7 @@ FileBytes to_palette_png(int width, int height, const std::vector<uint8_t>& indi
 
 FileBytes to_tiff(const Image& image, int orientation, int bits) {
   std::FILE* file = std::tmpfile();
-  TIFF* tiff = TIFFFdOpen(dup(fileno(file)), "picture", "w");
+  TIFF* tiff = TIFFFdOpen(dup(fileno(file)), "image", "w");
   TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, image.width);
   TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, image.height);
   TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, bits);
