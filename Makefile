@@ -68,6 +68,8 @@ coverage: ## line coverage of src/milieu, as text and build/coverage/coverage.ht
 
 bench: build ## compare speed and memory with scikit-learn and faiss
 	@scripts/setup bench
+	@$(call CONFIGURE,bench) >/dev/null
+	@$(call BUILD,bench) --target milieu_benches
 	@bench/run
 
 install: build ## install program, library, headers, completion under PREFIX (default /usr/local)

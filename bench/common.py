@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the speed comparisons share: fair surroundings, interleaved runs, medians, tables, JSON.
+"""What the speed comparisons share: a fair environment, interleaved runs, medians, tables, JSON.
 
-Every contender runs in a process of its own, which prints one JSON object with at least `seconds`.
-Contenders take turns (a b c a b c ...), so that a busy moment of the machine hits all of them, and the
-median over the repetitions counts. Import this before numpy where the BLAS core type matters.
+Every contender runs in its own process, which prints one JSON object with at least `seconds`.
+Contenders alternate (a b c a b c ...), so that a busy moment of the machine affects all of them, and the
+median over the repetitions counts. Import this before numpy if the BLAS core type matters.
 """
+import functools
 import json
 import os
 import platform
@@ -18,9 +19,10 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), ".."))
 PROGRAM = os.environ.get("MILIEU_PROGRAM", os.path.join(ROOT, "build/release/bin/milieu"))
 
 
+@functools.lru_cache
 def bench_program(name):
-    """The program of bench/speed/NAME_bench.cc, built with the bench preset; one that
-    MILIEU_NAME_BENCH names is taken as it is."""
+    """The program of bench/speed/NAME_bench.cc, built with the bench preset, or the one named by
+    MILIEU_NAME_BENCH."""
     given = os.environ.get(f"MILIEU_{name.upper()}_BENCH")
     if given:
         return given
@@ -41,7 +43,7 @@ def cpu_field(name):
 
 
 def blas_core():
-    """The core type whose OpenBLAS kernels suit this CPU; Debian's OpenBLAS does not know new ones."""
+    """The OpenBLAS core type that suits this CPU; Debian's OpenBLAS does not know new ones."""
     flags = cpu_field("flags").split()
     if "avx512vl" in flags and "avx512dq" in flags:
         return "SKYLAKEX"
@@ -51,7 +53,7 @@ def blas_core():
 
 
 def environment(threads):
-    """Surroundings in which every library uses `threads` threads and the right kernels."""
+    """An environment in which every library uses `threads` threads and the right core type."""
     env = dict(os.environ)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"):
         env[name] = str(threads)
@@ -62,10 +64,9 @@ def environment(threads):
 
 
 def peak_of(process):
-    """Waits for a process; its peak resident memory in bytes, by asking again and again.
+    """Waits for a process; its peak resident memory in bytes, by polling.
 
-    The kernel's own figure (ru_maxrss) will not do: it counts the memory of whoever started the
-    process, too.
+    The operating system's figure (ru_maxrss) also counts the memory of the parent process.
     """
     peak = 0
     while True:
@@ -103,12 +104,12 @@ def run(command, threads=1):
 
 
 def idle_bytes(program):
-    """Memory of a program that only says its version; it is short-lived, so the most of many tries."""
+    """Memory of a program that only prints its version; it is short-lived, so the maximum of many tries."""
     return max(run([program, "--version"])["peak_bytes"] for _ in range(20))
 
 
 def interleave(contenders, repeat, threads=1):
-    """contenders: name -> command. All runs, by name, in turns."""
+    """contenders: name -> command. All runs by name; the contenders alternate."""
     runs = {name: [] for name in contenders}
     for _ in range(repeat):
         for name, command in contenders.items():

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """One iteration of DLGMM: the data pass as a share of the float product's peak, the theta-steps beside
-it, and scikit-learn's GaussianMixture(covariance_type="spherical") per EM round on as many patches.
+it, and scikit-learn's GaussianMixture(covariance_type="spherical") per EM iteration on as many patches.
 
-All figures are seconds by the clock on a machine that must be idle; ours and scikit-learn's runs take
-turns, on one thread each unless --threads says more (scikit-learn gets as many), and medians count.
-`share_of_peak` counts 4 N V R operations (scores and statistics) though most words are
-skipped in the second half: it says how much faster than two full products at peak speed a pass is;
-`one_product_share` counts the 2 N V R that are made. With --file (a .npy of patches, such as the
-dense-sift.descriptors.npy of milieu features) both programs work on real patches; scikit-learn gets
-them as float64 (`times_faster`) and as float32 (`times_faster_float32`). --growth times the pass
-alone for twice and four times the patches, words and dimensions, drawn ones, on one thread. --mapped
-FOLDER writes 11,000,000 drawn patches of 128 numbers (5.6 GB, removed afterwards), makes one whole
-iteration with 1000 words on the mapped file and reports the peak of the anonymous memory.
+All figures are wall-clock seconds on a machine that must be idle; our runs and scikit-learn's
+alternate, with the numbers of threads in --threads, and medians count.
+`share_of_peak` counts 4 N V R operations (scores and statistics) although most words are
+skipped in the second half: it compares a pass with two full products at peak speed;
+`one_product_share` counts the 2 N V R operations that are done. With --file (a .npy of patches, such
+as the dense-sift.descriptors.npy of milieu features) both programs work on real patches; scikit-learn
+gets them as float64 (`times_faster`) and as float32 (`times_faster_float32`). --growth times the pass
+alone for twice and four times the patches, words and dimensions, drawn at random, on one thread.
+--mapped FOLDER writes 11,000,000 random patches of 128 numbers (5.6 GB, removed afterwards), runs one
+whole iteration with 1000 words on the mapped file and reports the peak of the anonymous memory.
+
+The programs are built by the bench preset.
 """
 import argparse
 import json
@@ -28,9 +30,6 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import common  # noqa: E402
 
-BENCH = os.environ.get("MILIEU_DLGMM_BENCH",
-                       os.path.join(common.ROOT, "build/release/bin/milieu_dlgmm_bench"))
-MAPPED_BENCH = os.path.join(os.path.dirname(BENCH), "milieu_dlgmm_mapped_bench")
 
 SCIKIT = """
 import json, sys, time, warnings
@@ -68,19 +67,26 @@ def main():
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--turns", type=int, default=3, help="how often the programs take turns")
+    parser.add_argument("--turns", type=int, default=3, help="how often the programs alternate")
     parser.add_argument("--growth", action="store_true", help="cost against patches, V and R")
     parser.add_argument("--mapped", metavar="FOLDER", help="one iteration at the paper's size")
     parser.add_argument("--rows", type=int, default=11_000_000, help="patches of --mapped")
-    parser.add_argument("--file", help="a .npy of patches in place of drawn ones")
+    parser.add_argument("--file", help="a .npy of patches instead of random ones")
+    parser.add_argument("--json", help="where to write all figures")
     given = parser.parse_args()
-    if given.growth:
-        return show_growth(given)
-    if given.mapped:
-        return show_mapped(given)
+    measure = show_growth if given.growth else show_mapped if given.mapped else show_iteration
+    rows = []
+    for row in measure(given):
+        print(json.dumps(row), flush=True)
+        rows.append(row)
+    common.write_json(given.json, benchmark="dlgmm", arguments=vars(given), rows=rows)
+
+
+def show_iteration(given):
+    program = common.bench_program("dlgmm")
     for words in given.words:
         for threads in given.threads:
-            turns = [(ours(given, words, threads), peer(given, words, threads, "float64"),
+            turns = [(ours(program, given, words, threads), peer(given, words, threads, "float64"),
                       peer(given, words, threads, "float32")) for _ in range(given.turns)]
             row = {name: statistics.median(turn[0][name] for turn in turns) for name in turns[0][0]}
             row.update(words=words, threads=threads,
@@ -90,12 +96,12 @@ def main():
                        times_faster_float32=row["scikit_learn_float32"] / row["seconds"],
                        mean_field_share=row["mean_field"] / row["seconds"],
                        structured_share=row["structured"] / row["seconds"])
-            print(json.dumps(row), flush=True)
+            yield row
 
 
-def ours(given, words, threads, images=None, dimensions=None):
+def ours(program, given, words, threads, images=None, dimensions=None):
     """The figures of one run of our program."""
-    command = [BENCH, given.images if images is None else images, given.patches, words,
+    command = [program, given.images if images is None else images, given.patches, words,
                given.dimensions if dimensions is None else dimensions, given.clusters, threads,
                given.repetitions, *([given.file] if given.file else [])]
     done = subprocess.run(list(map(str, command)), env=common.environment(threads), check=True,
@@ -104,7 +110,7 @@ def ours(given, words, threads, images=None, dimensions=None):
 
 
 def peer(given, words, threads, dtype):
-    """Seconds of scikit-learn's EM round."""
+    """Seconds of scikit-learn's EM iteration."""
     command = [sys.executable, "-c", SCIKIT, given.images * given.patches, words,
                given.dimensions, given.rounds, dtype, *([given.file] if given.file else [])]
     done = subprocess.run(list(map(str, command)), env=common.environment(threads), check=True,
@@ -114,18 +120,18 @@ def peer(given, words, threads, dtype):
 
 def show_growth(given):
     given.file = None
+    program = common.bench_program("dlgmm")
     for name, factors in (("patches", (1, 2, 4)), ("words", (1, 2, 4)), ("dimensions", (1, 2, 4))):
         for factor in factors:
             size = {"patches": 1, "words": 1, "dimensions": 1, name: factor}
-            row = ours(given, 150 * size["words"], 1, images=20 * size["patches"],
+            row = ours(program, given, 150 * size["words"], 1, images=20 * size["patches"],
                        dimensions=64 * size["dimensions"])
-            print(json.dumps({"grows": name, "factor": factor, "seconds": row["seconds"],
-                              "cpu_seconds": row["cpu_seconds"],
-                              "words_per_patch": row["words_per_patch"]}), flush=True)
+            yield {"grows": name, "factor": factor, "seconds": row["seconds"],
+                   "cpu_seconds": row["cpu_seconds"], "words_per_patch": row["words_per_patch"]}
 
 
 def write_patches(path, rows, words, dimensions):
-    """Patches about words that are well apart; row i belongs to word i mod words."""
+    """Patches around well separated words; row i belongs to word i mod words."""
     random = np.random.default_rng(1)
     centres = random.normal(scale=2, size=(words, dimensions)).astype(np.float32)
     file = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(rows, dimensions))
@@ -138,7 +144,7 @@ def write_patches(path, rows, words, dimensions):
 
 
 def anonymous_bytes(process):
-    """RssAnon of a running process; 0 when it has ended."""
+    """RssAnon of a running process; 0 if it has ended."""
     try:
         with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
             return next((1024 * int(line.split()[1]) for line in status
@@ -149,10 +155,11 @@ def anonymous_bytes(process):
 
 def show_mapped(given):
     words, threads = 1000, max(given.threads)
+    program = common.bench_program("dlgmm_mapped")
     with tempfile.TemporaryDirectory(dir=given.mapped) as folder:
         path = os.path.join(folder, "patches.npy")
         write_patches(path, given.rows, words, given.dimensions)
-        command = [MAPPED_BENCH, path, words, given.clusters, 2450, threads]
+        command = [program, path, words, given.clusters, 2450, threads]
         peak = 0
         with subprocess.Popen(list(map(str, command)), env=common.environment(threads),
                               stdout=subprocess.PIPE, text=True) as process:
@@ -161,7 +168,7 @@ def show_mapped(given):
                 time.sleep(0.05)
             row = json.loads(process.stdout.read())
     row.update(words=words, threads=threads, peak_anonymous_mb=peak / 2**20)
-    print(json.dumps(row), flush=True)
+    yield row
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 - open: a 2 GB float32 .npy full of holes; ours maps it and checks the header, numpy.load(mmap_mode="r").
 - finite: 512 MB of float32 in the page cache; ours find_non_finite, numpy.isfinite(X).all().
 - csv: 1,000,000 x 20 numbers, six significant digits, in the page cache; ours maps and parses to
-  float32 (one parse a value), numpy.loadtxt(dtype=float32), pandas.read_csv(dtype=float32) where it is
+  float32 (one parse per value), numpy.loadtxt(dtype=float32), pandas.read_csv(dtype=float32) if it is
   installed. The sums of all values must agree.
 
 Runs alternate; medians are printed. The program is built by the bench preset.
@@ -12,7 +12,6 @@ Runs alternate; medians are printed. The program is built by the bench preset.
 import argparse
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -21,19 +20,12 @@ import time
 
 import numpy as np
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
-BUILD = os.environ.get("MILIEU_BENCH_BUILD", os.path.join(ROOT, "build/bench"))
-PROGRAM = os.path.join(BUILD, "bin/milieu_io_bench")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import common  # noqa: E402
 
 
-def build_program():
-    quiet = {"stdout": subprocess.DEVNULL, "check": True, "cwd": ROOT}
-    subprocess.run(["cmake", "--preset", "bench", "-B", BUILD, "-Wno-dev"], **quiet)
-    subprocess.run(["cmake", "--build", BUILD, "--target", "milieu_io_bench"], **quiet)
-
-
-def run_ours(*words):
-    done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True)
+def run_ours(*arguments):
+    done = subprocess.run([common.bench_program("io"), *map(str, arguments)], capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
     return json.loads(done.stdout)
@@ -44,13 +36,6 @@ def timed(function):
     result = function()
     return time.perf_counter() - start, result
 
-
-def cpu_name():
-    with open("/proc/cpuinfo") as file:
-        for line in file:
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.machine()
 
 
 def bench_open(folder, repeat):
@@ -79,7 +64,7 @@ def bench_finite(folder, repeat, threads):
 
 
 def write_table(path, rows, cols):
-    """The text of 20,000 random rows, repeated: what is parsed is the same work, made faster."""
+    """The text of 20,000 random rows, repeated: faster to write, the same work to parse."""
     block = min(rows, 20_000)
     values = np.random.default_rng(2).normal(size=(block, cols)) * 10.0 ** np.arange(cols).clip(0, 6)
     text = "\n".join(",".join("%.6g" % x for x in row) for row in values) + "\n"
@@ -141,16 +126,14 @@ def main():
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rows", type=int, default=1_000_000, help="of the CSV file")
     arguments = parser.parse_args()
-    build_program()
     with tempfile.TemporaryDirectory() as folder:
         rows = bench_open(folder, arguments.repeat)
         rows += bench_finite(folder, arguments.repeat, arguments.threads)
         rows += bench_csv(folder, arguments.repeat, arguments.threads, arguments.rows)
-    print(f"{cpu_name()}, {os.cpu_count()} cores, numpy {np.__version__}, medians of {arguments.repeat}")
+    machine = common.machine()
+    print(f"{machine['cpu']}, {machine['cores']} cores, numpy {np.__version__}, medians of {arguments.repeat}")
     print_table(rows)
-    if arguments.json:
-        with open(arguments.json, "w") as file:
-            json.dump({"cpu": cpu_name(), "repeat": arguments.repeat, "rows": rows}, file, indent=1)
+    common.write_json(arguments.json, benchmark="io", repeat=arguments.repeat, rows=rows)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ one fault at a time. Environment: MILIEU_SOURCE_DIR."""
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -139,6 +140,23 @@ class OptionTables(Tree):
                          "a\n<!-- options:foo -->\ntable of foo\n<!-- /options -->\nb\n")
         self.assertEqual(
             self.run_script("update_docs", "--check", MILIEU_PROGRAM=str(program)).returncode, 0)
+
+
+class Benches(unittest.TestCase):
+    def test_every_speed_script_takes_json_and_builds_its_program_issue19(self):
+        """bench/run passes --json to all of them; make bench builds no benchmark in build/release."""
+        scripts = sorted((SCRIPTS.parent / "bench/speed").glob("*.py"))
+        self.assertGreater(len(scripts), 10)
+        for script in scripts:
+            text = script.read_text(encoding="utf-8")
+            self.assertIn('add_argument("--json"', text, script.name)
+            self.assertNotRegex(text, r"build/release/bin/milieu_\w+_bench", script.name)
+
+    def test_one_target_builds_every_benchmark(self):
+        cmake = (SCRIPTS.parent / "bench/CMakeLists.txt").read_text(encoding="utf-8")
+        programs = set(re.findall(r"add_executable\((\w+)", cmake))
+        target = re.search(r"add_custom_target\(milieu_benches DEPENDS([^)]*)\)", cmake)
+        self.assertEqual(programs, set(target.group(1).split()))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The explorer's page. With data inside it is a report, else it asks the server it came from.
+// The explorer's page. With embedded data it is a report, otherwise it asks the server it came from.
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { isOver } from "./model/types";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person can do to runs: start, open, cancel, rename, remove, compare.
+// What users can do with runs: start, open, cancel, rename, remove, compare.
 import { batch } from "@preact/signals";
 import { constraintsOf, correctionCount, correctionsOf, kNoCorrections, startHistory } from "../model/corrections";
 import { changedOptions } from "../model/form";
@@ -13,7 +13,7 @@ export class Actions {
   private readonly listening = new Map<string, () => void>();
   private toastCount = 0;
 
-  // Told when this page has changed the list of runs.
+  // Called when this page has changed the list of runs.
   onRunsChanged: () => void = () => undefined;
 
   constructor(readonly store: Store) {}
@@ -110,15 +110,15 @@ export class Actions {
           store.corrections.value = startHistory(correctionsOf(opened.detail.request.constraints));
         if (!opened.detail.rank_contexts && store.view.value === "contexts") store.view.value = "look";
         if (isOther && opened.detail.rank_contexts) store.view.value = "contexts";
-        if (isEmptySet(store.set.value)) this.takeChoices(opened.detail.request);
+        if (isEmptySet(store.set.value)) this.copyToForm(opened.detail.request);
       });
     } catch (error) {
       if (store.runId.value === id) store.openFailure.value = messageOf(error);
     }
   }
 
-  // The choices of a run, back in the form.
-  takeChoices(request: RunRequest): void {
+  // Copies the options of a run to the form.
+  copyToForm(request: RunRequest): void {
     const { store } = this;
     if (!store.methods.value.some((m) => m.name === request.method)) return;
     batch(() => {

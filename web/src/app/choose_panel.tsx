@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The left side: what to split, against what, how; and the runs so far.
+// The left panel: what to split, against which context, how; and the runs so far.
 import { partsField, takesEverything, unmetNeed } from "../model/form";
 import { isEmptySet } from "../model/rows";
 import { Stepper } from "../component/controls";
@@ -23,6 +23,7 @@ function ChooseForm() {
   const { store, actions } = useApp();
   const method = store.method.value;
   const parts = method && partsField(method);
+  const things = store.collection.value!.kind === "pictures" ? "Images" : "Rows";
   const canRank = !!method?.takes_context && !isEmptySet(store.set.value) && !store.set.value.rest;
   const run = (event: Event) => {
     event.preventDefault();
@@ -32,11 +33,11 @@ function ChooseForm() {
   return (
     <form class="choose" onSubmit={run} aria-label="New run">
       {takesEverything(method)
-        ? <p class="hint">{method!.name} takes the whole collection.</p>
-        : <RowSetPicker title="Split" hint="The set that falls apart" value={store.set.value} size={store.setRows.value.length}
+        ? <p class="hint">{method!.name} uses the whole collection.</p>
+        : <RowSetPicker title={`${things} to split`} hint="The set that is divided into parts" value={store.set.value} size={store.setRows.value.length}
                         taken={store.context.value} restTitle="Everything" onChange={(value) => { store.set.value = value; }} />}
       {method?.takes_context &&
-        <RowSetPicker title="Against" hint="The context it is seen against" value={store.context.value}
+        <RowSetPicker title={`${things} to compare with`} hint="The context: what the parts must differ from" value={store.context.value}
                       size={store.contextRows.value.length} taken={store.set.value} restTitle="Everything else"
                       onChange={(value) => { store.context.value = value; }} />}
       <div class="row-of-two">

@@ -3,11 +3,11 @@
 import { runTitle } from "../model/rows";
 import { matchColumns } from "../model/compare";
 import { partColor, partColors } from "../model/palette";
-import { count, number } from "../model/text";
+import { count, counted, number } from "../model/text";
 import { hasResult } from "../model/types";
 import { Empty, PartMark, Select, Spinner } from "../component/controls";
 import { MiniMap } from "../component/mini_map";
-import { Picture } from "../component/picture";
+import { Thumbnail } from "../component/thumbnail";
 import { useApp } from "./app_context";
 import type { OpenedRun } from "./store";
 
@@ -15,7 +15,7 @@ export function CompareView() {
   const { store, actions } = useApp();
   const others = store.runs.value.filter((r) => r.id !== store.runId.value && hasResult(r));
   if (!others.length)
-    return <Empty icon="compare" title="Nothing to compare with yet"><p>Run the same set again, against another context or with other options; then both splits stand here side by side.</p></Empty>;
+    return <Empty icon="compare" title="Nothing to compare with yet"><p>Run the same set again with another context or other options to see both splits side by side.</p></Empty>;
   return (
     <section class="compare" aria-label="Compare">
       <div class="view-bar">
@@ -24,7 +24,7 @@ export function CompareView() {
         {store.comparison.value &&
           <p class="compare-figures"><span>adjusted Rand <strong>{number(store.comparison.value.ari, 3)}</strong></span>
             <span>NMI <strong>{number(store.comparison.value.nmi, 3)}</strong></span>
-            <span>{count(store.comparison.value.rows_in_both)} rows in both</span></p>}
+            <span>{counted(store.comparison.value.rows_in_both, "row")} in both</span></p>}
       </div>
       {store.againstId.value && store.againstId.value !== store.runId.value && (store.against.value && store.comparison.value ? <Sides /> : <Spinner text="Comparing" />)}
     </section>
@@ -80,7 +80,7 @@ function CrossTable({ a, b, order }: { a: OpenedRun; b: OpenedRun; order: number
   return (
     <div class="table-box" tabIndex={0} role="region" aria-label="Cross-table">
       <table class="table cross">
-        <caption>Rows: parts of this run. Columns: parts of the other. Press a cell to select its rows.</caption>
+        <caption>Rows: parts of this run. Columns: parts of the other. Click a cell to select its rows.</caption>
         <thead><tr><td />{order.map((j) => <th key={j} scope="col"><PartMark index={j} color={partColor(j, store.isDark.value)} />{b.detail.parts[j]?.name}</th>)}</tr></thead>
         <tbody>
           {table.map((row, i) => (
@@ -89,7 +89,7 @@ function CrossTable({ a, b, order }: { a: OpenedRun; b: OpenedRun; order: number
               {order.map((j) => (
                 <td key={j} class="cross-cell" style={{ "--share": `${Math.round((row[j] / most) * 100)}%` }}>
                   <button type="button" disabled={!row[j]} onClick={() => edits.select(rowsInCell(a, b, i, j))}
-                          aria-label={`${row[j]} rows in ${a.detail.parts[i]?.name} and ${b.detail.parts[j]?.name}`}>{count(row[j])}</button>
+                          aria-label={`${counted(row[j], "row")} in ${a.detail.parts[i]?.name} and ${b.detail.parts[j]?.name}`}>{count(row[j])}</button>
                 </td>
               ))}
             </tr>
@@ -104,10 +104,10 @@ function PickedStrip({ rows }: { rows: number[] }) {
   const { store, names } = useApp();
   const shown = rows.slice(0, 60);
   return (
-    <div class="strip" role="group" aria-label="Selected pictures">
+    <div class="strip" role="group" aria-label="Selected images">
       {shown.map((row) => (
         <button type="button" key={row} aria-label={names.of(row)} title={names.of(row)} onClick={() => { store.picture.value = row; }}>
-          <Picture thumb={store.collection.value!.has_pictures ? store.source.thumb(row, 96) : null} alt="" side={64} text={names.of(row)} />
+          <Thumbnail thumb={store.collection.value!.has_pictures ? store.source.thumb(row, 96) : null} alt="" side={64} text={names.of(row)} />
         </button>
       ))}
       {rows.length > shown.length && <span class="hint">and {count(rows.length - shown.length)} more</span>}

@@ -2,7 +2,7 @@
 // All possible contexts, ranked without labels; a small map of the split each gives.
 import { useState } from "preact/hooks";
 import { partColor, partColors } from "../model/palette";
-import { count, number } from "../model/text";
+import { count, counted, number } from "../model/text";
 import type { ContextRow, RunBrief } from "../model/types";
 import { Stack } from "../component/charts";
 import { Empty, Segmented } from "../component/controls";
@@ -12,7 +12,7 @@ import { useApp, type App } from "./app_context";
 
 const sameSet = (a: unknown, b: unknown) => JSON.stringify(a ?? {}) === JSON.stringify(b ?? {});
 
-// The run that holds a ranking of the opened run's set: itself, or another of the history.
+// The run with a ranking for the opened run's set: itself, or another in the history.
 function rankingOf({ store }: App): RunBrief | null {
   const detail = store.opened.value?.detail;
   if (!detail) return null;
@@ -29,8 +29,8 @@ export function ContextsView() {
   if (!contexts?.length) {
     const ranking = rankingOf(app);
     return (
-      <Empty icon="rank" title="Which context tells the most?">
-        <p>Every other class is tried as the context of this set. The one whose split most of the others agree with comes first; no labels are used.</p>
+      <Empty icon="rank" title="Which context is most informative?">
+        <p>Every other class is tried as the context of this set. The context whose split agrees most with the others comes first; no labels are used.</p>
         {ranking
           ? <button type="button" class="button primary" onClick={() => void actions.open(ranking.id)}>Open the ranking</button>
           : store.source.can.run && <button type="button" class="button primary"
@@ -43,7 +43,7 @@ export function ContextsView() {
   return (
     <section class="contexts" aria-label="Contexts">
       <div class="view-bar">
-        <p class="hint">{count(contexts.length)} contexts, best first. Consensus: how much the other contexts' splits agree with this one.</p>
+        <p class="hint">{counted(contexts.length, "context")}, best first. Consensus: how much the splits of the other contexts agree with this one.</p>
         <Segmented label="Show as" value={shape} onChange={(value: "table" | "maps") => setShape(value)}
                    choices={[{ value: "table", title: "Table", icon: "rank" }, { value: "maps", title: "Maps", icon: "gallery" }]} />
       </div>
@@ -52,7 +52,7 @@ export function ContextsView() {
   );
 }
 
-// Opens the run with this context; starts it when there is none yet.
+// Opens the run with this context; starts it if there is none yet.
 function openContext({ store, actions }: App, name: string): void {
   const { request } = store.opened.value!.detail;
   const context = { classes: [name] };

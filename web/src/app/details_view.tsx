@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run in figures: objective curve, summary, warnings, the command that gives it again.
+// The run in figures: objective curve, summary, warnings, the command that reproduces it.
 import { number, seconds } from "../model/text";
 import { Curve } from "../component/charts";
 import { CopyLine } from "../component/copy_line";
@@ -17,19 +17,19 @@ export function DetailsView() {
       {warnings.length > 0 && <section class="block warnings"><h2>Warnings</h2><ul>{warnings.map((w) => <li key={w}>{w}</li>)}</ul></section>}
       <section class="block">
         <h2>Command line</h2>
-        <p class="hint">Gives the same labels again.</p>
+        <p class="hint">Reproduces these labels.</p>
         <CopyLine text={detail.command} label="Command line" />
         {store.source.can.run && <p class="details-again"><button type="button" class="button" onClick={() => {
-          actions.takeChoices(detail.request);
+          actions.copyToForm(detail.request);
           store.isPanelOpen.value = true;
-        }}>Put its choices into the form</button></p>}
+        }}>Copy these options to the form</button></p>}
       </section>
       {detail.trace.length > 1 && <section class="block"><h2>Objective</h2>
         <Curve label="Objective" xTitle="iteration" yTitle="objective" points={detail.trace.map((y, x) => ({ x: x + 1, y }))} /></section>}
       <section class="block">
         <h2>Summary</h2>
         <dl class="facts">
-          <dt>Took</dt><dd>{seconds(detail.seconds)}</dd>
+          <dt>Time</dt><dd>{seconds(detail.seconds)}</dd>
           {entries.map(([key, value]) => <FactLine key={key} name={key} value={value} />)}
         </dl>
       </section>

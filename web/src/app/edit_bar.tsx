@@ -9,8 +9,8 @@ export function EditBar() {
   const { store, edits } = useApp();
   const selected = store.selection.value.size;
   const hasPast = store.corrections.value.past.length > 0 || store.corrections.value.future.length > 0;
-  const hint = edits.canCorrect ? "Select pictures to correct where they belong: drag them to another part, pin them, mark pairs."
-    : "Select pictures or draw a lasso on the map to look closer, or to use them as a set or context.";
+  const hint = edits.canCorrect ? "Select images to correct them: drag them to another part, pin them, or mark pairs."
+    : "Select images, or draw a lasso on the map, to look at them or to use them as a set or context.";
   return (
     <div class="edit-bar" role="region" aria-label="Selection and corrections">
       {selected > 0 ? <SelectionTools /> : <p class="hint">{hint}</p>}
@@ -29,9 +29,9 @@ function SelectionTools() {
       {edits.canCorrect && <>
         <Select label="Move to" value="" onChange={(value) => edits.move(selection, Number(value))}
                 choices={[{ value: "", title: "Move to …", disabled: true }, ...parts.map((p) => ({ value: String(p.index), title: `${p.index + 1} ${p.name}` }))]} />
-        <IconButton icon="pin" title="Pin where it is, or set free" keys="P" text="Pin" onClick={() => edits.pin(selection)} />
-        <IconButton icon="link" title="Belong together" keys="T" text="Together" disabled={selection.size < 2} onClick={() => edits.link(selection, "together")} />
-        <IconButton icon="apart" title="Belong apart" keys="X" text="Apart" disabled={selection.size < 2} onClick={() => edits.link(selection, "apart")} /></>}
+        <IconButton icon="pin" title="Pin to its part, or unpin" keys="P" text="Pin" onClick={() => edits.pin(selection)} />
+        <IconButton icon="link" title="Must stay together" keys="T" text="Together" disabled={selection.size < 2} onClick={() => edits.link(selection, "together")} />
+        <IconButton icon="apart" title="Must be apart" keys="X" text="Apart" disabled={selection.size < 2} onClick={() => edits.link(selection, "apart")} /></>}
       {store.source.can.run && <>
         <Select label="Use as" value="" onChange={(value: string) => edits.useSelection(value === "context" ? "context" : "set")}
                 choices={[{ value: "", title: "Use as …", disabled: true }, { value: "set", title: "set to split" }, { value: "context", title: "context" }]} /></>}

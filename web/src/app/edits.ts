@@ -51,7 +51,7 @@ export class Edits {
     else this.store.emphasised.value = without.length < now.length ? without : [...now, part];
   }
 
-  // The chosen set or context becomes what is selected.
+  // Uses the selection as the set or the context.
   useSelection(as: "set" | "context"): void {
     const rows = [...this.store.selection.value].sort((a, b) => a - b);
     if (rows.length === 0) return;
@@ -66,7 +66,7 @@ export class Edits {
     const list = this.known(rows);
     const name = this.scene.scene.value?.parts[part]?.name;
     if (!list.length || name === undefined) return;
-    this.change(moveRows(this.now, list, part), `${counted(list.length, "picture")} to ${name}`);
+    this.change(moveRows(this.now, list, part), `${counted(list.length, "image")} to ${name}`);
   }
 
   pin(rows: Iterable<number>): void {
@@ -79,25 +79,25 @@ export class Edits {
     scene.columns.rows.forEach((row, i) => {
       if (wanted.has(row) && scene.labels[i] >= 0) next = moveRows(next, [row], scene.labels[i]);
     });
-    this.change(next, `${counted(wanted.size, "picture")} pinned`);
+    this.change(next, `${counted(wanted.size, "image")} pinned`);
   }
 
   free(rows: Iterable<number>): void {
     const list = [...rows];
-    this.change(freeRows(this.now, list), `${counted(list.length, "picture")} set free`);
+    this.change(freeRows(this.now, list), `${counted(list.length, "image")} unpinned`);
   }
 
   link(rows: Iterable<number>, kind: "together" | "apart"): void {
     const list = this.known(rows);
     if (list.length < 2) {
-      this.actions.toast(`Select two pictures or more to mark them as belonging ${kind}.`);
+      this.actions.toast(`Select at least two images to keep them ${kind}.`);
       return;
     }
     if (kind === "apart" && list.length > 6) {
-      this.actions.toast("Select at most six pictures to mark them as belonging apart.");
+      this.actions.toast("Select at most six images to keep them apart.");
       return;
     }
-    this.change(linkRows(this.now, list, kind), `${counted(list.length, "picture")} ${kind}`);
+    this.change(linkRows(this.now, list, kind), `${counted(list.length, "image")} ${kind}`);
   }
 
   replaceAll(next: Corrections, what: string): void { this.change(next, what); }

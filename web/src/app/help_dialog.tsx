@@ -33,11 +33,11 @@ export function CorrectionsDialog() {
       <ul class="correction-list">
         {[...memberships].map(([row, part]) => (
           <li key={`m${row}`}><span><strong>{names.of(row)}</strong> belongs to <strong>{parts[part]?.name ?? part + 1}</strong></span>
-            <IconButton icon="close" title={`Take back: ${names.of(row)}`} onClick={() => edits.replaceAll(dropMembership(edits.now, row), "correction taken back")} /></li>
+            <IconButton icon="close" title={`Remove: ${names.of(row)}`} onClick={() => edits.replaceAll(dropMembership(edits.now, row), "correction removed")} /></li>
         ))}
         {pairs.map(({ pair, i, kind }) => (
-          <li key={`${kind}${i}`}><span><strong>{names.of(pair[0])}</strong> and <strong>{names.of(pair[1])}</strong> belong {kind}</span>
-            <IconButton icon="close" title={`Take back: ${names.of(pair[0])} and ${names.of(pair[1])}`} onClick={() => edits.replaceAll(dropPair(edits.now, kind, i), "correction taken back")} /></li>
+          <li key={`${kind}${i}`}><span><strong>{names.of(pair[0])}</strong> and <strong>{names.of(pair[1])}</strong> {kind === "together" ? "must stay together" : "must be apart"}</span>
+            <IconButton icon="close" title={`Remove: ${names.of(pair[0])} and ${names.of(pair[1])}`} onClick={() => edits.replaceAll(dropPair(edits.now, kind, i), "correction removed")} /></li>
         ))}
       </ul>
     </Dialog>

@@ -6,17 +6,17 @@ import type { App } from "./app_context";
 
 export const kKeys: { title: string; keys: [string, string][] }[] = [
   { title: "Everywhere", keys: [
-    ["?", "these keys"], ["R", "run, with the choices on the left"], ["Shift R", "run again with the corrections"],
-    ["G", "gallery, map, or both"], ["[ and ]", "the view before, the view after"], ["C", "show or hide the choices"],
-    ["S", "take away: files, command, link"], ["D", "dark, light, or as the system"], ["Esc", "clear the selection, close"]] },
+    ["?", "these keys"], ["R", "run with the options on the left"], ["Shift R", "run again with the corrections"],
+    ["G", "gallery, map, or both"], ["[ and ]", "previous and next view"], ["C", "show or hide the options"],
+    ["S", "export: files, command, link"], ["D", "dark, light, or system theme"], ["Esc", "clear the selection, close"]] },
   { title: "Gallery", keys: [
-    ["Arrows", "move; at the edge to the next part"], ["Space", "select or leave out"], ["Shift Arrows", "select a run of pictures"],
-    ["Enter", "look closer"], ["Ctrl A", "select everything"], ["− and +", "smaller, larger pictures"]] },
+    ["Arrows", "move; at the edge, to the next part"], ["Space", "select or deselect"], ["Shift Arrows", "extend the selection"],
+    ["Enter", "enlarge"], ["Ctrl A", "select everything"], ["− and +", "smaller or larger images"]] },
   { title: "Map", keys: [
-    ["Arrows", "pan, or lead the cross-hair"], ["+ − 0", "closer, further, everything"], ["V L B", "hand, lasso, box"],
-    ["Space", "with lasso or box: set a corner"], ["Shift drag", "lasso with the hand"], ["Enter", "look closer"]] },
+    ["Arrows", "pan, or move the cross-hair"], ["+ − 0", "zoom in, zoom out, fit"], ["V L B", "hand, lasso, box"],
+    ["Space", "with lasso or box: set a corner"], ["Shift drag", "lasso with the hand"], ["Enter", "enlarge"]] },
   { title: "Correct the selection", keys: [
-    ["1 to 9", "belongs to this part"], ["P", "pin where it is, or set free"], ["T", "belong together"], ["X", "belong apart"],
+    ["1 to 9", "belongs to this part"], ["P", "pin to its part, or unpin"], ["T", "must stay together"], ["X", "must be apart"],
     ["Ctrl Z", "undo"], ["Ctrl Shift Z", "redo"]] },
 ];
 
@@ -56,7 +56,7 @@ function plain(app: App, event: KeyboardEvent): boolean {
     "[": () => stepView(app, -1),
     "]": () => stepView(app, 1),
     c: () => { store.isPanelOpen.value = !store.isPanelOpen.value; },
-    s: () => { if (store.opened.value) store.dialog.value = "take"; },
+    s: () => { if (store.opened.value) store.dialog.value = "export"; },
     d: () => cycleTheme(app),
     escape: () => { edits.select([]); store.emphasised.value = []; },
     p: () => edits.pin(selection),

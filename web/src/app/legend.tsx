@@ -17,7 +17,7 @@ export function Legend() {
     <div class="legend" role="group" aria-label={now.isRun ? "Parts" : "Classes"}>
       {now.parts.map((part, i) => (
         <button type="button" key={part.index} class={`legend-item ${emphasised.length && !emphasised.includes(i) ? "is-off" : ""}`}
-                aria-pressed={emphasised.includes(i)} title={`${part.name}: show only this; Shift: several; double click: select`}
+                aria-pressed={emphasised.includes(i)} title={`${part.name}: click to show only this part, Shift-click to add parts, double-click to select its images`}
                 onClick={(event) => edits.emphasise(i, !event.shiftKey)} onDblClick={() => edits.selectPart(i)}>
           <PartMark index={i} color={partColor(i, store.isDark.value)} />
           <span class="legend-name">{part.name}</span>
@@ -30,15 +30,15 @@ export function Legend() {
   );
 }
 
-// What the map's colours mean when they are not the parts'.
+// What the map's colours mean if they do not show parts.
 export function ColorKey() {
   const { store } = useApp();
   if (store.colorBy.value === "margin")
     return (
       <div class="color-key" aria-label="Colours: margin">
-        <span>border</span>
+        <span>uncertain</span>
         <span class="color-ramp" style={{ background: `linear-gradient(90deg, ${scaleColors(8).join(",")})` }} />
-        <span>sure</span>
+        <span>certain</span>
       </div>
     );
   if (store.colorBy.value !== "class") return null;

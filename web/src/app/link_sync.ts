@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the URL's hash and the state equal, both ways.
+// Keeps the URL's hash and the state in sync, both ways.
 import { batch, effect } from "@preact/signals";
 import { startHistory } from "../model/corrections";
 import { packLink, unpackLink, type LinkState } from "../model/link";
@@ -53,7 +53,7 @@ async function applyLink(app: App, state: LinkState): Promise<void> {
   }
 }
 
-// First choice where the link makes none: the first method that takes a context, else the first.
+// The default if the link names no method: the first that takes a context, else the first.
 function chooseDefaults({ store }: App): void {
   const methods = store.methods.value;
   if (!store.method.value)

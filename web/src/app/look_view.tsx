@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gallery and map side by side, the legend above them, what can be done below.
+// Gallery and map side by side, the legend above them, actions below.
 import { kOrders } from "../model/order";
 import { Segmented, Select } from "../component/controls";
 import { Splitter } from "../component/splitter";
@@ -43,8 +43,8 @@ function Gallery() {
     <section class="gallery" aria-label="Gallery">
       <div class="gallery-bar">
         {hasMargins && <Select label="Order" value={store.order.value} choices={kOrders} onChange={(value) => { store.order.value = value; }} />}
-        <label class="slider" title="Size of the pictures">
-          <span class="unseen">Size of the pictures</span>
+        <label class="slider" title="Size of the images">
+          <span class="unseen">Size of the images</span>
           <input type="range" min={40} max={320} step={4} value={store.tile.value}
                  onInput={(event) => { store.tile.value = Number(event.currentTarget.value); }} />
         </label>

@@ -11,7 +11,7 @@ import { ColorKey } from "./legend";
 
 const kTools: { value: Tool; title: string; icon: "hand" | "lasso" | "box" }[] = [
   { value: "pan", title: "Hand: pan and zoom (V)", icon: "hand" },
-  { value: "lasso", title: "Lasso: select round a shape (L)", icon: "lasso" },
+  { value: "lasso", title: "Lasso: select inside a shape (L)", icon: "lasso" },
   { value: "box", title: "Box: select in a rectangle (B)", icon: "box" },
 ];
 
@@ -31,9 +31,9 @@ export function MapPanel() {
       <div class="map-bar">
         <Segmented label="Tool" value={store.tool.value} choices={kTools} isIconOnly onChange={(value) => { store.tool.value = value; }} />
         <span class="button-group">
-          <IconButton icon="plus" title="Closer" keys="+" onClick={() => map.current?.zoomBy(1.6)} />
-          <IconButton icon="minus" title="Further" keys="−" onClick={() => map.current?.zoomBy(1 / 1.6)} />
-          <IconButton icon="fit" title="Everything, or the selection" keys="0" onClick={() => map.current?.fitTo(selectedIndices(app))} />
+          <IconButton icon="plus" title="Zoom in" keys="+" onClick={() => map.current?.zoomBy(1.6)} />
+          <IconButton icon="minus" title="Zoom out" keys="−" onClick={() => map.current?.zoomBy(1 / 1.6)} />
+          <IconButton icon="fit" title="Fit everything, or the selection" keys="0" onClick={() => map.current?.fitTo(selectedIndices(app))} />
         </span>
         <AxesSelect />
         <Select label="Colour by" value={store.colorBy.value} onChange={(value) => { store.colorBy.value = value; }}
@@ -46,7 +46,7 @@ export function MapPanel() {
             onChange={(event) => { store.showContext.value = event.currentTarget.checked; }} />Context</label>}
       </div>
       <ScatterMap data={data} camera={store.camera.value} tool={store.tool.value} thumb={thumb} onSelect={onSelect}
-                  label={`Map of ${counted(data.points.x.length - context, "point")}${context ? ` and ${context} of the context` : ""}. Arrows pan, plus and minus zoom, L lasso, B box, question mark for all keys.`}
+                  label={`Map of ${counted(data.points.x.length - context, "point")}${context ? ` and ${counted(context, "context point")}` : ""}. Arrows pan, plus and minus zoom, L lasso, B box, question mark for all keys.`}
                   describe={(i) => describePoint(app, i)} onCamera={(camera) => { store.camera.value = camera; }}
                   onOpen={(i) => { store.picture.value = data.points.rows[i]; }}
                   control={(controller) => { map.current = controller; }} />
@@ -88,10 +88,10 @@ function AxesSelect() {
       <Select label="Axes" value={store.axes.value} onChange={(value) => { store.axes.value = value; }}
               choices={[{ value: "pca", title: "Axes: principal" },
                         ...(scene.hasOwnAxes.value ? [{ value: "own" as const, title: "Axes: decisions" }] : []),
-                        ...(hasPlaces ? [{ value: "place" as const, title: "Axes: places" }] : [])]} />
+                        ...(hasPlaces ? [{ value: "place" as const, title: "Axes: positions" }] : [])]} />
       {store.axes.value === "own" && parts.length > 2 && <>
-        <Select label="Across" value={String(store.axisParts.value[0])} choices={choices} onChange={(v) => set(0, v)} />
-        <Select label="Up" value={String(store.axisParts.value[1])} choices={choices} onChange={(v) => set(1, v)} /></>}
+        <Select label="Horizontal axis" value={String(store.axisParts.value[0])} choices={choices} onChange={(v) => set(0, v)} />
+        <Select label="Vertical axis" value={String(store.axisParts.value[1])} choices={choices} onChange={(v) => set(1, v)} /></>}
     </>
   );
 }
@@ -100,13 +100,13 @@ function AxisNames() {
   const { store, scene } = useApp();
   const points = scene.points.value;
   if (store.axes.value === "place" && scene.scene.value?.columns.places)
-    return <div class="axis-names"><span>place: x →</span><span>y ↓</span></div>;
+    return <div class="axis-names"><span>position: x →</span><span>y ↓</span></div>;
   if (!points?.xRange) return <div class="axis-names"><span>first principal axis →</span><span>second ↑</span></div>;
   const [a, b] = store.axisParts.value.map((p) => scene.scene.value!.parts[p]?.name ?? "");
   return (
     <div class="axis-names">
       <span>decision value of {a} →</span><span>of {b} ↑</span>
-      <span>{number(points.xRange.min, 3)} to {number(points.xRange.max, 3)}, dashed: 0, the context's side is below</span>
+      <span>{number(points.xRange.min, 3)} to {number(points.xRange.max, 3)}, dashed: 0; the context is below</span>
     </div>
   );
 }

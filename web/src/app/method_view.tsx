@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only this method has: exemplars with their members, learned weights, clusters against
+// What is specific to this method: exemplars with their members, learned weights, clusters against
 // penalty, and the pictures of the run folder (words over an image, basins, patch mosaics, ...).
 import { useState } from "preact/hooks";
 import { partColor } from "../model/palette";
@@ -8,16 +8,16 @@ import type { RunFile } from "../model/types";
 import { Bars, Curve } from "../component/charts";
 import { PartMark } from "../component/controls";
 import { Dialog } from "../component/dialog";
-import { Picture } from "../component/picture";
+import { Thumbnail } from "../component/thumbnail";
 import { useApp } from "./app_context";
 import { PhrasesView } from "./phrases_view";
 
 const kIntro: Record<string, string> = {
-  cac: "Words are samples that look alike and occur in like company; phrases are groups of the same words.",
-  icc: "Each class falls apart where the difference of its density to that of the other classes has basins of its own.",
-  exemplar: "Each part is represented by one of its own samples, under the given or learned distance.",
-  dlgmm: "The clusters of images and the words of their patches are learned at the same time.",
-  dcp: "Each part alone is told apart from the context by a large margin.",
+  cac: "Words are samples that look alike and occur in similar surroundings; phrases are groups of the same words.",
+  icc: "Each class is split where the difference between its density and that of the other classes has separate basins.",
+  exemplar: "Each part is represented by one of its samples, under the given or learned distance.",
+  dlgmm: "Image clusters and the words of their patches are learned at the same time.",
+  dcp: "Each part is separated from the context by a large margin.",
 };
 
 // What the pictures of a run folder show, by the beginning of their names.
@@ -46,14 +46,14 @@ export function MethodView() {
       {detail.method === "icc" && <BeforeAfter />}
       {!!extras?.exemplars?.length && <Exemplars rows={extras.exemplars} />}
       {!!extras?.weights?.length && <section class="block"><h2>Learned weights</h2>
-        <p class="hint">How much each candidate counts in the learned distance: its share of the mean distance, the largest first.</p>
+        <p class="hint">How much each candidate counts in the learned distance: its share of the mean distance, largest first.</p>
         <Bars label="Learned weights" items={extras.weights.map((w) => ({ name: w.name, value: w.weight }))} /></section>}
       {!!extras?.penalty_curve?.length && <section class="block"><h2>Number of clusters against penalty</h2>
         <Curve label="Clusters against penalty" xTitle="penalty" yTitle="clusters" isStep points={extras.penalty_curve.map(([x, y]) => ({ x, y }))} /></section>}
       {pictures.length > 0 && <FilePictures files={pictures} />}
       {others.length > 0 && <section class="block"><h2>Files</h2><ul class="file-list">
         {others.map((f) => <li key={f.name}><a href={store.source.fileUrl(detail.id, f.name)!} target="_blank" rel="noopener">{f.title || f.name}</a></li>)}</ul></section>}
-      {pictures.length + others.length === 0 && !extras && <p class="hint">This run has nothing of its own to show.</p>}
+      {pictures.length + others.length === 0 && !extras && <p class="hint">This method has nothing further to show.</p>}
     </section>
   );
 }
@@ -104,14 +104,14 @@ function Exemplars({ rows }: { rows: number[] }) {
           return (
             <li key={row} style={{ "--part": partColor(part, store.isDark.value) }}>
               <button type="button" class="exemplar" aria-label={`Exemplar ${names.of(row)}`} onClick={() => { store.picture.value = row; }}>
-                <Picture thumb={store.collection.value!.has_pictures ? store.source.thumb(row, 192) : null} alt="" side={96} text={baseName(names.of(row))} />
+                <Thumbnail thumb={store.collection.value!.has_pictures ? store.source.thumb(row, 192) : null} alt="" side={96} text={baseName(names.of(row))} />
               </button>
               <div class="exemplar-members">
                 <span class="hint">{now.parts[part]?.name}: {counted(members.length + 1, "member")}</span>
                 <div class="exemplar-strip">
                   {members.slice(0, 14).map((r) => (
                     <button type="button" key={r} aria-label={names.of(r)} onClick={() => { store.picture.value = r; }}>
-                      <Picture thumb={store.collection.value!.has_pictures ? store.source.thumb(r, 96) : null} alt="" side={48} text={baseName(names.of(r))} />
+                      <Thumbnail thumb={store.collection.value!.has_pictures ? store.source.thumb(r, 96) : null} alt="" side={48} text={baseName(names.of(r))} />
                     </button>
                   ))}
                 </div>

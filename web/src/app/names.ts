@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of rows, fetched a page at a time when somebody wants to read one.
+// Names of rows, fetched a page at a time when one is needed.
 import type { Store } from "./store";
 
 const kPage = 1000;
 
 export class Names {
-  private readonly pages = new Map<number, string[] | null>(); // null: on its way
+  private readonly pages = new Map<number, string[] | null>(); // null: being fetched
 
   constructor(private readonly store: Store) {}
 

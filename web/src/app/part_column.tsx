@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One part: what it is (card) and its pictures. Rows can be dropped on it.
+// One part: a card with its facts, and its images. Rows can be dropped on it.
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { partColor } from "../model/palette";
 import { baseName, count, number } from "../model/text";
 import type { Part } from "../model/types";
 import { Stack } from "../component/charts";
 import { EditableText, IconButton, PartMark } from "../component/controls";
-import { Picture } from "../component/picture";
+import { Thumbnail } from "../component/thumbnail";
 import { VirtualGrid, type TileInfo } from "../component/virtual_grid";
 import { useApp, type App } from "./app_context";
 
@@ -39,7 +39,7 @@ export function PartColumn({ part }: { part: Part }) {
              style={{ "--part": partColor(part.index, store.isDark.value) }}
              onDragOver={onDragOver} onDragLeave={() => setTarget(false)} onDrop={onDrop}>
       <PartCard part={part} size={rows.length} />
-      <VirtualGrid id={`part-${part.index}`} label={`Pictures of ${part.name}`} rows={rows} tile={store.tile.value} isSeen={isSeen}
+      <VirtualGrid id={`part-${part.index}`} label={`Images of ${part.name}`} rows={rows} tile={store.tile.value} isSeen={isSeen}
                    color={partColor(part.index, store.isDark.value)} selected={store.selection.value}
                    tileOf={(row) => tileOf(app, row)} onOpen={(row) => { store.picture.value = row; }}
                    onPick={(picked, mode) => (mode === "toggle" ? edits.toggle(picked[0]) : edits.select(picked, mode))}
@@ -71,8 +71,8 @@ function tileOf({ store, edits, names }: App, row: number): TileInfo {
   const marks: TileInfo["marks"] = [];
   const has = (pairs: readonly (readonly [number, number])[]) => pairs.some(([a, b]) => a === row || b === row);
   if (memberships.has(row)) marks.push({ icon: "pin", title: "pinned" });
-  if (has(together)) marks.push({ icon: "link", title: "belongs together with another" });
-  if (has(apart)) marks.push({ icon: "apart", title: "belongs apart from another" });
+  if (has(together)) marks.push({ icon: "link", title: "must stay together with another" });
+  if (has(apart)) marks.push({ icon: "apart", title: "must be apart from another" });
   const name = names.of(row);
   const thumb = store.collection.value!.has_pictures ? store.source.thumb(row, store.tile.value > 120 ? 256 : 128) : null;
   return { thumb, name, text: baseName(name), marks };
@@ -112,7 +112,7 @@ function PartFacts({ part, size }: { part: Part; size: number }) {
         <div class="typical" aria-label={`Typical of ${part.name}`} role="group">
           {part.typical.slice(0, 4).map((row) => (
             <button type="button" key={row} title={`Typical: ${names.of(row)}`} aria-label={`Typical: ${names.of(row)}`} onClick={() => { store.picture.value = row; }}>
-              <Picture thumb={store.source.thumb(row, 96)} alt="" side={44} text={baseName(names.of(row))} />
+              <Thumbnail thumb={store.source.thumb(row, 96)} alt="" side={44} text={baseName(names.of(row))} />
             </button>
           ))}
         </div>}

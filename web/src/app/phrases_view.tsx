@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cac found: words and phrases over the pictures, phrases with their groups.
+// The result of cac: words and phrases over the images, phrases with their groups.
 import { useEffect, useState } from "preact/hooks";
 import { partColor } from "../model/palette";
-import { baseName, count, counted } from "../model/text";
+import { baseName, counted } from "../model/text";
 import type { PictureWords } from "../model/types";
 import { PartMark, Segmented } from "../component/controls";
-import { Picture } from "../component/picture";
+import { Thumbnail } from "../component/thumbnail";
 import { WordsOver, type WordsShow } from "../component/words_over";
 import { messageOf } from "../source/source";
 import { useApp } from "./app_context";
@@ -60,7 +60,7 @@ function PhraseList({ chosen, onChoose }: { chosen: number; onChoose(phrase: num
   );
 }
 
-// The words of a picture, once they are there.
+// The words of an image, once they are loaded.
 export function usePictureWords(row: number): { words: PictureWords | null; failure: string } {
   const { store } = useApp();
   const id = store.opened.value?.detail.id ?? "";
@@ -76,20 +76,20 @@ export function usePictureWords(row: number): { words: PictureWords | null; fail
   return state.row === row ? state : { words: null, failure: "" };
 }
 
-// One picture under its words.
-export function PictureUnderWords(p: { row: number; show: WordsShow; phrase: number }) {
+// One image with its words drawn over it.
+export function ImageUnderWords(p: { row: number; show: WordsShow; phrase: number }) {
   const { store, names } = useApp();
   const { words, failure } = usePictureWords(p.row);
   if (failure) return <p class="error-text">{failure}</p>;
-  if (!words) return <p class="hint">Reading the words …</p>;
+  if (!words) return <p class="hint">Loading the words …</p>;
   const thumb = store.source.thumb(p.row, 512);
   const url = words.picture ?? (thumb && "url" in thumb ? thumb.url : "");
   return <WordsOver url={url} words={words} show={p.show} phrase={p.phrase} isDark={store.isDark.value}
-                    label={`${names.of(p.row)}: ${count(words.words.length)} keypoints, shown by their ${p.show}`} />;
+                    label={`${names.of(p.row)}: ${counted(words.words.length, "keypoint")}, shown by their ${p.show}`} />;
 }
 
 export const kWordsChoices: { value: WordsShow; title: string }[] = [
-  { value: "phrases", title: "Phrases" }, { value: "words", title: "Words" }, { value: "nothing", title: "Picture only" }];
+  { value: "phrases", title: "Phrases" }, { value: "words", title: "Words" }, { value: "nothing", title: "Image only" }];
 
 function PicturesWithWords({ phrase }: { phrase: number }) {
   const { store, names } = useApp();
@@ -99,18 +99,18 @@ function PicturesWithWords({ phrase }: { phrase: number }) {
   const shown = pictures.slice(0, kShownPictures);
   return (
     <section class="block">
-      <h2>Words over the pictures</h2>
-      <p class="hint">A dot is a keypoint; in the gallery a picture stands under the phrase that most of its keypoints have.
-        {pictures.length > shown.length && ` The first ${shown.length} of ${pictures.length} pictures; the others open in the gallery.`}</p>
-      <Segmented label="Shown over the picture" value={show} choices={kWordsChoices} onChange={(value) => setShow(value)} />
+      <h2>Words over the images</h2>
+      <p class="hint">Each dot is a keypoint. In the gallery an image is listed under the most frequent phrase of its keypoints.
+        {pictures.length > shown.length && ` These are the first ${shown.length} of ${pictures.length} images; open the others in the gallery.`}</p>
+      <Segmented label="Shown over the image" value={show} choices={kWordsChoices} onChange={(value) => setShow(value)} />
       <div class="words-main">
-        <PictureUnderWords key={row} row={row} show={show} phrase={phrase} />
-        <ul class="words-strip" aria-label="Pictures">
+        <ImageUnderWords key={row} row={row} show={show} phrase={phrase} />
+        <ul class="words-strip" aria-label="Images">
           {shown.map((picture) => (
             <li key={picture.row}>
               <button type="button" aria-pressed={picture.row === row} aria-label={`${names.of(picture.row)}, ${counted(picture.words, "keypoint")}`}
                       onClick={() => setRow(picture.row)}>
-                <Picture thumb={store.source.thumb(picture.row, 96)} alt="" side={64} text={baseName(names.of(picture.row))} />
+                <Thumbnail thumb={store.source.thumb(picture.row, 96)} alt="" side={64} text={baseName(names.of(picture.row))} />
               </button>
             </li>
           ))}
@@ -127,7 +127,7 @@ function GroupsOfPhrases({ phrase }: { phrase: number }) {
   return (
     <section class="block">
       <h2>Groups of {phrase < 0 ? "each phrase" : parts[phrase]?.name}</h2>
-      <p class="hint">A group selects its rows: gallery and map show them. A row stands under the phrase that most of its groups have.</p>
+      <p class="hint">Click a group to select its rows in the gallery and on the map. A row is listed under the most frequent phrase of its groups.</p>
       {shown.map((part) => {
         const groups = extras!.groups!.filter((g) => g.phrase === part.index);
         return (
@@ -140,7 +140,7 @@ function GroupsOfPhrases({ phrase }: { phrase: number }) {
                     <span class="group-name">{group.name}, {counted(group.rows.length, "row")}</span>
                     <span class="exemplar-strip">
                       {store.collection.value!.has_pictures && group.rows.slice(0, kShownMembers).map((row) => (
-                        <Picture key={row} thumb={store.source.thumb(row, 96)} alt="" side={36} text={baseName(names.of(row))} />))}
+                        <Thumbnail key={row} thumb={store.source.thumb(row, 96)} alt="" side={36} text={baseName(names.of(row))} />))}
                     </span>
                   </button>
                 </li>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run on its way: stage, share done, objective curve; or why it failed.
+// A run in progress: stage, share done, objective curve; or why it failed.
 import { describeSet } from "../model/rows";
 import { number, seconds } from "../model/text";
 import { isOver, type RunBrief } from "../model/types";
@@ -25,7 +25,7 @@ function Ended({ run }: { run: RunBrief }) {
   const { actions } = useApp();
   return (
     <Empty icon={run.state === "failed" ? "warn" : "stop"} title={run.state === "failed" ? "The run failed" : "The run was cancelled"}>
-      <p class="error-text">{run.error || (run.state === "failed" ? "No message was left." : "It was stopped before it had a result.")}</p>
+      <p class="error-text">{run.error || (run.state === "failed" ? "There is no message." : "It was stopped before it had a result.")}</p>
       <button type="button" class="button" onClick={() => void actions.open("")}>Back to the collection</button>
     </Empty>
   );
@@ -40,13 +40,13 @@ function Running({ run }: { run: RunBrief }) {
   return (
     <section class="progress-view" aria-label="Progress" data-testid="progress">
       <h2>{title}</h2>
-      <p class="hint">{run.request.context ? `against ${describeSet(run.request.context, true)}, ` : ""}by {run.method}</p>
+      <p class="hint">{run.request.context ? `against ${describeSet(run.request.context, true)}, ` : ""}with {run.method}</p>
       <div class="progress-bar" role="progressbar" aria-label="Progress" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(share * 100)}>
         <span class={now && now.total > 0 ? "" : "is-unknown"} style={{ width: now && now.total > 0 ? `${share * 100}%` : undefined }} />
       </div>
       <dl class="progress-facts">
-        <div><dt>Stage</dt><dd>{run.state === "queued" ? "waiting for its turn" : now?.stage || "starting"}</dd></div>
-        <div><dt>Start</dt><dd>{now ? now.restart + 1 : "–"}</dd></div>
+        <div><dt>Stage</dt><dd>{run.state === "queued" ? "queued" : now?.stage || "starting"}</dd></div>
+        <div><dt>Restart</dt><dd>{now ? now.restart + 1 : "–"}</dd></div>
         <div><dt>Iteration</dt><dd>{now ? now.iteration : "–"}</dd></div>
         <div><dt>Objective</dt><dd>{number(now?.objective)}</dd></div>
         <div><dt>Time</dt><dd>{now ? seconds(now.seconds) : "–"}</dd></div>
@@ -54,9 +54,9 @@ function Running({ run }: { run: RunBrief }) {
       <div class="progress-curve">
         {live && live.trace.length > 1
           ? <Curve label="Objective so far" xTitle="report" yTitle="objective" points={live.trace.map((y, x) => ({ x: x + 1, y }))} height={220} />
-          : <p class="hint">The objective's curve appears here.</p>}
+          : <p class="hint">The curve of the objective will appear here.</p>}
       </div>
-      {live?.isLost && <p class="problem" role="status">The connection broke; trying again. The run goes on by itself.</p>}
+      {live?.isLost && <p class="problem" role="status">Connection lost; reconnecting. The run continues.</p>}
       {store.source.can.run && <button type="button" class="button" data-testid="cancel" onClick={() => void actions.cancel(run.id)}><Icon name="stop" size={14} />Cancel</button>}
     </section>
   );

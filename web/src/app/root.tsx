@@ -9,10 +9,10 @@ import { DetailsView } from "./details_view";
 import { CorrectionsDialog, HelpDialog } from "./help_dialog";
 import { LookView } from "./look_view";
 import { MethodView } from "./method_view";
-import { PictureDialog } from "./picture_dialog";
+import { ImageDialog } from "./image_dialog";
 import { ProgressView } from "./progress_view";
 import { RunHeader } from "./run_header";
-import { TakeAway } from "./take_away";
+import { ExportDialog } from "./export_dialog";
 import { TopBar } from "./top_bar";
 
 export function Root() {
@@ -21,16 +21,16 @@ export function Root() {
     <>
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to the result</a>
       <TopBar />
-      {store.isLost.value && <p class="banner" role="alert">The explorer's server does not answer. What you see stays; finished runs are safe. Trying again …</p>}
+      {store.isLost.value && <p class="banner" role="alert">The explorer's server does not answer. This page stays as it is, and finished runs are safe. Reconnecting …</p>}
       {store.source.note && <p class="banner is-note">{store.source.note}</p>}
       <div class={`page ${store.isPanelOpen.value ? "has-panel" : ""}`}>
         {store.phase.value === "ready" && store.isPanelOpen.value && <ChoosePanel />}
         <main id="main" tabIndex={-1}>{<MainView />}</main>
       </div>
       {store.dialog.value === "help" && <HelpDialog />}
-      {store.dialog.value === "take" && <TakeAway />}
+      {store.dialog.value === "export" && <ExportDialog />}
       {store.dialog.value === "corrections" && <CorrectionsDialog />}
-      {store.picture.value >= 0 && <PictureDialog />}
+      {store.picture.value >= 0 && <ImageDialog />}
       <Toasts />
       <div class="unseen" role="status" aria-live="polite">{store.announcement.value}</div>
     </>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses a set of rows: classes as chips, a selection made by hand, or everything else.
+// Chooses a set of rows: classes as chips, a selection, or everything else.
 import { useId, useState } from "preact/hooks";
 import { count, counted } from "../model/text";
 import type { RowSet } from "../model/types";
@@ -12,7 +12,7 @@ interface PickerProps {
   value: RowSet;
   size: number;
   taken: RowSet; // classes that are in the other set
-  restTitle: string; // of the chip that takes all rows that are not in the other set
+  restTitle: string; // of the chip for all rows that are not in the other set
   onChange(value: RowSet): void;
 }
 
@@ -45,7 +45,7 @@ export function RowSetPicker(p: PickerProps) {
                 isTaken={taken.has(c.name)} onClick={() => toggle(c.name)} />
         ))}
         {p.value.rows &&
-          <Chip isOn title="Picked by hand" size={p.value.rows.length} onClick={() => p.onChange({})} />}
+          <Chip isOn title="Selection" size={p.value.rows.length} onClick={() => p.onChange({})} />}
       </div>
     </fieldset>
   );

@@ -14,7 +14,7 @@ export function RunHistory() {
       <h2 class="panel-title">Runs{runs.length > 0 && <span class="picker-size">{runs.length}</span>}</h2>
       {store.runId.value && store.source.can.run &&
         <button type="button" class="link-button" onClick={() => void actions.open("")}>Back to the collection</button>}
-      {runs.length === 0 && <p class="hint">None yet. Each run stays here, also after a restart.</p>}
+      {runs.length === 0 && <p class="hint">No runs yet. Runs are kept, even after the explorer is restarted.</p>}
       <ul>{runs.map((run) => <RunItem key={run.id} run={run} />)}</ul>
     </section>
   );
@@ -52,7 +52,7 @@ function describeRun(run: RunBrief): string {
 }
 
 function stateText(run: RunBrief): string {
-  if (run.state === "queued") return "waiting for its turn";
+  if (run.state === "queued") return "queued";
   if (run.state === "running") return "running";
   if (run.state === "failed") return "failed";
   const gain = run.gain === undefined || run.gain === null ? "" : `, gain ${number(run.gain, 3)}`;

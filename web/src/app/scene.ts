@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is looked at: the parts of the opened run, or, before any run, the classes of the collection.
+// What is displayed: the parts of the opened run, or, before any run, the classes of the collection.
 import { computed } from "@preact/signals";
 import { decisionPoints, placedPoints, principalPoints, rankShares, type MapPoints } from "../model/axes";
 import { correctedLabels } from "../model/corrections";

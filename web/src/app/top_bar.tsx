@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The top of the page: collection, theme, help.
-import { count } from "../model/text";
+import { counted } from "../model/text";
 import { IconButton } from "../component/controls";
 import { useApp } from "./app_context";
 import { cycleTheme } from "./keys";
@@ -12,15 +12,15 @@ export function TopBar() {
   const theme = store.theme.value;
   return (
     <header class="top-bar">
-      <IconButton icon="panel" title="Choices and runs" keys="C" pressed={store.isPanelOpen.value}
+      <IconButton icon="panel" title="Options and runs" keys="C" pressed={store.isPanelOpen.value}
                   onClick={() => { store.isPanelOpen.value = !store.isPanelOpen.value; }} />
       <h1 class="brand"><Logo />Milieu</h1>
       {collection &&
         <p class="collection"><strong title={collection.name}>{collection.name}</strong>
-          <span>{count(collection.n)} {collection.kind === "pictures" ? "pictures" : "rows"}
-            {collection.classes.length > 0 && `, ${count(collection.classes.length)} classes`}{collection.feature && `, ${collection.feature}`}</span></p>}
+          <span>{counted(collection.n, collection.kind === "pictures" ? "image" : "row")}
+            {collection.classes.length > 0 && `, ${counted(collection.classes.length, "class", "classes")}`}{collection.feature && `, ${collection.feature}`}</span></p>}
       <span class="top-tools">
-        {store.opened.value && <IconButton icon="share" title="Take away" keys="S" text="Take away" testId="take" onClick={() => { store.dialog.value = "take"; }} />}
+        {store.opened.value && <IconButton icon="share" title="Export" keys="S" text="Export" testId="export" onClick={() => { store.dialog.value = "export"; }} />}
         <IconButton icon={theme === "auto" ? "auto" : theme === "dark" ? "moon" : "sun"} title={`Theme: ${theme}`} keys="D" onClick={() => cycleTheme(app)} />
         <IconButton icon="help" title="Keys" keys="?" onClick={() => { store.dialog.value = "help"; }} />
       </span>
@@ -28,7 +28,7 @@ export function TopBar() {
   );
 }
 
-// Two sets and the line that tells them apart.
+// Two sets and the line that separates them.
 function Logo() {
   return (
     <svg class="logo" width="22" height="22" viewBox="0 0 22 22" aria-hidden="true">

@@ -117,7 +117,7 @@ export function Spinner({ text }: { text: string }) {
   return <div class="spinner-box" role="status"><span class="spinner" aria-hidden="true" /><span>{text}</span></div>;
 }
 
-// A number of a part on its colour: parts are never told by colour alone.
+// A number of a part on its colour: parts are never identified by colour alone.
 export function PartMark({ index, color }: { index: number; color: string }) {
   return <span class="part-mark" style={{ background: color, color: inkOn(color) }} aria-hidden="true">{index + 1}</span>;
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures in a scrolling grid of which only the visible ones are in the page. A listbox for
+// Images in a scrolling grid; only the visible ones are in the page. A listbox for
 // keyboards and screen readers: arrows move, Space selects, Enter opens.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { layGrid, scrollTo, stepItem, visibleItems } from "../model/grid";
 import type { Thumb } from "../source/source";
 import { Icon, type IconName } from "./icon";
-import { Picture } from "./picture";
+import { Thumbnail } from "./thumbnail";
 
 export interface TileInfo {
   thumb: Thumb | null;
   name: string;
-  text: string; // shown where there is no picture
+  text: string; // shown if there is no image
   marks: { icon: IconName; title: string }[];
 }
 
@@ -125,7 +125,7 @@ function Tile({ p, grid, item, count, isActive, pick }: TileProps) {
          class={`tile ${isActive ? "is-active" : ""}`} draggable={!!p.dragged}
          style={{ transform: `translate(${left}px, ${top}px)`, width: `${grid.tile}px`, height: `${grid.tile}px`, "--part": p.color }}
          onClick={(event) => pick(item, event)} onDblClick={() => p.onOpen(row)} onDragStart={onDragStart}>
-      <Picture thumb={info.thumb} alt="" side={grid.tile} text={info.text} />
+      <Thumbnail thumb={info.thumb} alt="" side={grid.tile} text={info.text} />
       {info.marks.length > 0 && <span class="tile-marks">{info.marks.map((m) => <Icon key={m.icon} name={m.icon} size={13} />)}</span>}
     </div>
   );

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture with its keypoints: each a dot in the colour of its word, or the groups of one phrase as
+// An image with its keypoints: each a dot in the colour of its word, or the groups of one phrase as
 // a common halo.
 import { partColor } from "../model/palette";
 import type { PictureWords } from "../model/types";

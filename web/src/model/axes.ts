@@ -44,7 +44,7 @@ function fillPlane(x: Float32Array, y: Float32Array): void {
   }
 }
 
-// The rows at places of their own: x to the right, y downwards, as in a picture.
+// The rows at their positions: x to the right, y downwards, as in an image.
 export function placedPoints(columns: Columns, labels: Int32Array): MapPoints {
   const points = empty(columns.rows.length);
   columns.rows.forEach((row, i) => {

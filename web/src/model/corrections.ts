@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person wants otherwise than the method: rows that belong to a part, pairs that belong
+// The user's corrections of a result: rows that belong to a part, pairs that belong
 // together or apart. Every value is immutable; History keeps the earlier ones for undo.
 import type { Constraints, Pair } from "./types";
 

@@ -3,8 +3,9 @@
 // of the declared fields; the server checks again.
 import type { Collection, Field, Method, RunRequest, Value } from "./types";
 import { isEmptySet } from "./rows";
+import { counted } from "./text";
 
-// Options the page sets elsewhere, or that mean nothing here.
+// Options that the page sets elsewhere, or that have no meaning here.
 const kElsewhere = new Set(["num_clusters", "rank_contexts"]);
 
 export function shownFields(method: Method, advanced: boolean): Field[] {
@@ -16,14 +17,14 @@ export function partsField(method: Method): Field | undefined {
   return method.fields.find((f) => f.name === "num_clusters");
 }
 
-// What is typed, as the field's own kind; a text that is no number stays a text.
+// What is typed, as the field's own kind; text that is not a number stays text.
 export function parseValue(field: Field, text: string): Value {
   if (field.kind !== "integer" && field.kind !== "real") return text;
   const value = Number(text.trim().replace(",", "."));
   return text.trim() === "" || !Number.isFinite(value) ? text : value;
 }
 
-// A sentence, or "" when the value is fine.
+// A sentence, or "" if the value is valid.
 export function problemOf(field: Field, value: Value): string {
   if (field.kind === "choice")
     return field.choices.includes(String(value)) ? "" : `must be one of ${field.choices.join(", ")}`;
@@ -54,7 +55,7 @@ export function changedOptions(method: Method, values: Record<string, Value>): R
 
 // Why the method cannot be used on this collection, or "".
 export function unmetNeed(method: Method, collection: Collection): string {
-  if (method.needs.includes("pictures") && collection.kind !== "pictures") return "needs a folder of pictures";
+  if (method.needs.includes("pictures") && collection.kind !== "pictures") return "needs an image folder";
   if (method.needs.includes("classes") && collection.classes.length === 0) return "needs classes";
   return "";
 }
@@ -65,15 +66,15 @@ export const takesEverything = (method: Method | undefined): boolean => !!method
 export function requestProblem(request: RunRequest, method: Method | undefined,
                                numRows: number, numContext: number): string {
   if (!method) return "Choose a method.";
-  if (isEmptySet(request.set) || numRows === 0) return "Choose what to split: a class, or a selection.";
+  if (isEmptySet(request.set) || numRows === 0) return "Choose the images to split: a class, or a selection.";
   if (method.takes_context && !request.rank_contexts && (isEmptySet(request.context) || numContext === 0))
-    return "Choose a context: what the set is seen against.";
+    return "Choose the images to compare with: the context.";
   for (const field of method.fields) {
     const value = request.options[field.name];
     const problem = value === undefined ? "" : problemOf(field, value);
     if (problem) return `${field.flag || field.name} ${problem}.`;
   }
   const parts = Number(request.options.num_clusters ?? partsField(method)?.default ?? 1);
-  if (numRows < parts) return `${numRows} rows cannot fill ${parts} parts.`;
+  if (numRows < parts) return `${counted(numRows, "row")} cannot fill ${counted(parts, "part")}.`;
   return "";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The permalink: everything a person would want to come back to, as the URL's hash.
+// The permalink: everything a user might want to return to, as the URL's hash.
 import type { Camera } from "./camera";
 import { kHome } from "./camera";
 import { kNoCorrections, type Corrections } from "./corrections";
@@ -39,7 +39,7 @@ export const kDefaultLink: LinkState = {
   showContext: true, tile: 72, selection: [], corrections: kNoCorrections,
 };
 
-// More than this many rows make links that mail programs cut; they are left out.
+// Longer lists of rows make links that mail programs truncate; they are omitted.
 export const kMaxLinkedRows = 4000;
 
 const escape = (text: string) => encodeURIComponent(text).replace(/%20/g, "+");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of pictures within a part.
+// The order of images within a part.
 
 export type Order = "sure" | "border" | "row";
 export const kOrders: { value: Order; title: string }[] = [
-  { value: "sure", title: "Surest first" },
-  { value: "border", title: "Border first" },
+  { value: "sure", title: "Most certain first" },
+  { value: "border", title: "Least certain first" },
   { value: "row", title: "As in the collection" },
 ];
 

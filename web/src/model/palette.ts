@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colours of the parts. The first eight are Okabe and Ito's set, whose members stay apart for all
 // common kinds of colour blindness (its yellow is darkened on light ground, its black replaced);
-// later ones come from Paul Tol's muted scheme. A part is never told by colour alone: each has its
+// later ones come from Paul Tol's muted scheme. A part is never identified by colour alone: each has its
 // number beside it.
 
 const kLight = [

@@ -34,15 +34,15 @@ function compact(inside: Uint8Array): Int32Array {
   return rows;
 }
 
-// A set of its own that is the rest of nothing is everything.
+// A set that is the rest of nothing is everything.
 export function describeSet(set: RowSet | undefined, isContext = false): string {
   if (!set || isEmptySet(set)) return "nothing";
   if (set.rest) return isContext ? "everything else" : "everything";
   if (set.classes?.length) return listed(set.classes);
-  return counted(set.rows!.length, "picked row");
+  return counted(set.rows!.length, "selected row");
 }
 
-// The name of a run that was given none.
+// The default name of a run.
 export function requestName(request: RunRequest): string {
   const set = describeSet(request.set);
   if (request.rank_contexts) return `Contexts of ${set}`;
@@ -52,7 +52,7 @@ export function requestName(request: RunRequest): string {
 export const runTitle = (run: { name: string; request: RunRequest }): string =>
   run.name || requestName(run.request);
 
-// Ascending rows as "0-3.7.10-12", numbers in base 36 and relative to what stands before.
+// Ascending rows as "0-3.7.10-12", numbers in base 36 and relative to the one before.
 export function packRows(rows: Iterable<number>): string {
   const sorted = [...new Set(rows)].sort((a, b) => a - b);
   const parts: string[] = [];
@@ -68,7 +68,7 @@ export function packRows(rows: Iterable<number>): string {
   return parts.join(".");
 }
 
-// The inverse; nonsense gives the rows before it. At most `most` rows.
+// The inverse; invalid text gives the rows before it. At most `most` rows.
 export function unpackRows(text: string, most = 100000): number[] {
   const rows: number[] = [];
   let last = 0;

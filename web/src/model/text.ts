@@ -9,7 +9,7 @@ export function counted(n: number, one: string, many = one + "s"): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
-// Four significant digits at most, no trailing zeros; "–" where there is none.
+// At most four significant digits, no trailing zeros; "–" if there is no number.
 export function number(value: number | null | undefined, digits = 4): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (value === 0) return "0";
@@ -19,7 +19,7 @@ export function number(value: number | null | undefined, digits = 4): string {
   return String(Number(value.toPrecision(digits)));
 }
 
-// Marks of one axis, with as many digits as tell them apart (at most nine).
+// Marks of one axis, with as many digits as needed to distinguish them (at most nine).
 export function ticks(values: number[], digits = 4): string[] {
   for (let more = digits; ; ++more) {
     const texts = values.map((v) => number(v, more));
@@ -59,7 +59,7 @@ export function label(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-// The last part of a path, and what stands before it.
+// The last segment of a path.
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

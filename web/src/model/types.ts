@@ -126,14 +126,14 @@ export interface Extras {
   pictures?: { row: number; words: number }[]; // those with words over them
 }
 
-// The keypoints of one picture: places in pixels of a picture of this size.
+// The keypoints of one image: positions in pixels of an image of this size.
 export interface PictureWords {
   width: number;
   height: number;
   places: number[]; // x, y, x, y, ...
   words: number[];
   phrases: number[];
-  picture?: string; // of a report: its own picture
+  picture?: string; // in a report: the image itself
 }
 
 export interface RunFile {

@@ -42,9 +42,9 @@ export class ReportSource implements Source {
     const rows = new Set<number>();
     for (const run of data.runs) this.rowsOf(run.id).forEach((row) => rows.add(row));
     this.note = [
-      total !== undefined && total > n ? `This report holds ${n} of ${total} rows, evenly thinned.` : "",
+      total !== undefined && total > n ? `This report has ${n} of ${total} rows, evenly sampled.` : "",
       data.collection.has_pictures && shown < rows.size
-        ? `It holds pictures of ${shown} of its ${rows.size} split rows; the others are shown by name.` : "",
+        ? `It has images of ${shown} of its ${rows.size} rows; the others are shown by name.` : "",
     ].filter(Boolean).join(" ");
   }
 
@@ -89,7 +89,7 @@ export class ReportSource implements Source {
 
   async pictureWords(_id: string, row: number): Promise<PictureWords> {
     const found = this.data.words?.[row];
-    if (!found) throw new SourceError("This report holds no words of this picture.", 404);
+    if (!found) throw new SourceError("This report has no words for this image.", 404);
     return found;
   }
 

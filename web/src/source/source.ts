@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the page gets everything from: the server of `milieu explore`, or the data inside a
+// Where the page gets its data from: the server of `milieu explore`, or the data inside a
 // report.html. What a source cannot do is hidden by the page.
 import type { Collection, Columns, Comparison, Method, PictureWords, Progress, RunBrief, RunDetail,
               RunRequest } from "../model/types";
@@ -7,11 +7,11 @@ import type { Collection, Columns, Comparison, Method, PictureWords, Progress, R
 export interface Abilities {
   run: boolean; // start, cancel and remove runs, correct
   rename: boolean;
-  folders: boolean; // write pictures into folders
-  report: boolean; // give out report.html
+  folders: boolean; // write images into folders
+  report: boolean; // export report.html
 }
 
-// A picture of its own, or a cell of a contact sheet.
+// An image, or a cell of a contact sheet.
 export type Thumb =
   | { url: string }
   | { sheet: string; x: number; y: number; side: number; width: number; height: number };
@@ -23,12 +23,12 @@ export interface RunChange { name?: string; part_names?: string[] }
 export interface RunListener {
   progress(progress: Progress): void;
   end(run: RunBrief): void;
-  lost(): void; // the connection broke; it is being tried again
+  lost(): void; // the connection was lost; reconnecting
 }
 
 export interface Source {
   readonly can: Abilities;
-  readonly note: string; // said once at the top of the page; "" for nothing
+  readonly note: string; // shown once at the top of the page; "" for nothing
   collection(): Promise<Collection>;
   classes(): Promise<Int32Array>;
   map(): Promise<Float32Array>; // 2n

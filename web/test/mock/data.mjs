@@ -61,7 +61,7 @@ export function split(collection, rows, contextName, K, constraints) {
 }
 
 export const kMethods = [
-  { name: "dcp", title: "Discriminative context partitioning", summary: "Splits a set so that each part alone is told apart from the context.",
+  { name: "dcp", title: "Discriminative context partitioning", summary: "Splits a set so that each part alone is separated from the context.",
     takes_context: true, takes_constraints: true, needs: [], fields: [
       field("num_clusters", "integer", 2, { min: 1, help: "how many parts" }),
       field("loss", "choice", "squared-hinge", { choices: ["hinge", "squared-hinge", "huber"], help: "how a sample inside the margin is charged" }),

@@ -39,7 +39,7 @@ export class MockRuns {
     const rows = this.rowsOf(request.set);
     if (rows.length === 0) return { status: 400, body: { error: "the set has no rows" } };
     const id = `r${++this.count}`;
-    const names = (set) => set?.rest ? "everything else" : set?.classes?.join(", ") ?? "picked rows";
+    const names = (set) => set?.rest ? "everything else" : set?.classes?.join(", ") ?? "selected rows";
     const name = request.name || (request.rank_contexts ? `contexts of ${names(request.set)}` : `${names(request.set)}${request.context ? ` against ${names(request.context)}` : ""}`);
     const brief = { id, name, method: request.method, state: "running", created: new Date().toISOString(), seconds: 0, n: rows.length, clusters: 0, objective: null, rank_contexts: !!request.rank_contexts, request };
     const run = { brief, rows, listeners: new Set(), iteration: 0, trace: [], cancelled: false };

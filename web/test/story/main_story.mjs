@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The story with the mouse: choose, run, look, lasso, correct, run again, compare, take away.
+// The story with the mouse: choose, run, look, lasso, correct, run again, compare, export.
 import assert from "node:assert/strict";
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -63,13 +63,13 @@ export async function mapStory(stage, page) {
   await page.locator("select[title='Colour by']").selectOption("part");
   await page.getByRole("button", { name: /^Hand/ }).click();
   await page.locator("[data-part='0'] .tile").first().click();
-  await page.getByRole("button", { name: /^Everything, or/ }).click(); // the selection
+  await page.getByRole("button", { name: /^Fit everything, or/ }).click(); // the selection
   await map.hover();
   await page.mouse.wheel(0, 400);
-  await until("pictures appear when zoomed in", async () => Number(await map.getAttribute("data-thumbs")) > 0);
+  await until("images appear when zoomed in", async () => Number(await map.getAttribute("data-thumbs")) > 0);
   await stage.shot(page, "05-zoomed");
   await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: /^Everything, or/ }).click();
+  await page.getByRole("button", { name: /^Fit everything, or/ }).click();
 }
 
 export async function correctStory(stage, page) {
@@ -79,14 +79,14 @@ export async function correctStory(stage, page) {
   const row = Number(await page.locator("[data-part='0'] .tile").first().getAttribute("data-row"));
   const before = await legend(page);
   await page.locator(`[data-part='0'] [data-row='${row}']`).dragTo(page.locator("[data-part='1'] .grid-box"));
-  await until("the picture has moved", async () => (await legend(page))[0][1] === before[0][1] - 1);
+  await until("the image has moved", async () => (await legend(page))[0][1] === before[0][1] - 1);
   await page.keyboard.press("Control+z");
   await until("undone", async () => (await legend(page))[0][1] === before[0][1]);
   await page.keyboard.press("Control+Shift+z");
   await until("done again", async () => (await legend(page))[0][1] === before[0][1] - 1);
   await page.locator("[data-part='0'] .tile").nth(1).click();
   await page.locator("[data-part='0'] .tile").nth(2).click({ modifiers: ["Control"] });
-  await page.getByRole("button", { name: "Belong together" }).click();
+  await page.getByRole("button", { name: "Must stay together" }).click();
   await page.locator("[data-part='0'] .tile").nth(3).click();
   await page.keyboard.press("p");
   await page.getByRole("button", { name: "3 corrections" }).click();
@@ -159,11 +159,11 @@ async function download(page, stage, testId) {
   return path;
 }
 
-export async function takeAwayStory(stage, page) {
+export async function exportStory(stage, page) {
   await page.locator("[data-part='0'] .tile").first().click();
-  await page.getByTestId("take").click();
-  await stage.check(page, "take away");
-  await stage.shot(page, "12-take-away");
+  await page.getByTestId("export").click();
+  await stage.check(page, "export");
+  await stage.shot(page, "12-export");
   const detail = await json(page, `/api/runs/${runId(page)}`);
   const csv = readFileSync(await download(page, stage, "labels.csv"), "utf8").trim().split("\n");
   assert.equal(csv.length, detail.n + 1, "one line a row and the header");
@@ -177,7 +177,7 @@ export async function takeAwayStory(stage, page) {
   const [part] = readdirSync(folder);
   const [picture] = readdirSync(join(folder, part));
   assert.ok(lstatSync(join(folder, part, picture)).isSymbolicLink(), "a link, not a copy");
-  assert.ok(statSync(join(folder, part, picture)).size > 54, "that leads to the picture");
+  assert.ok(statSync(join(folder, part, picture)).size > 54, "that leads to the image");
   const command = await page.getByRole("textbox", { name: "Command line" }).innerText();
   assert.match(command, /milieu dcp /);
   const link = await page.getByRole("textbox", { name: "Link to this view" }).innerText();

@@ -56,7 +56,7 @@ export async function keyboardStory(stage, address) {
   await page.locator("[data-part='1'] .part-numbers").waitFor();
   await boxByKeys(page);
   await page.keyboard.press("s");
-  await page.getByRole("dialog", { name: "Take away" }).waitFor();
+  await page.getByRole("dialog", { name: "Export" }).waitFor();
   await page.keyboard.press("Escape");
   stage.noProblems("keyboard");
   await page.context().close();

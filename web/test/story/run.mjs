@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as story from "./main_story.mjs";
 import { keyboardStory, plainCanvasStory, reportStory, windowsStory } from "./other_stories.mjs";
-import { writePictures } from "./pictures.mjs";
+import { writePictures } from "./images.mjs";
 import { findBrowser, Stage, startServer } from "./stage.mjs";
 import { tabsStory, vanishStory, wordsStory } from "./world_stories.mjs";
 
@@ -36,13 +36,13 @@ async function mainStory(stage, server) {
   await tell("names", () => story.nameStory(stage, page));
   await tell("compare", () => story.compareStory(stage, page, other));
   await tell("contexts", () => story.contextsStory(stage, page));
-  const taken = await tell("take away", () => story.takeAwayStory(stage, page));
-  assert.ok(taken.isThere && readdirSync(taken.folder).length === 2, `two folders of pictures in ${taken.folder}`);
-  checkCommand(taken);
-  await tell("link and reload", () => story.linkStory(stage, page, taken.link));
+  const exported = await tell("export", () => story.exportStory(stage, page));
+  assert.ok(exported.isThere && readdirSync(exported.folder).length === 2, `two folders of images in ${exported.folder}`);
+  checkCommand(exported);
+  await tell("link and reload", () => story.linkStory(stage, page, exported.link));
   await page.context().close();
-  await tell("report from a file", () => reportStory(stage, taken.report));
-  return taken.link;
+  await tell("report from a file", () => reportStory(stage, exported.report));
+  return exported.link;
 }
 
 // The command line that was shown gives the labels that were shown.

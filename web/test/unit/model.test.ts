@@ -36,7 +36,7 @@ describe("rows", () => {
 describe("order", () => {
   const labels = Int32Array.of(0, 1, 0, 0, -1, 1);
   const margins = Float32Array.of(1, 5, 3, 3, 9, 2);
-  it("puts the surest first, ties by position, and leaves out rows without a part", () => {
+  it("puts the most certain first, ties by position, and omits rows without a part", () => {
     const parts = positionsByPart(labels, margins, 2, "sure");
     expect(parts.map((p) => [...p])).toEqual([[2, 3, 0], [1, 5]]);
   });

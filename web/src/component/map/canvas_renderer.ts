@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points on a plain 2-D canvas, for browsers without WebGL. Slower, the same picture.
+// Points on a plain 2-D canvas, for browsers without WebGL. Slower, but looks the same.
 import { toScreen, unitPixels, type Camera, type Size } from "../../model/camera";
 import { pointStyle, type DrawnPoints, type Look, type PointRenderer } from "./renderer";
 

@@ -155,7 +155,7 @@ export class MapController {
     this.redraw();
   }
 
-  // After the page has been painted once: WebGL may take long to start, pictures need not wait.
+  // After the page has been painted once: WebGL may take long to start, images need not wait.
   private startSoon(): void {
     if (this.renderer || this.startTimer) return;
     this.startTimer = window.setTimeout(() => requestAnimationFrame(() => this.startRenderer()), 30);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies over the points: axes, thumbnails when zoomed in, the lasso or box being drawn, the
+// What is drawn over the points: axes, thumbnails when zoomed in, the lasso or box being drawn, the
 // cross-hair of keyboard selection, the ring round the point under the pointer.
 import { placeOf, type MapPoints } from "../../model/axes";
 import { toPlane, toScreen, type Camera, type Size } from "../../model/camera";
@@ -55,7 +55,7 @@ function drawZeroLines(context: CanvasRenderingContext2D, s: OverlayState): void
   context.setLineDash([]);
 }
 
-// Pictures of points that do not hide one another: the heaviest first, then the lowest index.
+// Thumbnails of points that do not hide one another: the heaviest first, then the lowest index.
 function drawThumbs(context: CanvasRenderingContext2D, s: OverlayState): number {
   if (s.camera.zoom < kFromZoom) return 0;
   const [x1, y2] = toPlane(s.camera, s.size, 0, 0);

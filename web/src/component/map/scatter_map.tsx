@@ -3,7 +3,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Camera } from "../../model/camera";
 import type { Thumb } from "../../source/source";
-import { Picture } from "../picture";
+import { Thumbnail } from "../thumbnail";
 import { MapController, type MapData, type SelectMode, type Tool } from "./map_controller";
 import { MapInput } from "./map_input";
 
@@ -12,7 +12,7 @@ export interface ScatterMapProps {
   camera: Camera;
   tool: Tool;
   label: string; // for screen readers
-  thumb: ((row: number) => Thumb | null) | null; // pictures when zoomed in
+  thumb: ((row: number) => Thumb | null) | null; // images when zoomed in
   describe(index: number): { title: string; detail: string; color: string };
   onCamera(camera: Camera): void;
   onSelect(indices: number[], mode: SelectMode): void;
@@ -69,7 +69,7 @@ function MapTip({ tip, data, describe, thumb }: ScatterMapProps & { tip: Tip }) 
   const style = { top: `${tip.y + 14}px`, [isLeft ? "left" : "right"]: isLeft ? `${tip.x + 14}px` : `calc(100% - ${tip.x - 10}px)` };
   return (
     <div class="map-tip" style={style}>
-      {picture && <Picture thumb={picture} alt="" side={72} />}
+      {picture && <Thumbnail thumb={picture} alt="" side={72} />}
       <div>
         <div class="map-tip-title">{title}</div>
         <div class="map-tip-detail"><span class="swatch" style={{ background: color }} />{detail}</div>

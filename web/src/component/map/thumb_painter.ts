@@ -12,11 +12,11 @@ export class ThumbPainter {
   private readonly waiting: string[] = [];
   private loading = 0;
 
-  // `thumbOf` names the picture of a row; `changed` is called when another one can be painted.
+  // `thumbOf` names the image of a row; `changed` is called when another one can be painted.
   constructor(private readonly thumbOf: (row: number) => Thumb | null,
               private readonly changed: () => void) {}
 
-  // False: there is no picture (yet).
+  // False: there is no image (yet).
   paint(context: CanvasRenderingContext2D, row: number, left: number, top: number, side: number): boolean {
     const thumb = this.thumbOf(row);
     if (!thumb) return false;

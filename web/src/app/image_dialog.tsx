@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One picture large: where it belongs, how surely, and the way to say otherwise.
+// One image, enlarged: its part, how certain that is, and controls to correct it.
 import { partColor } from "../model/palette";
 import { number } from "../model/text";
 import { Bars } from "../component/charts";
 import { useState } from "preact/hooks";
 import { IconButton, Segmented, Select } from "../component/controls";
 import { Dialog } from "../component/dialog";
-import { Picture } from "../component/picture";
+import { Thumbnail } from "../component/thumbnail";
 import type { WordsShow } from "../component/words_over";
 import { useApp, type App } from "./app_context";
-import { kWordsChoices, PictureUnderWords } from "./phrases_view";
+import { kWordsChoices, ImageUnderWords } from "./phrases_view";
 
 function neighbour({ scene }: App, row: number, by: number): number {
   const now = scene.scene.value!;
@@ -20,7 +20,7 @@ function neighbour({ scene }: App, row: number, by: number): number {
   return next === undefined ? row : now.columns.rows[next];
 }
 
-export function PictureDialog() {
+export function ImageDialog() {
   const app = useApp();
   const { store, names } = app;
   const [show, setShow] = useState<WordsShow>("phrases");
@@ -39,19 +39,19 @@ export function PictureDialog() {
   return (
     <Dialog title={names.of(row)} class="picture-dialog" onClose={() => { store.picture.value = -1; }} onKeyDown={onKeyDown}>
       <div class="picture-large">
-        <IconButton icon="left" title="Surer" keys="←" onClick={() => step(-1)} />
+        <IconButton icon="left" title="More certain" keys="←" onClick={() => step(-1)} />
         {hasWords && show !== "nothing"
-          ? <div style={{ width: `${side}px` }}><PictureUnderWords row={row} show={show} phrase={-1} /></div>
-          : <Picture key={row} thumb={store.collection.value!.has_pictures ? store.source.thumb(row, 512) : null} alt={names.of(row)} side={side} text={names.of(row)} />}
-        <IconButton icon="right" title="Less sure" keys="→" onClick={() => step(1)} />
+          ? <div style={{ width: `${side}px` }}><ImageUnderWords row={row} show={show} phrase={-1} /></div>
+          : <Thumbnail key={row} thumb={store.collection.value!.has_pictures ? store.source.thumb(row, 512) : null} alt={names.of(row)} side={side} text={names.of(row)} />}
+        <IconButton icon="right" title="Less certain" keys="→" onClick={() => step(1)} />
       </div>
-      {hasWords && <Segmented label="Shown over the picture" value={show} choices={kWordsChoices} onChange={(value) => setShow(value)} />}
-      <PictureFacts row={row} />
+      {hasWords && <Segmented label="Shown over the image" value={show} choices={kWordsChoices} onChange={(value) => setShow(value)} />}
+      <ImageFacts row={row} />
     </Dialog>
   );
 }
 
-function PictureFacts({ row }: { row: number }) {
+function ImageFacts({ row }: { row: number }) {
   const { store, scene, edits } = useApp();
   const now = scene.scene.value;
   if (!now) return null;
@@ -75,7 +75,7 @@ function PictureFacts({ row }: { row: number }) {
         <div class="picture-tools">
           <Select label="Belongs to" isLabelShown value={String(now.labels[position])} onChange={(value) => edits.move([row], Number(value))}
                   choices={parts.map((p) => ({ value: String(p.index), title: `${p.index + 1} ${p.name}` }))} />
-          <IconButton icon="pin" text={edits.now.memberships.has(row) ? "Set free" : "Pin"} title="Pin or set free" pressed={edits.now.memberships.has(row)} onClick={() => edits.pin([row])} />
+          <IconButton icon="pin" text={edits.now.memberships.has(row) ? "Unpin" : "Pin"} title="Pin or unpin" pressed={edits.now.memberships.has(row)} onClick={() => edits.pin([row])} />
         </div>}
     </div>
   );

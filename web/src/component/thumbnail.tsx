@@ -3,12 +3,12 @@
 import { useState } from "preact/hooks";
 import type { Thumb } from "../source/source";
 
-export function Picture(props: { thumb: Thumb | null; alt: string; side: number; text?: string }) {
+export function Thumbnail(props: { thumb: Thumb | null; alt: string; side: number; text?: string }) {
   const { thumb, alt, side, text } = props;
   const [broken, setBroken] = useState("");
   const size = { width: `${side}px`, height: `${side}px` };
   if (!thumb || ("url" in thumb && broken === thumb.url))
-    return <span class="picture picture-text" style={size} role="img" aria-label={alt || text || "no picture"}>{text ?? ""}</span>;
+    return <span class="picture picture-text" style={size} role="img" aria-label={alt || text || "no image"}>{text ?? ""}</span>;
   if ("url" in thumb)
     return <img class="picture" style={size} src={thumb.url} alt={alt} draggable={false}
                 decoding="async" width={side} height={side} onError={() => setBroken(thumb.url)} />;
@@ -18,5 +18,5 @@ export function Picture(props: { thumb: Thumb | null; alt: string; side: number;
     backgroundPosition: `${-thumb.x * factor}px ${-thumb.y * factor}px`,
     backgroundSize: `${thumb.width * factor}px ${thumb.height * factor}px`,
   };
-  return <span class="picture" style={sheet} role="img" aria-label={alt || "picture"} />;
+  return <span class="picture" style={sheet} role="img" aria-label={alt || "image"} />;
 }

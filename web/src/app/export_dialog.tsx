@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Take away: labels, folders, report, command line, link.
+// Export: labels, folders, report, command line, link.
 import { useState } from "preact/hooks";
 import { counted } from "../model/text";
 import { messageOf, type Download } from "../source/source";
@@ -9,13 +9,13 @@ import { Icon } from "../component/icon";
 import { useApp } from "./app_context";
 import { permalink } from "./link_sync";
 
-export function TakeAway() {
+export function ExportDialog() {
   const app = useApp();
   const { store } = app;
   const detail = store.opened.value?.detail;
   if (!detail) return null;
   return (
-    <Dialog title="Take away" onClose={() => { store.dialog.value = ""; }}>
+    <Dialog title="Export" onClose={() => { store.dialog.value = ""; }}>
       <section class="block">
         <h3>Files</h3>
         <div class="button-row">
@@ -27,12 +27,12 @@ export function TakeAway() {
       {store.source.can.folders && store.collection.value?.kind === "pictures" && <Folders />}
       <section class="block">
         <h3>Command line</h3>
-        <p class="hint">Gives the same result again.</p>
+        <p class="hint">Reproduces this result.</p>
         <CopyLine text={detail.command} label="Command line" />
       </section>
       <section class="block">
         <h3>Link</h3>
-        <p class="hint">Everything as you see it: run, view, selection, zoom, corrections.</p>
+        <p class="hint">This view: run, selection, zoom and corrections.</p>
         <CopyLine text={permalink(app)} label="Link to this view" />
       </section>
     </Dialog>
@@ -63,14 +63,14 @@ function Folders() {
     setAnswer({ text: "Writing …" });
     try {
       const { path, count } = await store.source.toFolders(store.runId.value, how);
-      setAnswer({ text: `${counted(count, "picture")} ${how === "copy" ? "copied" : "linked"} into`, path });
+      setAnswer({ text: `${counted(count, "image")} ${how === "copy" ? "copied" : "linked"} into`, path });
     } catch (error) {
       setAnswer({ text: messageOf(error), isError: true });
     }
   };
   return (
     <section class="block">
-      <h3>Pictures in folders, one a part</h3>
+      <h3>Images in folders, one per part</h3>
       <div class="button-row">
         <button type="button" class="button" onClick={() => void write("copy")} data-testid="folders-copy"><Icon name="folder" size={16} />Copy</button>
         <button type="button" class="button" onClick={() => void write("link")} data-testid="folders-link"><Icon name="link" size={16} />Link</button>
