@@ -9,7 +9,7 @@
 #include <set>
 
 #include "milieu/store/model_file.h"
-#include "milieu/store/predictors.h"
+#include "milieu/run/predictor.h"
 #include "models.h"
 
 namespace milieu {

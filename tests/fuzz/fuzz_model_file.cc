@@ -10,7 +10,7 @@
 
 #include "fuzz_target.h"
 #include "milieu/store/model_file.h"
-#include "milieu/store/predictors.h"
+#include "milieu/run/predictor.h"
 
 namespace milieu {
 namespace {

@@ -6,7 +6,8 @@
 
 #include <algorithm>
 
-#include "cac_pictures.h"
+#include "milieu/input/keypoints.h"
+#include "milieu/run/methods/cac.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/data/image_folder.h"
 #include "milieu/feature/decode/decode.h"

@@ -15,7 +15,7 @@
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/render/contact_sheet.h"
 #include "milieu/render/raster_draw.h"
-#include "picture_input.h"
+#include "milieu/input/cache_folder.h"
 #include "reproduce/dcp.h"
 
 namespace milieu::cli {

@@ -45,12 +45,13 @@ Options options_for(ScenePatches& patches, uint64_t seed, int num_restarts) {
 
 const PatchImages& ScenePatches::images() {
   if (!images_) {
-    LoadOptions load;
-    load.num_threads = run_.options().num_threads;
-    PatchOptions options;
-    options.step = setting_.step, options.num_components = setting_.num_components;
-    images_ = load_patch_images(run_.data_file(set_), {}, options, load, run_.options().seed,
-                                run_.monitor());
+    PatchRequest request;
+    request.path = run_.data_file(set_);
+    request.feature = "dense-sift:step=" + std::to_string(setting_.step);
+    request.options.num_components = setting_.num_components;
+    request.load.num_threads = run_.options().num_threads;
+    request.seed = run_.options().seed;
+    images_ = load_patch_images(request, run_.monitor());
   }
   return *images_;
 }

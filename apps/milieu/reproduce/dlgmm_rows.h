@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "milieu/dlgmm/dlgmm.h"
-#include "patch_images.h"
+#include "milieu/input/patch_images.h"
 #include "reproduce/reproduce.h"
 
 namespace milieu::cli {

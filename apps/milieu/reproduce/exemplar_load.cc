@@ -11,7 +11,7 @@
 #include "milieu/base/random.h"
 #include "milieu/feature/cache/extract.h"
 #include "milieu/feature/cache/feature_store.h"
-#include "picture_input.h"
+#include "milieu/input/cache_folder.h"
 
 namespace milieu::cli {
 

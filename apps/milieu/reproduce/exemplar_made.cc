@@ -12,7 +12,7 @@
 #include "milieu/base/random.h"
 #include "milieu/exemplar/learn/learn.h"
 #include "milieu/metrics/metrics.h"
-#include "milieu/render/learn_report.h"
+#include "milieu/report/learn_report.h"
 #include "milieu/render/page.h"
 #include "milieu/render/svg.h"
 #include "reproduce/exemplar.h"

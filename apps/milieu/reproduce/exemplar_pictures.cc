@@ -15,7 +15,7 @@
 #include "milieu/feature/decode/decode.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/render/contact_sheet.h"
-#include "milieu/render/learn_report.h"
+#include "milieu/report/learn_report.h"
 #include "milieu/render/page.h"
 #include "milieu/render/png.h"
 #include "reproduce/exemplar.h"

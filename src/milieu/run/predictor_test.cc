@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/store/predictors.h"
+#include "milieu/run/predictor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "milieu/classic/meanshift/mean_shift.h"
 #include "milieu/exemplar/search/exemplar.h"
 #include "milieu/exemplar/search/kmedoids.h"
-#include "milieu/store/predictors_internal.h"
+#include "milieu/run/predictor_internal.h"
 
 namespace milieu {
 namespace {

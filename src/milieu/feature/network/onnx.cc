@@ -14,7 +14,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
-#include "milieu/feature/cache/hash_internal.h"
+#include "milieu/base/hash.h"
 #include "milieu/feature/decode/decode.h"
 #include "milieu/feature/opencv_internal.h"
 
