@@ -12,10 +12,10 @@
 #include "milieu/base/random.h"
 #include "milieu/classic/counts/bags.h"
 #include "milieu/classic/counts/jsom.h"
-#include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/classic/counts/multinomials.h"
-#include "milieu/classic/ncut/ncut.h"
 #include "milieu/classic/counts/topics.h"
+#include "milieu/classic/kmeans/kmeans.h"
+#include "milieu/classic/ncut/ncut.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/store/model_file.h"
 
@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kCodebookPatches = 200000;
 constexpr int kOwnRestarts = 5;
-// Labels hardly move after the first passes; with so many words that fits take long, few are made.
+// Labels hardly move after the first passes; with many words fits take long, so few passes are
+// made.
 constexpr int kManyWords = 300, kFewPasses = 20;
 
 // Numbers that a baseline takes from the run.
