@@ -4,7 +4,7 @@
 All contenders get the same distances and the same penalty; one function computes the energy of
 whatever exemplars they return. pam gets the number of exemplars that ours found, since it needs one.
 AP has 1000 iterations and counts as converged when scikit-learn says so. Every contender runs in a
-process of its own, in turns; wall and processor seconds leave out reading the file. --large adds
+separate process, alternating; wall and CPU seconds exclude reading the file. --large adds
 n = 100,000 and 1,000,000 in the plane. With --json the cells of earlier runs in that file are kept,
 so that the table can be measured in pieces; --table only prints it.
 """
@@ -70,7 +70,7 @@ def energy(distances, exemplars, penalty):
 
 
 def run_sklearn(path, n, penalty):
-    """In a process of its own: prints what the others print."""
+    """In a separate process: prints what the others print."""
     import time
     import warnings
     from sklearn.cluster import AffinityPropagation

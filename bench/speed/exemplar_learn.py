@@ -156,7 +156,7 @@ def main():
     print(f"objective after {MANY} rounds: {rows[0]['objective']:.5g}, numpy "
           f"{rows[0]['numpy_objective']:.5g} (first round {rows[0]['first']:.6g}, "
           f"{rows[0]['numpy_first']:.6g} without the price of the weights)")
-    print(f"estimate: 8 bytes a pair of a set, and {idle:.0f} MB of the program itself")
+    print(f"estimate: 8 bytes per pair of a set, and {idle:.0f} MB of the program itself")
     common.write_json(arguments.json, rows=rows)
     return 0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""milieu features on a folder of thousands of pictures: a first run, a second one on the unchanged
+"""milieu features on a folder of thousands of images: a first run, a second one on the unchanged
 folder, one after a kill, and the peak memory for several numbers of pictures.
 
     bench/speed/features_cache.py [--data DIR] [--feature LIST] [--json FILE]

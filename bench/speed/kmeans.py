@@ -8,7 +8,7 @@ core type that suits the CPU. One function computes the objective of the centres
 Memory is the peak of our whole process above that of `milieu --version`, beside the size of the input.
 
 Kinds of data (200,000 x 128, non-negative): `sift` has correlated, sparse whole numbers of length about
-512; the others are round clusters cut at 0, few or many of them, close or apart.
+512; the others are round clusters cut at 0, few or many of them, close together or far apart.
 """
 import argparse
 import json

@@ -9,7 +9,7 @@ import urllib.parse
 
 import numpy as np
 
-from pictures import make_folder
+from images import make_folder
 from support import CliTest, environment
 
 JSON = {"Content-Type": "application/json"}

@@ -36,7 +36,7 @@ class MethodCases:
     extra_input = {}     # what its arguments add to the recorded input
 
     def points(self):
-        """Three groups that every method tells apart, and their classes."""
+        """Three groups that every method separates, and their classes."""
         return blobs()
 
     def slow_points(self):
@@ -85,7 +85,7 @@ class MethodCases:
         self.assertEqual(metrics["accuracy"], 1)
         self.assertEqual(self.fit("--json", "--labels", "y.npy").json()["metrics"], metrics)
 
-    def test_truth_wins_over_labels(self):
+    def test_truth_overrides_labels(self):
         self.save("one.npy", np.zeros(len(self.classes), dtype=int))
         metrics = self.fit("--json", "--labels", "y.npy", "--truth", "one.npy").json()["metrics"]
         self.assertEqual(metrics["num_classes"], 1)

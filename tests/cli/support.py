@@ -50,7 +50,7 @@ def blobs(num_per_class=40, num_classes=3, dims=4, seed=0):
 
 
 class CliTest(unittest.TestCase):
-    """Every test runs in a folder of its own, so that paths in messages are short."""
+    """Every test runs in its own folder, so that paths in messages are short."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="milieu-cli-")

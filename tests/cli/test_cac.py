@@ -227,7 +227,7 @@ class CacTest(CliTest):
                          "lambda is -2, must be at least 0 or auto")
         self.assertIn("num_words is 301", fail(2, "cac", "X.npy", "--words", "301"))
 
-    def test_a_run_with_context_stops_when_told(self):
+    def test_a_run_with_context_stops_at_the_time_limit_and_on_ctrl_c(self):
         random = np.random.RandomState(0)
         self.save("slow.npy", random.rand(20000, 16).astype(np.float32))
         self.save("places.npy", random.rand(20000, 2).astype(np.float32))
@@ -245,7 +245,7 @@ class CacTest(CliTest):
         self.assertEqual(process.returncode, 130, err)
         self.assertEqual(json.loads(out)["termination"], "Cancelled")
 
-    def test_pictures_give_keypoints_and_overlays(self):
+    def test_images_give_keypoints_and_overlays(self):
         random = np.random.RandomState(3)
         (self.folder / "pictures").mkdir()
         for name in ("a", "b"):

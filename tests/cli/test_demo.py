@@ -90,7 +90,7 @@ class DemoTest(CliTest):
         self.assertEqual(rings["ncut"]["accuracy"], 1)
         self.assertLess(rings["kmeans"]["accuracy"], 0.9)
 
-    def test_context_tells_the_bars_apart(self):
+    def test_context_separates_the_bars(self):
         ell = {run["method"]: run for run in self.summary["runs"] if run["data"] == "ell"}
         self.assertGreater(ell["dcp"]["accuracy"], 0.88)  # the overlap costs 8.3 % on average
         self.assertGreater(ell["dcp"]["accuracy"], ell["kmeans"]["accuracy"])
@@ -142,12 +142,12 @@ class DemoTest(CliTest):
 
     def test_json_is_the_summary_and_nothing_else(self):
         self.copy_demo()
-        told = self.succeed("demo", "--json", "--threads", "1")
-        self.assertEqual(told.err, "")
-        for run in (*told.json()["runs"], *self.summary["runs"]):
+        printed = self.succeed("demo", "--json", "--threads", "1")
+        self.assertEqual(printed.err, "")
+        for run in (*printed.json()["runs"], *self.summary["runs"]):
             del run["seconds"]
-        self.assertEqual(told.json()["seed"], 1)
-        self.assertEqual([r["accuracy"] for r in told.json()["runs"]],
+        self.assertEqual(printed.json()["seed"], 1)
+        self.assertEqual([r["accuracy"] for r in printed.json()["runs"]],
                          [r["accuracy"] for r in self.summary["runs"]])
 
     def test_earlier_demo_is_replaced_whole(self):

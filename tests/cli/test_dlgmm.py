@@ -11,7 +11,7 @@ import unittest
 
 import numpy as np
 
-from pictures import make_folder
+from images import make_folder
 from support import METRIC_KEYS, SUMMARY_KEYS, CliTest, environment
 
 
@@ -169,7 +169,7 @@ class DlgmmTest(EndlessTest):
         self.assertEqual(summary["clusters_tried"][best], 3)
         summary = self.succeed("dlgmm", *arguments, "--clusters", "3", "--gamma", "learn").json()
         self.assertEqual(summary["metrics"]["accuracy"], 1)
-        self.assertLess(summary["gamma"], 0.2)  # words are drawn apart from their neighbours
+        self.assertLess(summary["gamma"], 0.2)  # words are drawn independently of their neighbours
         summary = self.succeed("dlgmm", *arguments, "--clusters", "3", "--batch-images", "20",
                                "--max-iterations", "1").json()
         self.assertEqual(summary["metrics"]["accuracy"], 1)
@@ -267,7 +267,7 @@ class PicturesTest(EndlessTest):
     def run_milieu(self, *arguments, **more):
         return super().run_milieu(*arguments, **{"env": self.env, **more})
 
-    def test_new_pictures_are_described_as_in_training(self):
+    def test_new_images_are_described_as_in_training(self):
         self.assertEqual(np.load(self.folder / "run/projection.npy").shape, (17, 128))
         text = self.succeed("predict", "run", "photos", "--out", "again.csv", "--word-map",
                             "maps.png").out
@@ -291,7 +291,7 @@ class PicturesTest(EndlessTest):
                 file.write(bytes(400))
             self.assertIn(f"{source} has changed while it was in use", self.error_of(process))
 
-    def test_new_pictures_get_the_feature_of_training(self):
+    def test_new_images_get_the_feature_of_training(self):
         for i, flags in enumerate((["--feature", "dense-sift:root=true"], ["--max-side", "48"],
                                    ["--feature", "sparse-sift"])):
             run, features = f"run{i}", f"f{i}"
@@ -306,7 +306,7 @@ class PicturesTest(EndlessTest):
         self.assertIn("max_side is 48, but f0 was made with 1024",
                       self.fail_with(2, "predict", "run1", "f0"))
 
-    def test_flags_about_pictures_are_heard_or_refused(self):
+    def test_image_flags_are_used_or_refused(self):
         flags = ["photos", "--words", "8", "--clusters", "3", "--pca", "16"]
         for more in (["--max-side", "48"], ["--feature", "dense-sift:step=12"]):
             self.succeed("dlgmm", *flags, *more, "--out", "other", "--force")
@@ -316,21 +316,21 @@ class PicturesTest(EndlessTest):
                       self.fail_with(2, "dlgmm", *flags, "--feature", "gist"))
         self.assertIn("dlgmm learns its words", self.fail_with(2, "dlgmm", *flags, "--codebook", "run"))
 
-    def test_unreadable_pictures_are_told(self):
+    def test_unreadable_images_are_reported(self):
         (self.folder / "photos/red/bad.png").write_bytes(b"no picture")
         summary = self.succeed("dlgmm", "photos", "--words", "8", "--clusters", "3", "--json").json()
         self.assertIn("1 of 16 pictures could not be read", " ".join(summary["warnings"]))
 
-    def test_pictures_that_vanish_are_a_warning(self):
+    def test_images_that_vanish_give_a_warning(self):
         self.succeed("features", "photos", "--feature", "dense-sift", "--patches", "--out", "f")
         for path in (self.folder / "photos").rglob("*.png"):
-            if path.name != "000.png":  # the first one tells where the pictures are
+            if path.name != "000.png":  # the first one shows where the images are
                 path.unlink()
         summary = self.succeed("dlgmm", "f", "--words", "8", "--clusters", "3", "--out", "lost", "--json").json()
         self.assertIn("words and clusters could not be drawn", " ".join(summary["warnings"]))
         self.assertTrue((self.folder / "lost/labels.csv").exists())
 
-    def test_report_shows_the_pictures_of_the_clusters(self):
+    def test_report_shows_the_images_of_the_clusters(self):
         page = (self.folder / "run" / "report.html").read_text()
         data = json.loads(re.search(r'"thumbs":(\{.*?\})', page).group(1))
         self.assertEqual(len(data["rows_shown"]), len(list((self.folder / "photos").rglob("*.png"))))

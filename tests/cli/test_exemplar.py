@@ -14,7 +14,7 @@ class ExemplarTest(MethodCases, CliTest):
     arguments = ["--penalty", "20"]
     takes_k = False  # -k is a wish here, and 0 means none
     one_cluster = ["--penalty", "1"]
-    # rel-gap 0 goes on to the last step, and a million of them take minutes on any machine: the gap
+    # rel-gap 0 runs to the last step, and a million of them take minutes on any machine: the gap
     # of these data does not close.
     slow_arguments = ["--penalty", "2", "--rel-gap", "0", "--max-iterations", "1000000"]
 
@@ -27,7 +27,7 @@ class ExemplarTest(MethodCases, CliTest):
         self.assertLessEqual(summary["lower_bound"], summary["energy"])
         self.assertEqual(len(summary["exemplars"]), 3)
 
-    def test_wished_number_is_met(self):
+    def test_target_number_is_met(self):
         self.assertEqual(self.succeed("exemplar", "X.npy", "-k", "3", "--json").json()["clusters"],
                          3)
 

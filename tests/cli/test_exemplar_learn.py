@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""milieu exemplar learn, and milieu exemplar --model: points, views, matrices, pictures."""
+"""milieu exemplar learn, and milieu exemplar --model: points, views, matrices, images."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import unittest
 
 import numpy as np
 
-import pictures
+import images
 from support import CliTest, environment
 
 
@@ -136,9 +136,9 @@ class ExemplarLearnTest(CliTest):
         self.assertIn("1 matrices given, the distance was learned on 2",
                       self.fail_with(2, "exemplar", "new_d0.npy", "--model", "files"))
 
-    def test_pictures_bring_their_features_and_words(self):
-        pictures.make_folder(self.folder / "old", per_class=6)
-        pictures.make_folder(self.folder / "older", per_class=4)
+    def test_models_of_images_keep_features_and_words(self):
+        images.make_folder(self.folder / "old", per_class=6)
+        images.make_folder(self.folder / "older", per_class=4)
         cache = environment(MILIEU_CACHE=str(self.folder / "cache"))
         features = ["--feature", "color,lbp,dense-sift:words=10"]
         done = self.run_milieu("exemplar", "learn", "old", "older", *features, "--out", "d",
@@ -148,7 +148,7 @@ class ExemplarLearnTest(CliTest):
         self.assertEqual(len(summary["features"]), 12)
         self.assertIn("dense-sift rbf", summary["features"])
         self.assertTrue((self.folder / "d/dense-sift.codebook.npy").exists())
-        pictures.make_folder(self.folder / "new", per_class=5)
+        images.make_folder(self.folder / "new", per_class=5)
         found = self.run_milieu("exemplar", "new", "--model", "d", "--json", env=cache).json()
         self.assertEqual((found["clusters"], found["metrics"]["accuracy"]), (3, 1))
         found = self.run_milieu("exemplar", "new", "--model", "d", "--classify", "--json",

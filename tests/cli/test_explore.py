@@ -66,7 +66,7 @@ class CollectionTest(ExplorerTest):
         explorer.expect_error(400, "GET", "/api/thumb/120")
         explorer.expect_error(400, "GET", "/api/thumb/-1")
 
-    def test_pictures_have_thumbnails_that_are_kept(self):
+    def test_images_have_cached_thumbnails(self):
         explorer = self.photos()
         collection = explorer.get("/api/collection").json()
         self.assertEqual((collection["kind"], collection["feature"]), ("pictures", "tiny"))
@@ -150,7 +150,7 @@ class RunTest(ExplorerTest):
                          sorted(detail["summary"]["curve_penalties"]))
         self.assertGreaterEqual(curve[0][1], curve[-1][1])  # a larger penalty, fewer exemplars
 
-    def test_parts_of_pictures_say_how_far_they_lie_from_the_rest(self):
+    def test_parts_of_images_say_how_far_they_are_from_the_rest(self):
         explorer = self.photos()
         one = explorer.get("/api/collection").json()["classes"][0]["name"]
         detail = explorer.run(method="kmeans", set={"classes": [one]}, options={"num_clusters": 2})
@@ -328,7 +328,7 @@ class TakeAwayTest(ExplorerTest):
         self.assertIn(b"margin", explorer.get(f"/api/runs/{run}/file/decisions.csv").body)
         explorer.expect_error(404, "GET", f"/api/runs/{run}/file/model.safetensors")
 
-    def test_pictures_by_part(self):
+    def test_export_of_images_by_part(self):
         explorer = self.photos()
         detail = explorer.run(method="kmeans", set={"classes": ["red", "stripes"]},
                               options={"num_clusters": 2})

@@ -42,7 +42,7 @@ class MethodTest(ExplorerTest):
                 pixels.resize((60, 48), Image.BICUBIC).save(self.folder / "textures" / name / f"{i}.png")
         return Explorer(self, "textures", "--feature", "tiny")
 
-    def test_words_over_pictures(self):
+    def test_words_over_images(self):
         explorer = self.textures()
         classes = [one["name"] for one in explorer.get("/api/collection").json()["classes"]]
         detail = explorer.run(method="cac", set={"classes": classes[:2]},
@@ -76,7 +76,7 @@ class MethodTest(ExplorerTest):
         report = explorer.get(f"/api/runs/{run}/export/report.html").body.decode()
         self.assertIn('"words":{', report)
 
-    def test_broken_pictures_are_left_out_and_rows_keep_their_numbers(self):
+    def test_damaged_images_are_skipped_and_rows_keep_their_numbers(self):
         (self.folder / "textures" / "cloth").mkdir(parents=True)
         (self.folder / "textures" / "cloth" / "0.jpg").write_text("no picture")
         explorer = self.textures()

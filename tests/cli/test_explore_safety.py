@@ -215,7 +215,7 @@ class BrokenRequestTest(ExplorerTest):
                                                            "Content-Encoding": "gzip"})
         self.assertEqual(answer.status, 415)
 
-    def test_a_huge_picture_is_refused_by_its_header(self):
+    def test_a_huge_image_is_refused_by_its_header(self):
         explorer = self.photos()
         bomb = (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + (60000).to_bytes(4, "big") * 2 +
                 b"\x08\x02\x00\x00\x00")

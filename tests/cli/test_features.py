@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""milieu features, and pictures as INPUT of other commands: rows and files, resuming, changes, bad
+"""milieu features, and images as INPUT of other commands: rows and files, resuming, changes, bad
 pictures."""
 
 import base64
@@ -19,7 +19,7 @@ import numpy as np
 from PIL import Image
 
 from networks import onnx_model
-from pictures import CLASSES, make_folder, make_pixels
+from images import CLASSES, make_folder, make_pixels
 from support import CliTest, environment
 
 
@@ -72,7 +72,7 @@ class FeaturesTest(CliTest):
         after = {p: p.stat().st_mtime_ns for p in (self.folder / "f").iterdir() if p.is_file()}
         self.assertEqual(before, after)
 
-    def test_changed_new_and_removed_pictures_are_noticed(self):
+    def test_changed_new_and_removed_images_are_detected(self):
         self.features("tiny,color")
         first = self.load("tiny")
         Image.fromarray(make_pixels("red", 99)).save(self.folder / "photos" / self.paths[3])
@@ -88,7 +88,7 @@ class FeaturesTest(CliTest):
             np.testing.assert_array_equal(self.load(name), self.load(name, out="fresh"))
         self.assertEqual(self.rows(), self.rows("fresh"))
 
-    def test_touched_picture_is_read_but_not_computed(self):
+    def test_touched_image_is_read_but_not_recomputed(self):
         self.features("tiny")
         os.utime(self.folder / "photos" / self.paths[2], (1, 1))
         self.assertEqual(self.computed("tiny"), 0)
@@ -121,7 +121,7 @@ class FeaturesTest(CliTest):
         np.testing.assert_array_equal(self.load("dense-sift"), self.load("dense-sift", "fresh"))
         self.assertEqual([p.name for p in (self.folder / "f/.milieu").glob("*.journal")], [])
 
-    def test_interrupt_keeps_finished_pictures(self):
+    def test_interrupt_keeps_finished_images(self):
         make_folder(self.folder / "large", per_class=8, size=1500, ending="jpg")
         self.save("c.npy", np.random.RandomState(0).rand(7, 128).astype(np.float32))
         process = self.start("features", "large", "--feature", "dense-sift:step=2:codebook=c.npy",
@@ -138,7 +138,7 @@ class FeaturesTest(CliTest):
             self.assertGreater(journal.read_bytes().count(b" .\n"), 1)
             self.assertIn("is not complete", self.fail_with(1, "kmeans", "f", "-k", "2"))
 
-    def test_torn_files_of_a_crash_are_mended(self):
+    def test_incomplete_files_of_a_crash_are_repaired(self):
         self.features("tiny", out="whole")
         self.features("tiny")
         (self.folder / "f/features.json").unlink()  # as if killed before the end
@@ -148,7 +148,7 @@ class FeaturesTest(CliTest):
         self.features("tiny")
         np.testing.assert_array_equal(self.load("tiny"), self.load("tiny", "whole"))
 
-    def test_unreadable_pictures_are_named_and_skipped(self):
+    def test_unreadable_images_are_named_and_skipped(self):
         photos = self.folder / "photos"
         Image.fromarray(make_pixels("red", 1, 300)).save(photos / "red/cut.jpg")
         whole = (photos / "red/cut.jpg").read_bytes()
@@ -175,7 +175,7 @@ class FeaturesTest(CliTest):
         self.assertRegex(self.fail_with(1, "features", "photos", "--feature", "tiny", "--out", "f",
                                         "--strict"), "strict")
 
-    def test_folder_without_a_readable_picture_fails(self):
+    def test_folder_without_a_readable_image_fails(self):
         (self.folder / "bad").mkdir()
         self.write("bad/a.png", "no picture")
         self.assertIn("no image in bad could be read",
@@ -184,7 +184,7 @@ class FeaturesTest(CliTest):
         self.assertIn("none has no images",
                       self.fail_with(1, "features", "none", "--feature", "tiny", "--out", "f"))
 
-    def test_odd_pictures_have_rows(self):
+    def test_unusual_images_have_rows(self):
         odd = self.folder / "odd"
         odd.mkdir()
         Image.new("L", (1, 1), 7).save(odd / "one.png")
@@ -209,7 +209,7 @@ class FeaturesTest(CliTest):
         self.features("tiny", source="links")
         self.assertEqual({row["class"] for row in self.rows()}, {"reds"})
 
-    def test_list_of_pictures(self):
+    def test_list_of_images(self):
         chosen = [self.paths[7], self.paths[1], self.paths[16]]
         self.write("photos/list.txt", "\n".join(chosen) + "\ngone.png\n")
         outcome = self.features("tiny", source="photos/list.txt")
@@ -406,7 +406,7 @@ class PictureInputTest(FeaturesTest):
             _, err = process.communicate(timeout=120)
             self.assertEqual((process.returncode, err), (0, ""))
 
-    def test_skipped_pictures_are_in_the_warnings(self):
+    def test_skipped_images_are_in_the_warnings(self):
         self.write("photos/red/bad.png", "no picture")
         outcome = self.succeed("kmeans", "photos", "--feature", "color", "-k", "3", "--json")
         self.assertIn("1 of 19 pictures could not be read", outcome.json()["warnings"][0])
@@ -424,7 +424,7 @@ class PictureInputTest(FeaturesTest):
             shares = self.succeed(command, "photos", "--feature", "dense-sift:words=8:norm=l1", "-k", "3", "--json")
             self.assertIn("norm=none", " ".join(shares.json()["warnings"]))
 
-    def test_new_pictures_are_predicted_as_in_training(self):
+    def test_new_images_are_predicted_as_in_training(self):
         self.succeed("kmeans", "photos", "--feature", "color", "-k", "3", "--out", "run")
         make_folder(self.folder / "new", per_class=2)
         out = self.succeed("predict", "run", "new", "--json").json()
@@ -461,7 +461,7 @@ class PictureInputTest(FeaturesTest):
         self.assertIn("does not tell what the model was trained on",
                       self.fail_with(2, "predict", "bare.safetensors", "photos"))
 
-    def test_report_shows_the_middle_of_long_pictures_and_leaves_out_unreadable_ones(self):
+    def test_report_shows_the_middle_of_long_images_and_skips_unreadable_ones(self):
         (self.folder / "long").mkdir()
         for name, shape in (("wide", (40, 120, 3)), ("tall", (120, 40, 3))):
             Image.fromarray(np.full(shape, 200, np.uint8)).save(self.folder / f"long/{name}.png")

@@ -19,7 +19,7 @@ class InfoTest(CliTest):
         self.assertEqual(facts["version"], version)
         self.assertEqual(int(facts["threads"]), len(os.sched_getaffinity(0)))
 
-    def test_files_are_told_by_their_content(self):
+    def test_files_are_recognised_by_their_content(self):
         points, classes = blobs()
         self.save("X.npy", points)
         self.save("y.npy", classes)

@@ -14,7 +14,7 @@ class NcutTest(MethodCases, CliTest):
     arguments = ["-k", "3"]
     slow_arguments = ["-k", "20", "--neighbors", "50"]
 
-    def test_two_rings_are_told_apart(self):
+    def test_two_rings_are_separated(self):
         angles = np.random.RandomState(0).uniform(0, 2 * np.pi, 300)
         classes = np.arange(300) % 2
         radius = np.where(classes == 0, 1.0, 3.0)

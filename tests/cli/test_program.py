@@ -15,7 +15,7 @@ import numpy as np
 
 from support import HERE, PROGRAM, CliTest, blobs, default_signals, environment
 
-# One help text a command; the program must list the same ones.
+# One help text per command; the program must list the same ones.
 GOLDEN = sorted(path.stem for path in (HERE / "golden").glob("*.txt") if path.stem != "overview")
 COMMANDS = [name for name in GOLDEN if "-" not in name]
 # `milieu icc classify` has its text in icc-classify.txt.

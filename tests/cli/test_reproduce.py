@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""milieu reproduce: the list, unknown names, absent data, runs that go on."""
+"""milieu reproduce: the list, unknown names, missing data, resumed runs."""
 
 import json
 import unittest
 
 import numpy as np
 
-from pictures import make_folder
+from images import make_folder
 from support import CliTest, environment
 
 

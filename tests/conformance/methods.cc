@@ -104,7 +104,7 @@ ConformanceMethod kmedoids() {
 }
 
 // A context for any samples: points half-way between samples that lie far apart. Separated clusters
-// are then the parts that it tells apart.
+// are then the parts that it separates.
 Matrix<float> context_between(FloatView points) {
   const int64_t n = points.rows(), d = std::max<int64_t>(1, points.cols());
   std::vector<std::pair<double, std::pair<int64_t, int64_t>>> pairs;

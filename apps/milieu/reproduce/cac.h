@@ -14,7 +14,7 @@ void reproduce_cac_simulation(ReproduceRun& run);  // Sec. 3.1
 void reproduce_cac_textons(ReproduceRun& run);     // Sec. 3.2
 void reproduce_cac_digits(ReproduceRun& run);      // Sec. 3.3
 
-// What the paper prints, as far as it does: k-means words, phrases by k-modes, raw distances,
+// The paper's settings, as far as it prints them: k-means words, phrases by k-modes, raw distances,
 // lambda at once.
 CacOptions published_cac_options(const ReproduceRun& run);
 

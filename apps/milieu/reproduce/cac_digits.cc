@@ -83,7 +83,7 @@ double ncut_error(const ReproduceRun& run, FloatView points, const Digits& digit
   return compute_metrics(fit_ncut({points}, options, run.monitor()).labels, digits.labels).error;
 }
 
-// Errors of the phrases for several seeds.
+// Phrase errors for several seeds.
 std::vector<double> cac_errors(const ReproduceRun& run, const Digits& digits, size_t num_views,
                                CacOptions options, int num_seeds) {
   CacInput input;
@@ -113,8 +113,8 @@ void reproduce_cac_digits(ReproduceRun& run) {
       "Digits by several features, error in %, [Yuan08, Table 2]",
       {"method", "paper", "here"},
       {},
-      {"Raw: the paper's setting, lowest J of 30 starts. Default: unit variance, lowest J of 10.",
-       "k-means: lowest inertia of 100 starts, of 300 for the three scaled.",
+      {"Raw: the paper's setting, lowest J of 30 restarts. Default: unit variance, lowest J of 10.",
+       "k-means: lowest inertia of 100 restarts, of 300 for the three scaled.",
        "Views as the only context: J is that of k-means on the scaled features side by side, and "
        "so",
        "is the error: context adds nothing there. What it adds are neighbours: the default also "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// [Yuan08, Sec. 3.1 and Fig. 3]: five overlapping classes whose positions tell them apart. The
-// paper prints no parameters of its data; these sets are a stand-in (data/spatial_words.h).
+// [Yuan08, Sec. 3.1 and Fig. 3]: five overlapping classes that positions separate. The
+// paper prints no parameters of its data; these sets are a substitute (data/spatial_words.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Row {
   CacOptions options;
 };
 
-// The word error after each half step of the last start.
+// The word error after each half step of the last restart.
 struct ErrorCurve : CacObserver {
   const std::vector<int>* truth = nullptr;
   std::vector<double> errors;
@@ -120,7 +120,7 @@ std::string curve_plot(const CacResult& result, const ErrorCurve& curve) {
   PlotSpec spec;
   spec.id = "curve";
   spec.title = "J and word error";
-  spec.description = "J as a share of its start, above, and the error of the words, below";
+  spec.description = "J as a share of its initial value (above) and the word error (below)";
   spec.x = fit_axis({.label = "half step", .whole_numbers = true}, steps, 0.02);
   spec.y.has_grid = true;
   Plot plot(spec);
@@ -148,8 +148,8 @@ void draw(const ReproduceRun& run, const std::vector<Row>& rows) {
     write_curve(run, result, curve);
     last_card = curve_plot(result, curve);
   }
-  open_card(page, CardWidth::Full, "J and word error, lambda 2000, one start",
-            "after each half step: J as a share of its start (above), error of the words (below)");
+  open_card(page, CardWidth::Full, "J and word error, lambda 2000, one restart",
+            "after each half step: J as a share of its initial value (above), word error (below)");
   page.raw(last_card);
   close_card(page);
   run.write("cac_simulation.html", render_page("cac simulation", std::move(page).finish()));
@@ -160,12 +160,13 @@ void draw(const ReproduceRun& run, const std::vector<Row>& rows) {
 void reproduce_cac_simulation(ReproduceRun& run) {
   const std::vector<Row> rows = rows_of(run);
   const int num_sets = run.num_runs(kOwnSets);
-  ResultTable table{"cac_simulation",
-                    "Simulation, error of words, [Yuan08, Sec. 3.1]",
-                    {"procedure", "paper", "words", "phrases", "sets"},
-                    {},
-                    {"The paper prints no parameters of its data: these sets are a stand-in.",
-                     "The paper's procedure: k-means, then k-modes, the lowest J of the starts."}};
+  ResultTable table{
+      "cac_simulation",
+      "Simulation, word error, [Yuan08, Sec. 3.1]",
+      {"procedure", "paper", "words", "phrases", "sets"},
+      {},
+      {"The paper prints no parameters of its data: these sets are a substitute.",
+       "The paper's procedure: k-means, then k-modes, the lowest J of the restarts."}};
   for (const Row& row : rows) {
     std::vector<double> words, phrases;
     for (int set = 1; set <= num_sets && !run.is_stopped(); ++set) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// [Yuan08, Sec. 3.2 and Fig. 2]: two textures side by side in one picture, found again as phrases
-// of SIFT words. The paper shows pictures and no figures; which half a keypoint lies in is the
+// [Yuan08, Sec. 3.2 and Fig. 2]: two textures side by side in one image, found as phrases
+// of SIFT words. The paper shows pictures and no numbers; which half a keypoint lies in is the
 // truth.
 #include <fmt/format.h>
 
@@ -18,14 +18,14 @@ namespace milieu::cli {
 
 namespace {
 
-constexpr int kSide = 400;       // pictures are brought to this height
-constexpr double kSolved = 0.2;  // a pair counts when some method is below this error
+constexpr int kSide = 400;       // images are scaled to this height
+constexpr double kSolved = 0.2;  // a pair counts if some method is below this error
 constexpr const char* kPairs[][2] = {
     {"brick", "honeycomb"},       {"knit", "lace"},   {"mesh", "scales"}, {"studs", "woven"},
     {"chequered_cloth", "brick"}, {"waffle", "mesh"}, {"lace", "scales"}, {"honeycomb", "woven"},
     {"floral_cloth", "knit"}};
 
-// The first picture of a kind.
+// The first image of a kind.
 Image load_kind(const ReproduceRun& run, const std::string& kind) {
   const std::string folder = run.data_file("near_regular/" + kind);
   const Image image = load_image(folder + "/" + list_image_folder(folder).paths[0]);

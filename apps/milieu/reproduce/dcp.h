@@ -38,7 +38,7 @@ Mixture mix_digits(const Digits& digits, int first, int second, bool is_unbalanc
 std::vector<int64_t> rows_of_digit(const Digits& digits, int digit);
 Matrix<float> gather_rows(FloatView points, const std::vector<int64_t>& rows);
 
-// Two digits and the errors of the methods that tell them apart, one a run.
+// Two digits and the errors of the methods that separate them, one per run.
 struct DigitPair {
   int first, second;
   std::vector<double> kmeans, spectral, average, best;  // average, best: over dcp's contexts

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // [Lampert08, Figure 6]: the brains of Caltech, split against every other class, by histograms of
 // 1000 words of SIFT. The paper shows two contexts of Caltech-256 that were chosen by eye, and says
-// that most others only find outliers. Here each context is tried as it is, then with parts of at
-// least a quarter; these are ranked without labels, and the first ones shown with those that stand
-// in for the paper's.
+// that most others only find outliers. Here each context is tried without limits, then with parts
+// of at least a quarter; these are ranked without labels, and the first ones are shown beside those
+// that replace the paper's.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "milieu/base/error.h"
 #include "milieu/dcp/dcp_rank.h"
-#include "milieu/feature/decode/decode.h"
 #include "milieu/feature/cache/extract.h"
 #include "milieu/feature/cache/feature_store.h"
+#include "milieu/feature/decode/decode.h"
 #include "milieu/render/contact_sheet.h"
 #include "milieu/render/raster_draw.h"
 #include "milieu/input/cache_folder.h"
@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kFeature = "sparse-sift:words=1000";
 constexpr const char* kSplitClass = "brain";
-// For the paper's breadmaker and desk-globe, which Caltech-101 does not have.
+// Replace the paper's breadmaker and desk-globe, which Caltech-101 does not have.
 constexpr std::string_view kStandIns[] = {"camera", "soccer_ball"};
 constexpr const char* kSizes = "25%-";  // of the splits that are ranked and shown
 constexpr int kShown = 3;               // best contexts whose parts are drawn
@@ -46,7 +46,7 @@ std::vector<int64_t> rows_of_class(const FeatureFolder& folder, const std::strin
   return rows;
 }
 
-// Features are kept in the cache; a stopped run goes on there.
+// Features are kept in the cache; an interrupted run resumes from there.
 Pictures load_pictures(const ReproduceRun& run) {
   ExtractOptions options;
   options.num_threads = run.options().num_threads;
@@ -80,7 +80,7 @@ Contexts gather_contexts(const Pictures& pictures) {
   return contexts;
 }
 
-// One part as pictures, those of the largest margin first.
+// One part as images, largest margin first.
 RasterImage draw_part(const Pictures& pictures, const DcpResult& split, int part) {
   std::vector<int64_t> rows;
   for (size_t i = 0; i < split.labels.size(); ++i)
@@ -115,7 +115,7 @@ std::string draw_split(const Pictures& pictures, const std::string& context,
   for (int part = 0; part < 2; ++part) {
     const RasterImage& sheet = sheets[part];
     draw_text(image, 4, top + 8,
-              fmt::format("brain against {}: part {}, {} pictures, surest first", context, part,
+              fmt::format("brain against {}: part {}, {} images, most certain first", context, part,
                           split.summary.sizes[part]),
               {0, 0, 0}, 1);
     top += kHeading;
@@ -149,7 +149,7 @@ void write_splits(const Pictures& pictures, const Contexts& contexts, const DcpR
   }
 }
 
-// Sizes and gain without a limit of the sizes.
+// Sizes and gain without limits on the sizes.
 std::vector<double> split_freely(const Matrix<float>& samples, const DcpContext& context,
                                  DcpOptions options, const ReproduceRun& run) {
   options.sizes.clear();
@@ -199,8 +199,8 @@ void reproduce_dcp_caltech(ReproduceRun& run) {
       {"context", "parts", "gain", "parts of a quarter", "gain", "consensus", "stability"},
       {},
       {"Ranked by the consensus of the splits with parts of at least a quarter.",
-       "The paper shows breadmaker and desk-globe of Caltech-256; camera and soccer_ball stand in "
-       "for them. Pictures: dcp_brain_CONTEXT.png."}};
+       "The paper shows breadmaker and desk-globe of Caltech-256; camera and soccer_ball replace "
+       "them. Pictures: dcp_brain_CONTEXT.png."}};
   for (const DcpRankedContext& one : ranking.contexts) {
     const auto context =
         std::find_if(contexts.views.begin(), contexts.views.end(),

@@ -57,7 +57,7 @@ double spectral_error(const Mixture& mixture, uint64_t seed, const ReproduceRun&
   return balanced_error(fit_ncut({mixture.points}, options, run.monitor()).labels, mixture.truth);
 }
 
-// Errors of one column, one a run: by context, their average, the baselines.
+// Errors of one column, one per run: by context, their average, the baselines.
 struct ColumnErrors {
   std::vector<std::vector<double>> by_context = std::vector<std::vector<double>>(10);
   std::vector<double> averages, kmeans, spectral;
@@ -138,7 +138,7 @@ void reproduce_dcp_digits(ReproduceRun& run) {
       {"context", kColumns[0].name, kColumns[1].name, kColumns[2].name, kColumns[3].name},
       {},
       {fmt::format("{} runs; k-means in 100 runs: milieu reproduce dcp kmeans.", run.num_runs(2)),
-       "The paper's rows are not reached, here or by the reference: the digit split is "
+       "The paper's rows are not reproduced, neither here nor by the reference: the digit split is "
        "not the minimum of the objective."}};
   std::vector<ColumnErrors> columns;
   for (const Column& column : kColumns) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture of [Lampert08, Figure 5]: six grey matrices, a row for each mixture, black for no
+// The picture of [Lampert08, Figure 5]: six grey matrices, one row per mixture, black for no
 // error and white for one half.
 #include <algorithm>
 #include <cmath>

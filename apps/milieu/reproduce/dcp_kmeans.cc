@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The K-means row of [Lampert08, Table 1]: two digits of USPS mixed 1:1 and 1:10, told apart by
+// The K-means row of [Lampert08, Table 1]: two digits of USPS mixed 1:1 and 1:10, separated by
 // k-means with two centres.
 #include "milieu/classic/kmeans/kmeans.h"
 #include "reproduce/dcp.h"

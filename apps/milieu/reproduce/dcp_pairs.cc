@@ -19,7 +19,7 @@ constexpr int kPerClass = 550;  // of the equal mixtures, as in the reference
 constexpr int kOwnRuns = 2;
 constexpr int kOwnRestarts = 10;
 
-// Half of each digit, to keep the run short; the unequal mixtures take all.
+// Half of each digit, to keep the run short; the unequal mixtures use all.
 Digits first_of_each(const Digits& digits, int count) {
   std::vector<int64_t> rows;
   Digits half;
@@ -43,7 +43,8 @@ std::vector<double> run_pair(const Digits& digits, const DigitPair& pair, bool i
   Monitor quiet(run.monitor());
   KMeansOptions kmeans;
   kmeans.num_clusters = 2;
-  kmeans.rel_tolerance = 0;  // to the end: on some pairs the last few samples are much of the error
+  kmeans.rel_tolerance =
+      0;  // until convergence: on some pairs the last few samples make up much of the error
   kmeans.seed = random.next_bits() >> 1;
   kmeans.num_threads = 1;
   NcutOptions ncut;
@@ -95,7 +96,7 @@ std::vector<DigitPair> run_pairs(const Digits& digits, bool is_unbalanced,
   return pairs;
 }
 
-// Mean over the pairs, one value a run.
+// Mean over the pairs, one value per run.
 std::vector<double> by_run(const std::vector<DigitPair>& pairs,
                            std::vector<double> DigitPair::*errors) {
   std::vector<double> means((pairs[0].*errors).size());
@@ -129,9 +130,9 @@ void reproduce_dcp_pairs(ReproduceRun& run) {
       {},
       {fmt::format("Mean over the pairs; runs: {}. 1:1 with {} of each digit, 1:10 with all.",
                    run.num_runs(kOwnRuns), kPerClass),
-       "The paper prints grey matrices, no figures. The reference has 13.1 / - / 25.2 / 9.5 "
+       "The paper prints grey matrices and no numbers. The reference has 13.1 / - / 25.2 / 9.5 "
        "(1:1) and 34.4 / - / 27.6 / 10.9 (1:10).",
-       "The best context is chosen with the truth in hand."}};
+       "The best context is chosen using the truth."}};
   std::vector<DigitPair> both[2];
   for (const bool is_unbalanced : {false, true}) {
     both[is_unbalanced] = run_pairs(is_unbalanced ? digits : half, is_unbalanced, run);

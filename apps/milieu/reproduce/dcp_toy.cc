@@ -74,7 +74,7 @@ double plain_error(const std::vector<int>& labels, const std::vector<int>& truth
   return std::min(wrong, 1 - wrong);
 }
 
-// What a cut along the diagonal, which knows how the bars lie, would have.
+// The error of a cut along the diagonal, which needs to know the bars.
 double diagonal_error(const Toy& toy) {
   std::vector<int> labels;
   for (int64_t i = 0; i < toy.points.rows(); ++i)
@@ -101,7 +101,7 @@ double run_ncut(const Toy& toy, uint64_t seed, ReproduceRun& run) {
 double run_dcp(const Toy& toy, uint64_t seed, ReproduceRun& run) {
   DcpOptions options;
   options.loss = DcpLoss::Hinge;
-  options.center = false;  // as the paper
+  options.center = false;  // as in the paper
   options.num_restarts = run.num_restarts(20);
   options.seed = seed;
   options.num_threads = run.options().num_threads;
@@ -119,10 +119,10 @@ void reproduce_dcp_toy(ReproduceRun& run) {
       "Toy of [Lampert08, Figure 2], error in %, mean over drawn sets",
       {"variant", "k-means", "normalized cut", "dcp", "diagonal", "sets"},
       {},
-      {"The paper shows one picture and no figures; the reference has 14.0 / 15.8 / 8.1, "
+      {"The paper shows one picture and no numbers; the reference has 14.0 / 15.8 / 8.1, "
        "31.1 / 29.5 / 7.7, 7.3 / 5.8 / 2.6.",
-       "Diagonal: a cut between the bars by one who knows them, on the same sets. The square where "
-       "the bars overlap cannot be told apart: 8.3 % of the symmetric toy."}};
+       "Diagonal: the cut of someone who knows the bars, on the same sets. The square where "
+       "the bars overlap cannot be separated: 8.3 % of the symmetric toy."}};
   for (const Variant& variant : kVariants) {
     std::vector<double> kmeans, ncut, dcp, diagonal;
     for (int i = 0; i < run.num_runs(60); ++i) {

@@ -25,7 +25,7 @@ using Published = std::array<double, 10>;
 struct Row {
   const char* name;
   bool is_paper_setting;
-  const Published* accuracy;  // of the paper; null: not there
+  const Published* accuracy;  // of the paper; null: none
   const Published* nmi;
   std::function<std::vector<int>(ScenePatches&, int num_words, uint64_t seed,
                                  const std::string& key)>
@@ -126,7 +126,7 @@ struct Cell {
   size_t row = 0, column = 0;
 };
 
-// In the order in which they are computed: a run takes hours, and what answers the question comes
+// In the order in which they are computed: a run takes hours, and the most informative rows come
 // first.
 std::vector<Cell> cells_of(const std::vector<Row>& rows, const std::vector<int>& sizes) {
   constexpr int kQuickWords = 300;
@@ -191,7 +191,8 @@ void run_set(ReproduceRun& run, const TableNames& names, const PaperTables& pape
                   theirs.images().num_images(), theirs.num_classes()),
       "SC-DLGMM: gamma is the best of `reproduce dlgmm gamma` (15-Scenes, V = 100) by the true "
       "labels; the paper tuned it with them, too",
-      "DLGMM with more than 300 words stops after 20 passes; fewer words go on until the bound "
+      "DLGMM with more than 300 words stops after 20 passes; with fewer words it runs until the "
+      "bound "
       "rises by less than 1e-5 of itself"};
   nmi.notes = accuracy.notes;
   run.show(accuracy);

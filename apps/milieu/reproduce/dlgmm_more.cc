@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What [Xie15] says beside its tables: gamma tuned, eleven million patches, a better codebook,
+// What [Xie15] reports besides its tables: gamma tuned, eleven million patches, a better codebook,
 // joint learning.
 #include <fmt/format.h>
 
@@ -65,7 +65,7 @@ Matrix<float> to_float(const Matrix<double>& words) {
   return out;
 }
 
-// Rows of two figures each, over seeds; false when stopped.
+// Rows of two figures each, over seeds; false if stopped.
 bool add_row(
     const ReproduceRun& run, DoneCells& done, const std::string& name,
     const std::function<std::vector<double>(uint64_t seed, const std::string& key)>& compute,
@@ -141,7 +141,7 @@ void reproduce_dlgmm_dense(ReproduceRun& run) {
             row.first, table))
       return;
   table.notes = {
-      fmt::format("{} patches here; the paper speaks of step 16 and 11 million patches, "
+      fmt::format("{} patches here; the paper mentions step 16 and 11 million patches, "
                   "which no step but 5 gives for its 4485 images",
                   patches.images().patches.rows())};
   run.show(table);
@@ -213,7 +213,7 @@ void reproduce_dlgmm_joint(ReproduceRun& run) {
   }
   table.notes = {
       "structured posterior, 3 bands, step 8; few components and a low beta make words "
-      "overlap, where the clusters have a say in the words of patches"};
+      "overlap, so that the clusters influence the words of patches"};
   run.show(table);
 }
 

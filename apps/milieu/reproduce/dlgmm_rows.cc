@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kCodebookPatches = 200000;
 constexpr int kOwnRestarts = 5;
-// Labels hardly move after the first passes; with so many words that fits take long, few are made.
+// Labels hardly move after the first passes; with many words fits take long, so few passes are
+// made.
 constexpr int kManyWords = 300, kFewPasses = 20;
 
 // Numbers that a baseline takes from the run.

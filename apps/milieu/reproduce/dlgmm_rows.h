@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The methods of [Xie15, Tables 1 to 4] and ours on one set of images, and a table of cells that
-// survives a kill: what is done is kept in --out and not done again.
+// survives a kill: finished cells are kept in --out and not computed again.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,13 @@
 
 namespace milieu::cli {
 
-// How pictures become patches: the paper's, or our default.
+// How images become patches: the paper's way, or our default.
 struct PatchSetting {
   int step = 16;
   int num_components = 0;
 };
 
-// Images of one set under one setting, read when they are first asked for.
+// Images of one set under one setting, read when first needed.
 class ScenePatches {
  public:
   ScenePatches(const ReproduceRun& run, std::string set, PatchSetting setting)
@@ -48,7 +48,7 @@ class ScenePatches {
 Matrix<float> count_words(const PatchImages& images, const Matrix<float>& words, int num_bands,
                           int num_threads);
 
-// Labels of all images; empty when the run was stopped.
+// Labels of all images; empty if the run was stopped.
 std::vector<int> cluster_tfidf(ScenePatches& patches, int num_words, uint64_t seed);
 std::vector<int> cluster_ncut(ScenePatches& patches, int num_words, uint64_t seed);
 std::vector<int> cluster_topics(ScenePatches& patches, int num_words, uint64_t seed);
@@ -57,9 +57,9 @@ std::vector<int> cluster_jsom(ScenePatches& patches, int num_words, uint64_t see
 std::vector<int> cluster_log_counts(ScenePatches& patches, int num_words, int num_bands,
                                     uint64_t seed);
 
-// The paper's model: mean field from LDA topics, a variance for each word.
+// The paper's model: mean field from LDA topics, one variance per word.
 DlgmmOptions paper_options();
-// A fit on these patches that goes on from its state in --out when an earlier one was killed. `key`
+// A fit on these patches that resumes from its state in --out if an earlier one was killed. `key`
 // names the state.
 DlgmmResult fit_resumable(ScenePatches& patches, DlgmmOptions options, int num_words, uint64_t seed,
                           const std::string& key);
@@ -68,7 +68,7 @@ DlgmmResult fit_resumable(ScenePatches& patches, DlgmmOptions options, int num_w
 class DoneCells {
  public:
   DoneCells(const ReproduceRun& run, std::string name);
-  // The numbers of the cell, from the file or by `compute`; nothing when the run was stopped.
+  // The numbers of the cell, from the file or by `compute`; nothing if the run was stopped.
   std::optional<std::vector<double>> get(const std::string& key,
                                          const std::function<std::vector<double>()>& compute);
 

@@ -19,8 +19,8 @@ void reproduce_exemplar_uiuc(ReproduceRun& run);
 void reproduce_exemplar_scenes(ReproduceRun& run);
 void reproduce_exemplar_pyramids(ReproduceRun& run);
 
-// Figures of runs that are done, kept in --out as NAME.progress: an experiment that was stopped
-// goes on where it was. Without --out nothing is kept.
+// Figures of finished runs, kept in --out as NAME.progress: an interrupted experiment resumes
+// where it was. Without --out nothing is kept.
 class DoneRuns {
  public:
   DoneRuns(ReproduceRun& run, const std::string& name);

@@ -21,7 +21,7 @@ constexpr std::array kDistances = {std::pair{Distance::ChiSquared, "chi2"},
                                    std::pair{Distance::SquaredEuclidean, "l2"},
                                    std::pair{Distance::L1, "l1"}, std::pair{Distance::Rbf, "RBF"}};
 
-// The pictures that take part: up to `max_per_class` of each class, the same for every run.
+// The images used: up to `max_per_class` of each class, the same for every run.
 ImageFolder draw_pictures(ImageFolder all, int max_per_class) {
   if (max_per_class == 0) return all;
   ImageFolder drawn;
@@ -71,7 +71,7 @@ bool load_pictures(const PictureSetting& setting, ReproduceRun& run, PictureSet&
   set.paths = images.paths;
   set.classes = images.labels.indices;
   set.num_classes = static_cast<int>(images.labels.names.size());
-  // One by one: a feature may stand in the list several times, with other options.
+  // One by one: a feature may be in the list several times, with other options.
   std::istringstream list(setting.features);
   for (std::string each; std::getline(list, each, ',');) {
     std::vector<FeatureSpec> one = parse_features(each);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of the experiments of [Komodakis11, section 6]: their features as candidate distances,
+// Images of the experiments of [Komodakis11, section 6]: their features as candidate distances,
 // noise beside them, halves.
 #pragma once
 
@@ -19,12 +19,12 @@ struct PictureSetting {
   std::string set;   // folder of the data sets
   std::string title;
   std::string features;   // list, one cached folder each
-  int max_per_class = 0;  // pictures of a class that take part, drawn at random; 0: all
+  int max_per_class = 0;  // images per class, drawn at random; 0: all
   int rounds = 600;       // of training; chosen without the test halves
   int own_runs = 10;
 };
 
-// All pictures with the columns of all features side by side.
+// All images with the columns of all features side by side.
 struct PictureSet {
   Matrix<float> points;
   std::vector<std::string> paths;  // below root
@@ -40,7 +40,7 @@ struct Half {
   std::vector<int64_t> rows;  // in the whole set
 };
 
-// Computes the features, once, into a cache. False when stopped: what is done stays there.
+// Computes the features, once, into a cache. False if stopped: finished work stays there.
 bool load_pictures(const PictureSetting& setting, ReproduceRun& run, PictureSet& set);
 
 // As many candidates of noise as there are real ones [Komodakis11, section 6].

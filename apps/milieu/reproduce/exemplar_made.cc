@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The synthetic experiment of [Komodakis11, section 6]: points of M Gaussians in D dimensions, the
 // last share rho of which is corrupted. A distance is learned from ten sets and used on ten others,
-// drawn alike with fresh centres; squared Euclidean distance, told the true number of clusters,
-// stands beside it.
+// drawn in the same way with new centres; squared Euclidean distance, given the true number of
+// clusters, is the comparison.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ MadeSet draw_set(const Setting& s, uint64_t index) {
   return set;
 }
 
-// What one run of a setting gives.
+// The figures of one run of a setting.
 struct Outcome {
   double f = 0, f_pairwise = 0, f_bcubed = 0;  // learned, mean over test sets
   double f_euclidean = 0;
@@ -137,7 +137,7 @@ Outcome run_setting(const Setting& s, bool with_euclidean, ReproduceRun& run) {
   return out;
 }
 
-// Runs with several seeds; those that are done are not run again. Empty when it was stopped.
+// Runs with several seeds; those that are done are not run again. Empty if stopped.
 std::vector<Outcome> run_seeds(Setting s, int num_runs, bool with_euclidean, DoneRuns& done,
                                ReproduceRun& run) {
   std::vector<Outcome> outcomes;
@@ -202,18 +202,18 @@ void draw_figures(const Setting& s, const std::vector<NamedLine>& f_lines, Repro
   Markup page;
   page.open("header");
   add_masthead(page, "reproduction");
-  page.element("h1", "Learning to cluster: made data").close("header");
+  page.element("h1", "Learning to cluster: generated data").close("header");
   page.open("div", {{"class", "grid"}});
   open_card(
       page, CardWidth::Half, "F against the share of corrupted dimensions",
-      "mean over test sets and seeds; squared Euclidean distance is told the number of clusters");
+      "mean over test sets and seeds; squared Euclidean distance is given the number of clusters");
   page.raw(render_lines("f", "F against rho", "rho", "F", f_lines));
   close_card(page);
   open_card(page, CardWidth::Half, "Objective", fmt::format("of training at rho = {}", s.rho));
   page.raw(render_lines("objective", "Objective", "round", "objective", {objective}));
   close_card(page);
   open_card(page, CardWidth::Full, "Learned weights",
-            fmt::format("each one's part of their sum; rho = {}: the last {} dimensions are "
+            fmt::format("each one's share of their sum; rho = {}: the last {} dimensions are "
                         "corrupted",
                         s.rho, s.num_columns - s.num_good()));
   std::vector<double> weights = learned.model.weights;
@@ -225,7 +225,7 @@ void draw_figures(const Setting& s, const std::vector<NamedLine>& f_lines, Repro
   PlotSpec spec;
   spec.id = "projection";
   spec.title = "A test set in two dimensions that are not corrupted";
-  spec.description = "Colours are true clusters, crosses of labels the exemplars found.";
+  spec.description = "Colours are true clusters, crosses the exemplars found.";
   std::vector<double> x, y;
   for (int64_t p = 0; p < set.points.rows(); ++p) {
     x.push_back(set.points(p, 0));
@@ -255,7 +255,7 @@ void draw_figures(const Setting& s, const std::vector<NamedLine>& f_lines, Repro
   page.close("div");
   add_footer(page, fmt::format("Seed {}.", s.seed));
   run.write("exemplar_synthetic.html",
-            render_page("Learning to cluster: made data - Milieu", std::move(page).finish()));
+            render_page("Learning to cluster: generated data - Milieu", std::move(page).finish()));
 }
 
 }  // namespace
@@ -315,9 +315,9 @@ void reproduce_exemplar_synthetic(ReproduceRun& run) {
   }
   table.notes = {
       fmt::format("{} runs; F is the class-weighted best-match F; Euclid, k: squared "
-                  "Euclidean distance, told the number of clusters",
+                  "Euclidean distance, given the number of clusters",
                   num_runs),
-      "noise down: mean weight of good dimensions over that of corrupted ones, the least "
+      "noise down: mean weight of good dimensions over that of corrupted ones, the smallest "
       "over the runs"};
   run.show(table);
   Setting figure;

@@ -2,9 +2,9 @@
 // Textures and scenes of [Komodakis11, section 6]: features x distances as candidates, half of each
 // class for training, the other half to be clustered, and classified by the nearest training
 // sample. Beside the learned distance: the average of all normalised candidates and the best single
-// one (chosen by its own accuracy on the test half, so it has more than its due); both are told the
-// true number of clusters. Features are computed once, codebooks from all pictures without their
-// classes, into a cache.
+// one (chosen by its accuracy on the test half, which favours it); both are given the true number
+// of clusters. Features are computed once and cached; codebooks come from all images without their
+// classes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ struct Found {
   std::vector<int64_t> exemplars;
 };
 
-// With `num_clusters` > 0 the true number is told, else the penalty decides.
+// With `num_clusters` > 0 the true number is given, otherwise the penalty decides.
 Found cluster(const Matrix<float>& costs, const std::vector<int>& truth, double penalty,
               int num_clusters, ReproduceRun& run) {
   ExemplarInput input;
@@ -240,10 +240,10 @@ void run_pictures(const PictureSetting& setting, ReproduceRun& run) {
     }
   }
   table.notes = {
-      fmt::format("{} pictures, {} classes, {} candidates, {} splits in halves; accuracy "
+      fmt::format("{} images, {} classes, {} candidates, {} splits in halves; accuracy "
                   "in % by the best matching",
                   plain.paths.size(), plain.num_classes, plain.candidates.size(), num_runs),
-      "average and best single are told the number of clusters; the best single is the "
+      "average and best single are given the number of clusters; the best single is the "
       "one whose nearest neighbours are right most often on the test half"};
   run.show(table);
 }
@@ -264,7 +264,7 @@ void reproduce_exemplar_brodatz(ReproduceRun& run) {
 void reproduce_exemplar_uiuc(ReproduceRun& run) {
   run_pictures({.name = "exemplar_uiuc_textures",
                 .set = "uiuc_textures",
-                .title = "UIUC textures, 14 of 40 pictures a class [Komodakis11: accuracy 86, NN "
+                .title = "UIUC textures, 14 of 40 images per class [Komodakis11: accuracy 86, NN "
                          "95.3 / 96.1; singles and average below 90]",
                 .features = kTextureFeatures},
                run);
@@ -273,7 +273,7 @@ void reproduce_exemplar_uiuc(ReproduceRun& run) {
 void reproduce_exemplar_scenes(ReproduceRun& run) {
   run_pictures({.name = "exemplar_scenes15",
                 .set = "scenes15",
-                .title = "15 scenes, 80 pictures a class [Komodakis11: accuracy 63, NN 70.2; "
+                .title = "15 scenes, 80 images per class [Komodakis11: accuracy 63, NN 70.2; "
                          "singles and average at most 61]",
                 .features = std::string(kTextureFeatures) + ",local-color,color,tiny",
                 .max_per_class = 80,
@@ -285,7 +285,7 @@ void reproduce_exemplar_pyramids(ReproduceRun& run) {
   run_pictures(
       {.name = "exemplar_scenes15_pyramids",
        .set = "scenes15",
-       .title = "15 scenes with spatial pyramids, 80 pictures a class [Komodakis11: as above]",
+       .title = "15 scenes with spatial pyramids, 80 images per class [Komodakis11: as above]",
        .features = "gist,lbp,rot-lbp,hog:pyramid=3,dense-sift:pyramid=3:patch_size=32,"
                    "textons:pyramid=3,mr8:pyramid=2,sparse-sift,"
                    "local-color:pyramid=3:num_bins=6,tiny:normalize=true,color",

@@ -11,7 +11,7 @@ namespace milieu::cli {
 
 namespace {
 
-// The given columns (empty: all) of the rows that `keep` says; group 0 for all.
+// The given columns (empty: all) of the rows that `keep` selects; group 0 for all.
 template <class Keep>
 RealSet load_set(const ReproduceRun& run, const std::string& folder, const std::string& points_name,
                  const std::vector<int>& columns, Keep&& keep, std::vector<int64_t>& rows) {

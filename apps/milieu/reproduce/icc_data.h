@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real data that stands in for that of [Yu13].
+// The real data used instead of that of [Yu13].
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace milieu::cli {
 struct RealSet {
   Matrix<float> points;
   std::vector<int> classes;
-  std::vector<int> groups;  // one a row: the talker, or the batch of measurements
+  std::vector<int> groups;  // one per row: the talker, or the batch of measurements
 };
 
 // Of f0, F1, F2, F3 the given columns; ten vowels.

@@ -10,8 +10,8 @@ namespace milieu::cli {
 
 namespace {
 
-// A line and dots in the series' colour; names stand over different points, so that they do not
-// meet.
+// A line and dots in the series' colour; names are placed at different points, so that they do
+// not overlap.
 std::string plot_text(const SeriesPlot& figure, size_t number) {
   std::vector<double> xs, ys;
   for (const Series& series : figure.series) {

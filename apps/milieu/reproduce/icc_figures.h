@@ -22,7 +22,7 @@ struct SeriesPlot {
   std::vector<Series> series;
 };
 
-// Writes NAME.html with a card for each plot.
+// Writes NAME.html with one card per plot.
 void draw_series(const ReproduceRun& run, const std::string& name, const std::string& title,
                  const std::vector<SeriesPlot>& plots);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// [Yu13] on made data: Table 1, the sub-classes of Figures 3 and 7, time against n of Figure 7.
+// [Yu13] on generated data: Table 1, the sub-classes of Figures 3 and 7, time against n of
+// Figure 7.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ using internal::make_icc_figure7;
 
 std::string rounded(double value, int digits = 1) { return fmt::format("{:.{}f}", value, digits); }
 
-// Median of what `measure` returns: of five tries, of one where a try is long.
+// Median of what `measure` returns: of five runs, or of one if a run is long.
 template <class Measure>
 double median_seconds(int64_t n, Measure&& measure) {
   std::vector<double> tries;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// [Yu13] on real data that stands in for its own: vowels for the North Texas vowels (Table 3,
+// [Yu13] on other real data than its own: vowels for the North Texas vowels (Table 3,
 // Figure 6), gases for the colas (Table 2).
 #include <fmt/format.h>
 
@@ -44,7 +44,7 @@ void reproduce_icc_vowels(ReproduceRun& run) {
                     "Texas vowels [Yu13, Table 3]",
                     kColumns,
                     {},
-                    {"EM starts from k-means, its number by cross-validation; both refined where "
+                    {"EM starts from k-means, its number by cross-validation; both refined if "
                      "that helps there"}};
   constexpr const char* kPublished[] = {"41.7", "75.9", "79.2", "79.2"};
   const RealSet sets[] = {load_peterson_barney(run, {1, 2}), load_deterding(run),
@@ -100,8 +100,8 @@ void reproduce_icc_grid(ReproduceRun& run) {
                     {},
                     {"paper: North Texas vowels, 76 to 79 % throughout"}};
   constexpr const char* kSubclasses[] = {"15", "", "", "", "108"};
-  SeriesPlot accuracy{"Accuracy", "cells an axis", "test accuracy in %", {}};
-  SeriesPlot number{"Sub-classes", "cells an axis", "sub-classes of all classes", {}};
+  SeriesPlot accuracy{"Accuracy", "cells per axis", "test accuracy in %", {}};
+  SeriesPlot number{"Sub-classes", "cells per axis", "sub-classes of all classes", {}};
   for (const char* weight : {"count", "density"}) {
     accuracy.series.push_back({weight, {}, {}});
     number.series.push_back({weight, {}, {}});

@@ -43,7 +43,7 @@ std::vector<IccContender> contenders_of(IccClassifierOptions base) {
   return all;
 }
 
-// Accuracy, sub-classes and seconds of every contender, contender after contender, in one trial on
+// Accuracy, sub-classes and seconds of every contender, one after the other, in one trial on
 // one set: kept by --resume.
 std::vector<double> figures_of(const ReproduceRun& run, const Trial& trial, int number,
                                std::vector<std::string>& names) {
@@ -103,7 +103,7 @@ void compare_on(ReproduceRun& run, const std::string& name, const std::vector<Tr
       {},
       {"ICC and EM: bandwidth, weight or number, whether to split and to refine, by "
        "cross-validation on the",
-       "training rows (talkers and batches kept together); persistence: no labels spent on it."}};
+       "training rows (talkers and batches kept together); persistence: uses no labels."}};
   for (const Trial& trial : trials) {
     run.say(trial.name);
     add_rows(run, trial, table);

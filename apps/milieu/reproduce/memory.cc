@@ -21,7 +21,7 @@ ReproduceMemory::ReproduceMemory(std::string path, std::string key)
   if (!json.is_object() || !json.contains("key") || !json.contains("pieces") ||
       !json["pieces"].is_object())
     throw DataError(
-        fmt::format("{} does not hold the pieces of an experiment: name another file", path_));
+        fmt::format("{} does not hold the results of an experiment: name another file", path_));
   if (json["key"] != key_)
     throw InvalidArgument(fmt::format(
         "{} was written with other options ({}), these are {}: name another file, or remove it",
@@ -29,7 +29,7 @@ ReproduceMemory::ReproduceMemory(std::string path, std::string key)
   try {
     pieces_ = json["pieces"].get<std::map<std::string, std::vector<double>>>();
   } catch (const Json::exception&) {
-    throw DataError(fmt::format("{} holds something else than figures: remove it", path_));
+    throw DataError(fmt::format("{} holds something other than figures: remove it", path_));
   }
 }
 

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "a,b" with quotes where a cell needs them.
+// "a,b" with quotes if a cell needs them.
 std::string csv_line(const std::vector<std::string>& cells) {
   std::vector<std::string> quoted;
   for (const std::string& cell : cells) {
@@ -78,7 +78,7 @@ std::string search_upwards(fs::path place) {
 const std::vector<Reproduction>& reproductions() {
   static const std::vector<Reproduction> table = {
       {"cac", "simulation", "words of the simulation in Sec. 3.1", reproduce_cac_simulation},
-      {"cac", "textons", "two textures in one picture, Sec. 3.2", reproduce_cac_textons},
+      {"cac", "textons", "two textures in one image, Sec. 3.2", reproduce_cac_textons},
       {"cac", "digits", "digits by several features, Table 2", reproduce_cac_digits},
       {"dcp", "toy", "the L of Figure 2 and two variants", reproduce_dcp_toy},
       {"dcp", "kmeans", "k-means row of Table 1 on USPS", reproduce_dcp_kmeans},
@@ -89,12 +89,12 @@ const std::vector<Reproduction>& reproductions() {
        reproduce_dcp_caltech},
       {"icc", "table1", "Experiment 1: PCA, LDA, EM + LDA, ICC + LDA", reproduce_icc_table1},
       {"icc", "figure7", "three and two sub-classes between two bars", reproduce_icc_figure7},
-      {"icc", "vowels", "three sets of vowels, also with talkers held out", reproduce_icc_vowels},
-      {"icc", "gas", "gases for the paper's colas", reproduce_icc_gas},
+      {"icc", "vowels", "three sets of vowels, also with held-out talkers", reproduce_icc_vowels},
+      {"icc", "gas", "gases instead of the paper's colas", reproduce_icc_gas},
       {"icc", "grid", "accuracy and sub-classes against the size of the grid", reproduce_icc_grid},
       {"icc", "time", "seconds against the number of samples", reproduce_icc_time},
       {"icc", "where", "ICC beside mixtures on gases and digits (long)", reproduce_icc_where},
-      {"icc", "talkers", "the same on vowels of talkers held out (long)", reproduce_icc_talkers},
+      {"icc", "talkers", "the same on vowels of held-out talkers (long)", reproduce_icc_talkers},
       {"dlgmm", "scenes", "Tables 1 and 3 on 15-Scenes (hours)", reproduce_dlgmm_scenes},
       {"dlgmm", "caltech", "Tables 2 and 4 on a subset of Caltech-101 (hours)",
        reproduce_dlgmm_caltech},
@@ -108,7 +108,7 @@ const std::vector<Reproduction>& reproductions() {
       {"exemplar", "raw", "the same without normalised features", reproduce_exemplar_raw},
       {"exemplar", "sizes", "other numbers of dimensions, samples, clusters",
        reproduce_exemplar_sizes},
-      {"exemplar", "brodatz", "Fig. 3a and 4: textures without turns (Brodatz for Outex)",
+      {"exemplar", "brodatz", "Fig. 3a and 4: unrotated textures (Brodatz instead of Outex)",
        reproduce_exemplar_brodatz},
       {"exemplar", "uiuc", "Fig. 3b and 5: UIUC textures", reproduce_exemplar_uiuc},
       {"exemplar", "scenes", "Fig. 6 and 7: 15 scenes", reproduce_exemplar_scenes},
@@ -149,9 +149,9 @@ std::string ReproduceRun::data_file(const std::string& name) const {
   const fs::path path = fs::path(folder_) / name;
   std::error_code ignored;
   if (folder_.empty() || !fs::exists(path, ignored))
-    throw MissingData(
-        fmt::format("{} is not there: name the folder of the data sets by --data or MILIEU_DATA",
-                    folder_.empty() ? name : path.string()));
+    throw MissingData(fmt::format(
+        "{} does not exist: give the folder of the data sets with --data or MILIEU_DATA",
+        folder_.empty() ? name : path.string()));
   return path.string();
 }
 

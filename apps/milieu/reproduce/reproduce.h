@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `milieu reproduce METHOD`: the experiments of a method's paper on the real data sets, beside the
-// figures that the paper prints. One file an experiment, reproduce_METHOD_EXPERIMENT.cc, and a line
-// in the table of reproduce.cc.
+// figures that the paper prints. One file per experiment, METHOD_EXPERIMENT.cc, and a line in
+// the table of reproduce.cc.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@
 namespace milieu::cli {
 
 struct ReproduceOptions {
-  std::string data;      // folder of the data sets; empty: found by itself
+  std::string data;      // folder of the data sets; empty: found automatically
   std::string out;       // where tables and pictures go; empty: nowhere
-  std::string resume;    // file that keeps finished pieces; empty: none
-  int num_runs = 0;      // repetitions with other random numbers; 0: each experiment's own number
-  int num_restarts = 0;  // of each run; 0: each experiment's own number
-  bool full = false;     // every size that the paper has, where the default takes some of them
+  std::string resume;    // file that keeps finished steps; empty: none
+  int num_runs = 0;      // repetitions with other seeds; 0: the experiment's default
+  int num_restarts = 0;  // of each run; 0: the experiment's default
+  bool full = false;     // every size in the paper; the default is some of them
   uint64_t seed = 1;
   int num_threads = 0;
 };
@@ -33,25 +33,25 @@ struct ReproduceOptions {
 template <class Visitor>
 void visit_fields(ReproduceOptions& o, Visitor&& v) {
   v("num_runs", o.num_runs, at_least(0).alias("runs"),
-    "repetitions with other random numbers; 0 means each experiment's own number");
+    "repetitions with other seeds; 0 means the experiment's default");
   v("num_restarts", o.num_restarts, at_least(0).alias("restarts"),
-    "restarts of each run; 0 means each experiment's own number");
-  v("full", o.full, anything(),
-    "dlgmm: all ten sizes of the codebook instead of 100, 300 and 1000");
-  v("seed", o.seed, at_least(0), "start of all random numbers");
+    "restarts of each run; 0 means the experiment's default");
+  v("full", o.full, anything(), "dlgmm: all ten codebook sizes instead of 100, 300 and 1000");
+  v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 
-// A table as it is printed and written: cells are text, numbers already rounded.
+// A table as it is printed and written: cells are text, with rounded numbers.
 struct ResultTable {
   std::string name;   // of the file: "table1" becomes table1.csv
-  std::string title;  // says what is shown, and against which figures of the paper
+  std::string title;  // what is shown, and with which figures of the paper it is compared
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
   std::vector<std::string> notes;  // sentences below it
 };
 
-// Thrown by ReproduceRun::data_file when a set is absent: the experiment is skipped with its words.
+// Thrown by ReproduceRun::data_file if a set is missing: the experiment is skipped with this
+// message.
 class MissingData : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -65,26 +65,26 @@ class ReproduceRun {
                Monitor& monitor);
 
   const ReproduceOptions& options() const { return options_; }
-  // The number asked for, or the experiment's own.
+  // The number given, or the experiment's default.
   int num_runs(int own) const { return options_.num_runs > 0 ? options_.num_runs : own; }
   int num_restarts(int own) const {
     return options_.num_restarts > 0 ? options_.num_restarts : own;
   }
-  // Given to fits; an experiment that sees it stopped returns at once, without a table.
+  // Passed to fits; an experiment whose monitor is stopped returns at once, without a table.
   Monitor& monitor() const { return monitor_; }
   bool is_stopped() const { return monitor_.should_stop(); }
 
   // The path of a file or folder of the data sets: data_file("usps_roweis/X.npy").
   std::string data_file(const std::string& name) const;
-  // Shows the table, and writes NAME.csv into --out.
+  // Prints the table, and writes NAME.csv into --out.
   void show(const ResultTable& table) const;
   // Writes a picture or a page into --out; nothing without --out.
   void write(const std::string& name, std::string_view content) const;
-  // Figures of a piece of work: those that --resume has kept under `name`, which must say all that
-  // they depend on but the options, or those of `compute`. Stopped meanwhile: not kept.
+  // Figures of one step: those that --resume has kept under `name`, which must name all that they
+  // depend on except the options, or those of `compute`. Not kept if stopped meanwhile.
   std::vector<double> piece(const std::string& name,
                             const std::function<std::vector<double>()>& compute) const;
-  // A sentence on stderr: what is being done now.
+  // A sentence on stderr: what is being computed now.
   void say(const std::string& text) const { console_.note(text); }
 
  private:
@@ -106,7 +106,7 @@ struct Reproduction {
 const std::vector<Reproduction>& reproductions();
 
 // The folder of the data sets: `given`, else $MILIEU_DATA, else shared/data beside a folder that
-// holds the current one or the program. Empty when there is none.
+// holds the current one or the program. Empty if there is none.
 std::string find_data_folder(const std::string& given);
 
 // "12.3", and with a half width of the 95 % interval "12.3 +- 0.4".

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures that tests make themselves: three kinds that every feature tells apart."""
+"""Images that tests generate: three kinds that every feature separates."""
 
 import numpy as np
 from PIL import Image
