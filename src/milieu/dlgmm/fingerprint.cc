@@ -82,6 +82,7 @@ void Hash::add(MatrixView<T> rows, int num_threads) {
 struct ModelHasher {
   Hash& hash;
   void operator()(const char*, const Matrix<double>& value) { hash.add(value.view(), 1); }
+  void operator()(const char*, const Matrix<float>& value) { hash.add(value.view(), 1); }
   void operator()(const char*, const std::vector<double>& value) { hash.add(std::span(value)); }
   void operator()(const char*, const std::string& value) { hash.add(std::string_view(value)); }
   void operator()(const char*, const double& value) { hash.add(&value, sizeof(value)); }

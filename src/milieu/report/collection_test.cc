@@ -10,9 +10,10 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
+#include "milieu/data/read_below.h"
 #include "milieu/linalg/pca.h"
 #include "milieu/testing/temp_dir.h"
-#include "milieu/report/report_page.h"
+#include "milieu/report/page_json.h"
 
 namespace milieu {
 namespace {
@@ -87,14 +88,14 @@ TEST_F(ReadBelow, NothingLeadsOut) {
 }
 
 TEST(Thinned, IsEvenAndWithinItsLimit) {
-  EXPECT_THAT(thinned(5, 10), ElementsAre(0, 1, 2, 3, 4));
-  EXPECT_THAT(thinned(10, 5), ElementsAre(0, 2, 4, 6, 8));
-  EXPECT_TRUE(thinned(10, 0).empty());
-  EXPECT_TRUE(thinned(0, 10).empty());
+  EXPECT_THAT(internal::thinned(5, 10), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(internal::thinned(10, 5), ElementsAre(0, 2, 4, 6, 8));
+  EXPECT_TRUE(internal::thinned(10, 0).empty());
+  EXPECT_TRUE(internal::thinned(0, 10).empty());
 }
 
 TEST(ReportPage, HoldsDataThatCannotEndTheirScript) {
-  const std::string page = report_page(
+  const std::string page = internal::page_around(
       "<html><head><title>T</title><style>p{}</style></head><body><p>still</p></body></html>",
       {{"name", "</script><script>alert(1)</script><!--"}});
   EXPECT_EQ(page.find("alert(1)</script>"), std::string::npos);

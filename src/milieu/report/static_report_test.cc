@@ -256,10 +256,5 @@ TEST(Report, FeaturesOfImagesAreShownAsTheImages) {
   EXPECT_THAT(page, HasSubstr("Images of each cluster"));
 }
 
-TEST(Report, MethodsHaveTheirWrittenNames) {
-  EXPECT_EQ(method_title("ncut"), "Normalized cut");
-  EXPECT_EQ(method_title("dcp"), "dcp");
-}
-
 }  // namespace
 }  // namespace milieu
