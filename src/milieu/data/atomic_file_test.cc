@@ -141,7 +141,7 @@ TEST(AtomicFile, FolderThatAppearsMeanwhileIsNotReplaced) {
   AtomicFile file(path);
   fs::create_directory(path);
   EXPECT_THAT([&] { file.commit(); },
-              ThrowsMessage<IoError>(HasSubstr("x cannot be put in its place")));
+              ThrowsMessage<IoError>(HasSubstr("x cannot be moved into place")));
   EXPECT_THAT(names_in(folder.path()), ElementsAre("x"));
 }
 

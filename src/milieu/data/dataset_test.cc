@@ -216,7 +216,7 @@ TEST_F(LoadDataset, KnownStrangersGetAHint) {
 
 TEST_F(LoadDataset, DamagedNpyIsCalledDamaged) {
   EXPECT_THAT([&] { load_dataset(folder_.write("x.npy", "1,2\n")); },
-              ThrowsMessage<DataError>(HasSubstr("x.npy is no .npy file")));
+              ThrowsMessage<DataError>(HasSubstr("x.npy is not a .npy file")));
 }
 
 // Real files: digits in .npy and, where MNIST is there, the same images as .npy and as gzip'd idx.

@@ -143,7 +143,7 @@ TEST(LoadGroups, ReadsFilesOfBothKinds) {
   EXPECT_EQ(load_groups(folder.write("g.txt", "0 1\n"), 2).num_groups(), 1);
   EXPECT_EQ(load_groups(folder.write("g.mtx", kBanner + "5 2 0\n"), 2).num_groups(), 5);
   EXPECT_THAT([&] { load_groups(folder.write("h.mtx", "0 1\n")); },
-              ThrowsMessage<DataError>(HasSubstr("h.mtx is no MatrixMarket file")));
+              ThrowsMessage<DataError>(HasSubstr("h.mtx is not a MatrixMarket file")));
   EXPECT_THAT([&] { load_groups(folder.file("no")); },
               ThrowsMessage<IoError>(HasSubstr("does not exist")));
 }

@@ -88,7 +88,7 @@ TEST(Bags, SharesInPlaceOfCountsAreWarnedOf) {
   EXPECT_THAT(fit_bags({rows.counts.view()}, options).summary.warnings, IsEmpty());
   for (int64_t i = 0; i < rows.counts.size(); ++i) rows.counts.data()[i] /= 1000;
   EXPECT_THAT(fit_bags({rows.counts.view()}, options).summary.warnings,
-              Contains(HasSubstr("as shares of words are")));
+              Contains(HasSubstr("counts are fractions of at most 1")));
   options.weighting = BagWeighting::TfIdf;  // knows no sizes
   EXPECT_THAT(fit_bags({rows.counts.view()}, options).summary.warnings, IsEmpty());
 }

@@ -242,7 +242,7 @@ TEST(GmmEdge, BadInputIsRefusedByName) {
     return message_of<InvalidArgument>([&] { fit_gmm(input, options); });
   };
   EXPECT_EQ(fit({points}, options_for(6)),
-            "num_clusters is 6, there are only 5 samples: take at most 5");
+            "num_clusters is 6, there are only 5 samples: use at most 5");
   EXPECT_EQ(fit({points}, options_for(0)), "num_clusters is 0, must be at least 1");
   EXPECT_THAT(fit({}, options_for(1)), HasSubstr("points is 0 x 0"));
   const std::vector<double> few(4, 1.0);
@@ -255,7 +255,7 @@ TEST(GmmEdge, BadInputIsRefusedByName) {
   EXPECT_THAT(fit({points, weights}, options_for(1)), HasSubstr("weights[2] is inf"));
   weights[2] = 1;
   EXPECT_EQ(fit({points, weights}, options_for(3)),
-            "num_clusters is 3, there are only 2 samples of positive weight: take at most 2");
+            "num_clusters is 3, there are only 2 samples of positive weight: use at most 2");
   GmmOptions options = options_for(1);
   options.regularization = 0;
   EXPECT_EQ(fit({points}, options), "regularization is 0, must be between 1e-12 and 1");

@@ -153,7 +153,7 @@ TEST(KMeansEdge, WrongWeightsAreRefused) {
                 fit({1, std::nan(""), 1});
               }),
               HasSubstr("weights[1] is nan"));
-  EXPECT_THAT(complaint_of<InvalidArgument>([&] { fit({0, 0, 0}); }), HasSubstr("sum 0"));
+  EXPECT_THAT(complaint_of<InvalidArgument>([&] { fit({0, 0, 0}); }), HasSubstr("sum to 0"));
   EXPECT_THAT(complaint_of<InvalidArgument>([&] {
                 fit({1e308, 1e307, 1});
               }),

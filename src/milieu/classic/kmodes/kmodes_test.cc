@@ -224,7 +224,7 @@ TEST(KModes, SamplesOfWeightZeroDoNotVote) {
   EXPECT_EQ(message_of<InvalidArgument>([&] {
               fit_kmodes({points, weights}, options_for(3));
             }),
-            "num_clusters is 3, there are only 2 samples of positive weight: take at most 2");
+            "num_clusters is 3, there are only 2 samples of positive weight: use at most 2");
 }
 
 TEST(KModes, BadInputIsRefusedByName) {
@@ -233,7 +233,7 @@ TEST(KModes, BadInputIsRefusedByName) {
     return message_of<InvalidArgument>([&] { fit_kmodes(input, options); });
   };
   EXPECT_EQ(fit({points}, options_for(4)),
-            "num_clusters is 4, there are only 3 samples: take at most 3");
+            "num_clusters is 4, there are only 3 samples: use at most 3");
   EXPECT_EQ(fit({points}, options_for(0)), "num_clusters is 0, must be at least 1");
   EXPECT_THAT(fit({}, options_for(1)), HasSubstr("points is 0 x 0"));
   const std::vector<double> few = {1, 1};

@@ -144,14 +144,18 @@ TEST(Csv, EmptyTablesAreRefused) {
 }
 
 TEST(Csv, RaggedLinesNameLineAndCounts) {
-  expect_fault("a,b\n1,2\n3\n",
-               "t.csv, line 3 has 1 cell, the lines before have 2: every line must have as many");
-  expect_fault("1,2\n3,4\n5,6,7\n",
-               "t.csv, line 3 has 3 cells, the lines before have 2: every line must have as many");
-  expect_fault("1 2\n3 4 5\n",
-               "t.csv, line 2 has 3 cells, the lines before have 2: every line must have as many");
-  expect_fault("1,2\n3,4,\n",
-               "t.csv, line 2 has 3 cells, the lines before have 2: every line must have as many");
+  expect_fault(
+      "a,b\n1,2\n3\n",
+      "t.csv, line 3 has 1 cell, the lines before have 2: every line must have the same number");
+  expect_fault(
+      "1,2\n3,4\n5,6,7\n",
+      "t.csv, line 3 has 3 cells, the lines before have 2: every line must have the same number");
+  expect_fault(
+      "1 2\n3 4 5\n",
+      "t.csv, line 2 has 3 cells, the lines before have 2: every line must have the same number");
+  expect_fault(
+      "1,2\n3,4,\n",
+      "t.csv, line 2 has 3 cells, the lines before have 2: every line must have the same number");
 }
 
 TEST(Csv, TextInANumberColumnTellsHowToNameTheLabelColumn) {
@@ -215,7 +219,7 @@ TEST(Csv, OtherEncodingsAreRefused) {
                            "1\0\n\0",
                            6),
                "t.csv is UTF-16 text, must be UTF-8: save it again as UTF-8");
-  expect_fault(std::string("1,2\n\0", 5), "t.csv is no text: byte 4 is zero");
+  expect_fault(std::string("1,2\n\0", 5), "t.csv is not text: byte 4 is zero");
   expect_fault(
       "1,2\r3,4\r",
       "t.csv, line 1: a carriage return without a line feed; lines must end in LF or CRLF");
@@ -243,7 +247,7 @@ TEST(Csv, WideHeaderOverManyShortLinesTakesNoMemory) {
   for (int i = 0; i < 100'000; ++i) text += "1\n";  // 10^10 cells are promised
   EXPECT_THAT([&] { parse(text); },
               ThrowsMessage<DataError>("t.csv, line 2 has 1 cell, the lines before have 100000: "
-                                       "every line must have as many"));
+                                       "every line must have the same number"));
 }
 
 TEST(Csv, FractionsAreNoLabels) {

@@ -81,7 +81,7 @@ TEST(Idx, GzippedIsTheSame) {
 
 TEST(Idx, WrongMagicIsRefused) {
   expect_fault("", " is empty (0 bytes)");
-  expect_fault("\x01\x02\x08\x01", " is no idx file");
+  expect_fault("\x01\x02\x08\x01", " is not an idx file");
   expect_fault(idx(0x07, {1}, "x"), " has idx type 0x07, must be");
   expect_fault(idx(0x08, {}, "x"), " has 0 idx extents, must be 1 to 16");
   expect_fault(idx(0x08, std::vector<uint32_t>(17, 1), "x"), " has 17 idx extents");
@@ -103,8 +103,8 @@ TEST(Idx, TruncatedDataAreRefused) {
 }
 
 TEST(Idx, TrailingBytesAreRefused) {
-  expect_fault(kImages + "x", " goes on after its array");
-  expect_fault(gzip(kImages + "x"), " goes on after its array");
+  expect_fault(kImages + "x", " has trailing bytes after its array");
+  expect_fault(gzip(kImages + "x"), " has trailing bytes after its array");
   expect_fault(gzip(kImages) + "xyz", " is damaged: incorrect header check");
 }
 
@@ -122,7 +122,8 @@ TEST(Idx, PromisesBeyondDeflateAreRefusedBeforeAllocating) {
 
 // A bomb: far more behind a small header than the header says. Only one byte of it is inflated.
 TEST(Idx, BombsAreNotInflated) {
-  expect_fault(gzip(idx(0x08, {1}, std::string(1 << 20, '\0'))), " goes on after its array");
+  expect_fault(gzip(idx(0x08, {1}, std::string(1 << 20, '\0'))),
+               " has trailing bytes after its array");
 }
 
 TEST(Idx, DamagedGzipIsRefused) {

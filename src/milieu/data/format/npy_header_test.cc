@@ -136,8 +136,8 @@ TEST(NpyHeader, NothingElseIsPython) {
   expect_fault("{'descr': '<f4' 'shape': (3,)}", "separated by ','");
   expect_fault("{'fortran_order': 1}", "fortran_order must be True or False");
   expect_fault("{'descr': '\\x3cf4'}", "an escape or a line break");
-  expect_fault(with_type("<f4") + " x", "something after the dict");
-  expect_fault(with_type("<f4") + std::string(1, '\0'), "something after the dict");
+  expect_fault(with_type("<f4") + " x", "unexpected text after the dict");
+  expect_fault(with_type("<f4") + std::string(1, '\0'), "unexpected text after the dict");
   expect_fault(std::string("{\0", 2), "expected a quoted string");
 }
 

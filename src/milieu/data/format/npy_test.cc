@@ -77,8 +77,8 @@ TEST(Npy, ReadsAFileMadeByNumpy) {
 
 TEST(Npy, WrongMagicIsRefused) {
   expect_fault("", " is empty (0 bytes)");
-  expect_fault("PK\x03\x04 something else", " is no .npy file");
-  expect_fault("\x93NUMPX\x01", " is no .npy file");
+  expect_fault("PK\x03\x04 something else", " is not a .npy file");
+  expect_fault("\x93NUMPX\x01", " is not a .npy file");
 }
 
 TEST(Npy, UnknownVersionsAreRefused) {
@@ -134,7 +134,7 @@ TEST(Npy, SingleNumberIsRefused) {
 }
 
 TEST(Npy, WrongHeaderNamesTheFile) {
-  expect_fault(npy(1, "{'descr': '<f4', ", ""), ": wrong .npy header at byte");
+  expect_fault(npy(1, "{'descr': '<f4', ", ""), ": invalid .npy header at byte");
 }
 
 TEST(Npy, MissingFileIsNamed) {
