@@ -167,7 +167,7 @@ class Planner {
             fmt::format("{} needs classes: start milieu explore with --labels or on class folders",
                         method_.name));
       if (need == "pictures" && !collection_.has_image_files())
-        throw InvalidArgument(fmt::format("{} needs a folder of pictures", method_.name));
+        throw InvalidArgument(fmt::format("{} needs an image folder", method_.name));
     }
   }
 

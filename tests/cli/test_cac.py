@@ -274,9 +274,9 @@ class CacTest(CliTest):
         self.assertTrue((self.folder / "of_features/overlay_a.ppm.png").exists())
         new = self.succeed("cac", "predict", "of_features", "local", "--json").json()
         self.assertEqual(new["primitives"], kept["n"])
-        self.assertIn("--overlay is given without pictures",
+        self.assertIn("--overlay is given without images",
                       self.fail_with(2, "cac", "X.npy", "--overlay"))
-        self.assertIn("places of its own",
+        self.assertIn("positions of its own",
                       self.fail_with(2, "cac", "pictures", "--positions", "P.npy"))
 
     def test_prediction_of_samples_alone_is_their_word(self):

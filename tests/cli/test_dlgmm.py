@@ -134,7 +134,7 @@ class DlgmmTest(EndlessTest):
     def test_patches_that_are_cut_off_under_a_run_end_it(self):
         process = self.start_endless(*self.arguments)
         os.truncate(self.folder / "P.npy", 1000)
-        self.assertRegex(self.error_of(process), "milieu: (a file has become shorter|P.npy has changed)")
+        self.assertRegex(self.error_of(process), "milieu: (an input file was truncated|P.npy has changed)")
 
     def test_checkpoint_stays_until_the_result_is_written(self):
         def small_files():
@@ -192,7 +192,7 @@ class DlgmmTest(EndlessTest):
         self.assertIn("gamma is '-1', must be between 0 and 1000 or learn",
                       refused(2, *self.arguments, "--grid", "grid.npy", "--gamma", "-1"))
         self.assertIn("nowhere.npy does not exist", refused(1, "nowhere.npy"))
-        self.assertIn("feature is gist, but P.npy is no folder of pictures",
+        self.assertIn("feature is gist, but P.npy is not an image folder",
                       refused(2, *self.arguments, "--feature", "gist"))
         self.assertIn("num_clusters is 61, there are only 60 images",
                       refused(2, "P.npy", "--offsets", "offsets.npy", "--clusters", "61"))
@@ -248,7 +248,7 @@ class DlgmmTest(EndlessTest):
                       refused(2, "thin.npy", "--offsets", "offsets.npy", "--grid", "grid.npy"))
         self.assertIn("--word-map is words.csv, must end in .npy or .png",
                       refused(2, "P.npy", "--word-map", "words.csv"))
-        self.assertIn("has no pictures with a grid of patches to draw on",
+        self.assertIn("has no images with a grid of patches to draw on",
                       refused(2, "P.npy", "--offsets", "offsets.npy", "--grid", "grid.npy",
                               "--word-map", "words.png"))
         self.succeed("kmeans", "P.npy", "-k", "2", "--out", "other", "--quiet")
@@ -319,7 +319,7 @@ class PicturesTest(EndlessTest):
     def test_unreadable_images_are_reported(self):
         (self.folder / "photos/red/bad.png").write_bytes(b"no picture")
         summary = self.succeed("dlgmm", "photos", "--words", "8", "--clusters", "3", "--json").json()
-        self.assertIn("1 of 16 pictures could not be read", " ".join(summary["warnings"]))
+        self.assertIn("1 of 16 images could not be read", " ".join(summary["warnings"]))
 
     def test_images_that_vanish_give_a_warning(self):
         self.succeed("features", "photos", "--feature", "dense-sift", "--patches", "--out", "f")

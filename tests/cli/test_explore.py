@@ -233,7 +233,7 @@ class RunTest(ExplorerTest):
                 ({"method": "kmeans", "set": {"rest": True}, "options": {"k": 2}}, "no option 'k'"),
                 ({"method": "kmeans", "set": {"rest": True}, "options": {"num_clusters": [2]}},
                  "num_clusters"),
-                ({"method": "cac", "set": {"rest": True}}, "needs a folder of pictures"),
+                ({"method": "cac", "set": {"rest": True}}, "needs an image folder"),
                 ({"method": "kmeans", "set": {"rest": True}, "extra": 1}, "no part 'extra'"),
                 ({**DCP, "constraints": {"memberships": [[100, 0]]}}, "not in the set"),
                 ([1], "must be an object")):

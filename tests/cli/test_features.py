@@ -47,7 +47,7 @@ class FeaturesTest(CliTest):
 
     def test_one_array_a_feature_with_the_rows_of_images_csv(self):
         out = self.features("tiny:size=8,color").out
-        self.assertIn("18 pictures, 3 classes: 18 computed", out)
+        self.assertIn("18 images, 3 classes: 18 computed", out)
         rows = self.rows()
         self.assertEqual([row["path"] for row in rows], self.paths)
         self.assertEqual([row["class"] for row in rows], [p.split("/")[0] for p in self.paths])
@@ -83,7 +83,7 @@ class FeaturesTest(CliTest):
         shutil.copy(self.folder / "photos" / self.paths[5], self.folder / "photos/red/new.png")
         self.features("tiny")
         fresh = self.features("tiny,color", out="fresh")
-        self.assertIn("18 pictures", fresh.out)
+        self.assertIn("18 images", fresh.out)
         for name in ("tiny", "color"):
             np.testing.assert_array_equal(self.load(name), self.load(name, out="fresh"))
         self.assertEqual(self.rows(), self.rows("fresh"))
@@ -238,7 +238,7 @@ class FeaturesTest(CliTest):
     def test_info_describes_the_folder_and_the_options(self):
         self.features("tiny:size=8,color")
         self.assertEqual(self.succeed("info", "f").out,
-                         "f: folder of features\n  pictures: 18 of photos\n  classes: 3\n"
+                         "f: feature folder\n  images: 18 of photos\n  classes: 3\n"
                          "  tiny:size=8: 64 columns\n  color: 128 columns\n")
         self.assertIn("| `size` | `16` | between 1 and 1024 |",
                       self.succeed("info", "--options", "tiny").out)
@@ -390,10 +390,10 @@ class PictureInputTest(FeaturesTest):
         self.assertEqual(summary["metrics"]["num_classes"], 1)
 
     def test_folder_without_a_feature_is_refused_with_a_hint(self):
-        self.assertIn("photos is a folder of pictures: name what is computed",
+        self.assertIn("photos is an image folder: name what to compute",
                       self.fail_with(2, "kmeans", "photos", "-k", "3"))
         self.save("X.npy", np.zeros((3, 2), np.float32))
-        self.assertIn("X.npy is no folder of pictures",
+        self.assertIn("X.npy is not an image folder",
                       self.fail_with(2, "kmeans", "X.npy", "-k", "2", "--feature", "tiny"))
         self.assertIn("max_side is -3",
                       self.fail_with(2, "kmeans", "photos", "-k", "2", "--feature", "tiny",
@@ -409,7 +409,7 @@ class PictureInputTest(FeaturesTest):
     def test_skipped_images_are_in_the_warnings(self):
         self.write("photos/red/bad.png", "no picture")
         outcome = self.succeed("kmeans", "photos", "--feature", "color", "-k", "3", "--json")
-        self.assertIn("1 of 19 pictures could not be read", outcome.json()["warnings"][0])
+        self.assertIn("1 of 19 images could not be read", outcome.json()["warnings"][0])
         self.assertIn("skipped red/bad.png", outcome.err)
 
     def test_methods_of_counts_count_the_words(self):

@@ -67,7 +67,7 @@ int dispatch(const std::vector<std::string>& words, Session& session) {
     return kDone;
   }
   if (first[0] == '-')
-    throw UsageError(fmt::format("{} stands where a command is expected", first));
+    throw UsageError(fmt::format("expected a command, got '{}'", first));
   const CommandWords match = require_command(words);
   return run_command(*match.command, {words.begin() + static_cast<int>(match.count), words.end()},
                      session);
@@ -109,10 +109,10 @@ int run_and_report(const std::vector<std::string>& words, Session& session) {
 
 }  // namespace milieu::cli
 
-// A mapped file that somebody makes shorter takes its pages away: what was read of it is no result.
+// A mapped file that is truncated loses its pages: what was read of it is not a result.
 extern "C" void on_lost_pages(int) {
   constexpr std::string_view kText =
-      "milieu: a file has become shorter while it was in use: run again when it is whole\n";
+      "milieu: an input file was truncated while it was being read: run again when it is complete\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
   _exit(milieu::cli::kFailed);
 }

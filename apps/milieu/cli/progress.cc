@@ -111,7 +111,7 @@ void ProgressMonitor::on_progress(std::string_view stage, int64_t done, int64_t 
   if (total <= 0) return report(std::string(stage), -1);
   const double share = static_cast<double>(done) / static_cast<double>(total);
   const double elapsed = watch_.seconds() - stage_began_;
-  const int64_t done_here = done - stage_first_;  // pictures of an earlier run took no time
+  const int64_t done_here = done - stage_first_;  // images of an earlier run took no time
   std::string text = fmt::format("{}  {}  {:.0f} %", stage,
                                  bar_text(share, kBarWidth, console_.has_unicode()), 100 * share);
   if (stage.starts_with("images") && elapsed > 0 && done_here > 0)

@@ -30,7 +30,7 @@ struct DemoOptions {
 
 template <class Visitor>
 void visit_fields(DemoOptions& o, Visitor&& v) {
-  v("seed", o.seed, at_least(0), "start of all random numbers, of the data too");
+  v("seed", o.seed, at_least(0), "random seed, of the data too");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 
@@ -74,7 +74,7 @@ void print_demo(const DemoOptions& options, const std::vector<DemoFamily>& famil
   for (const NextCommand& next : next_commands(options.out))
     console.print(fmt::format("\n{}\n  {}\n", next.meaning, next.command));
 #ifdef MILIEU_HAS_EXPLORER
-  console.print(fmt::format("\nSee the shapes fall apart in a browser; Ctrl-C ends it:\n  {}\n",
+  console.print(fmt::format("\nSee how the shapes split, in a browser; Ctrl-C ends it:\n  {}\n",
                             explore_command_text(options.out)));
 #endif
 }
@@ -124,9 +124,8 @@ RunCommand declare_demo(Flags& flags) {
 
 constexpr const char* kExample =
     "  milieu demo\n"
-    "    draws small pictures and points, runs every method on them, prints how well each one "
-    "did,\n"
-    "    and leaves milieu-demo/report.html to look at and the data to play with.\n";
+    "    draws small images and points, runs methods on them, prints how well each one did, and\n"
+    "    leaves milieu-demo/report.html to look at and the data to try things with.\n";
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// milieu features DIR: from pictures to numbers, once.
+// milieu features DIR: from images to numbers, once.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -112,8 +112,8 @@ RunCommand declare_features(Flags& flags) {
   auto options = std::make_shared<FeaturesOptions>();
   flags.argument(
       "DIR", options->input, true,
-      "folder of pictures; each sub-folder is a class; symbolic links are followed. Or a "
-      ".txt that names pictures, one a line");
+      "image folder; each sub-folder is a class; symbolic links are followed. Or a .txt "
+      "that names images, one per line");
   flags.text("--feature", options->feature, "LIST", feature_help().c_str(), "Features");
   flags.text("--codebook", options->codebook, "FILE",
              "words of local features made elsewhere: a .npy, a run folder or a folder of features",
@@ -132,19 +132,18 @@ RunCommand declare_features(Flags& flags) {
 
 constexpr const char* kExample =
     "  milieu features photos --feature gist,color --out features\n"
-    "    leaves gist.npy and color.npy in features/, one row a picture; images.csv names them.\n"
-    "    Killed or stopped, the same command goes on; a second run computes what has changed.\n"
+    "    leaves gist.npy and color.npy in features/, one row per image; images.csv names them.\n"
+    "    Killed or stopped, the same command resumes; a second run computes what has changed.\n"
     "  milieu kmeans features --feature gist -k 8 --out run\n"
-    "    clusters the pictures; milieu kmeans photos --feature gist does both at once.\n"
+    "    clusters the images; milieu kmeans photos --feature gist does both at once.\n"
     "  milieu info --options dense-sift\n"
-    "    tells the options of a feature; milieu info --options words those of histograms of "
-    "words.\n";
+    "    lists the options of a feature; milieu info --options words those of word histograms.\n";
 
 }  // namespace
 
 Command features_command() {
   return {.name = "features",
-          .summary = "turn a folder of pictures into numbers",
+          .summary = "turn an image folder into numbers",
           .example = kExample,
           .declare = declare_features};
 }

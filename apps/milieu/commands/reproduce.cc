@@ -94,7 +94,7 @@ RunCommand declare_reproduce(Flags& flags) {
              "replaced",
              "Output");
   flags.text("--resume", command->options.resume, "FILE",
-             "file that keeps finished pieces of long experiments: a stopped run goes on from it",
+             "file that keeps finished pieces of long experiments: a stopped run resumes from it",
              "Output");
   flags.boolean("-q,--quiet", command->quiet, "no progress, only tables and errors", "Output");
   return [command, &flags](Session& session) {

@@ -18,7 +18,7 @@ namespace milieu::cli {
 
 namespace {
 
-constexpr int kPicturesOfClass = 12;
+constexpr int kImagesOfClass = 12;
 
 // Clusters under the numbers of the classes that they were matched to, so that a cluster has the
 // colour of its class; clusters without a class follow after the classes.
@@ -74,17 +74,17 @@ void add_class_card(Markup& page, const DemoFamily& family) {
   std::vector<SheetFigure> figures;
   for (size_t c = 0; c < labels.names.size(); ++c) {
     SheetFigure figure{labels.names[c], static_cast<int>(c), 0, {}};
-    SheetStrip strip{"", fmt::format("pictures of the class {}", labels.names[c]), {}};
+    SheetStrip strip{"", fmt::format("images of the class {}", labels.names[c]), {}};
     for (size_t i = 0; i < labels.indices.size(); ++i) {
       if (labels.indices[i] != figure.color) continue;
       ++figure.size;
-      if (strip.rows.size() < kPicturesOfClass) strip.rows.push_back(static_cast<int64_t>(i));
+      if (strip.rows.size() < kImagesOfClass) strip.rows.push_back(static_cast<int64_t>(i));
     }
     figure.strips.push_back(std::move(strip));
     figures.push_back(std::move(figure));
   }
   open_card(page, CardWidth::Full, "The data",
-            fmt::format("The first {} pictures of each class.", kPicturesOfClass));
+            fmt::format("The first {} images of each class.", kImagesOfClass));
   page.raw(render_sheets({family.sets[0].data.points.view(), family.image_side, family.image_side},
                          figures));
   close_card(page);
@@ -147,7 +147,7 @@ void add_maps(Markup& page, const DemoFamily& family, const std::vector<DemoRun>
       add_run_map(page, run);
 }
 
-void add_best_pictures(Markup& page, const DemoRun& best) {
+void add_best_images(Markup& page, const DemoRun& best) {
   const DemoFamily& family = best.family();
   const MatchedLabels matched = match_to_classes(best);
   const SampleChoice choice{.max_clusters = 12};
@@ -186,7 +186,7 @@ std::string render_demo_page(const std::vector<DemoFamily>& families,
     add_runs_card(page, family, runs);
     const DemoRun* best = best_demo_run(runs, family);
     if (best == nullptr) continue;
-    if (family.image_side > 0) add_best_pictures(page, *best);
+    if (family.image_side > 0) add_best_images(page, *best);
     add_maps(page, family, runs, *best);
   }
   add_section(page, "Your turn", "The folder of this page holds the data of all sets as files.");

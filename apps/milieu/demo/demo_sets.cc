@@ -44,12 +44,12 @@ DemoFamily make_shapes(uint64_t seed) {
   const FloatView pixels = shapes.points.view();
   DemoFamily family;
   family.name = "shapes";
-  family.title = "Pictures of shapes";
+  family.title = "Images of shapes";
   family.about = fmt::format(
-      "{} pictures of {} x {} pixels, drawn on the spot: eight kinds of shape, each picture with "
-      "its own position, size, rotation, contrast and noise. Compared pixel by pixel, a moved "
-      "shape is another picture, a disc is nearly a square, and bars lie in any direction: the "
-      "classes are there, but not for the taking.",
+      "{} images of {} x {} pixels, drawn on the spot: eight kinds of shape, each image with its "
+      "own position, size, rotation, contrast and noise. Compared pixel by pixel, a moved shape "
+      "is another image, a disc is nearly a square, and bars lie in any direction: the classes "
+      "are there, but hard to find.",
       pixels.rows(), kBuiltinImageSide, kBuiltinImageSide);
   family.labels_file = "labels.csv";
   family.numbers_file = "labels.npy";
@@ -101,11 +101,11 @@ DemoFamily make_ell(uint64_t seed) {
   labels.indices.resize(2 * kSamplesOfBar, 0);
   DemoFamily family;
   family.name = "ell";
-  family.title = "An L and what it is seen against";
+  family.title = "An L seen against a context";
   family.about =
-      "Two bars that overlap in a corner: no gap and no two dense regions tell them apart. dcp is "
-      "given a second set, a square inside the L, and looks for the parts that are each best told "
-      "apart from that. The overlap alone costs any method 8 % on average.";
+      "Two bars that overlap in a corner: no gap and no two dense regions separate them. dcp is "
+      "given a second set, a square inside the L, and looks for the parts that are each best "
+      "separated from that. The overlap alone costs any method 8 % on average.";
   family.labels_file = "ell_labels.csv";
   family.numbers_file = "ell_labels.npy";
   family.sets.push_back(make_set("ell", "plane", std::move(bars), labels));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data of `milieu demo`: built-in families (data/builtin.h), and of the pictures three
+// The data of `milieu demo`: built-in families (data/builtin.h), and of the images three
 // versions, because not every method takes pixels. Every version becomes a file of the demo's
 // folder, so that each of its runs can be repeated by a command.
 #pragma once
@@ -23,13 +23,13 @@ struct DemoFamily {
   std::string name;          // "shapes"
   std::string title;         // a heading
   std::string about;         // a paragraph: what it is and why it is here
-  std::string labels_file;   // class names, one a line: the --labels of the runs
+  std::string labels_file;   // class names, one per line: the --labels of the runs
   std::string numbers_file;  // the same as numbers, .npy
-  int image_side = 0;        // pictures of so many pixels a side, in sets[0]; 0: not pictures
+  int image_side = 0;        // images of this many pixels per side, in sets[0]; 0: not images
   std::vector<DemoSet> sets;
 
   const Labels& labels() const { return sets[0].data.labels; }
-  // Whether `set` holds the pictures themselves, so that --image-size fits it.
+  // Whether `set` holds the images themselves, so that --image-size fits it.
   bool holds_images(const DemoSet& set) const;
 };
 

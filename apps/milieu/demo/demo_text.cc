@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "milieu/base/shell.h"
 #include "milieu/base/summary.h"
 #include "milieu/data/builtin.h"
 
@@ -75,7 +76,7 @@ std::vector<NextCommand> next_commands(const std::string& out) {
        "How far does a neighbour reach? When too far, the rings flow together:"},
       {fmt::format("milieu predict {} {} --labels {} --out predicted.csv",
                    file("runs/kmeans-shapes"), file("shapes.npy"), file("labels.csv")),
-       "Labels by a saved model; any new pictures of the same size would do:"},
+       "Labels from a saved model; any new images of the same size would do:"},
   };
 }
 

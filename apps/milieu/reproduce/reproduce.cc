@@ -13,7 +13,7 @@
 #include "milieu/base/summary.h"
 #include "milieu/data/atomic_file.h"
 #include "reproduce/cac.h"
-#include "reproduce/dcp.h"
+#include "reproduce/dcp/dcp.h"
 #include "reproduce/dlgmm.h"
 #include "reproduce/exemplar.h"
 #include "reproduce/icc.h"

@@ -13,7 +13,7 @@ namespace {
 
 bool is_control(char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7f; }
 
-// Whether `text` goes on with x and two hexadecimal digits.
+// Whether `text` begins with x and two hexadecimal digits.
 bool is_escape(std::string_view text) {
   return text.size() >= 3 && text[0] == 'x' && std::isxdigit(static_cast<unsigned char>(text[1])) &&
          std::isxdigit(static_cast<unsigned char>(text[2]));

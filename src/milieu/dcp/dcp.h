@@ -136,7 +136,7 @@ using DcpLink = std::pair<int64_t, int64_t>;
 
 struct DcpInput {
   FloatView points;   // n x d samples to split
-  FloatView context;  // m x d samples that every part must be told apart from; m >= 1
+  FloatView context;  // m x d samples that every part must be separated from; m >= 1
   // With the precomputed kernel d is n + m: similarities with all samples, then all of the context.
   std::span<const double> weights;          // n sample weights >= 0, or empty: all 1
   std::span<const double> context_weights;  // m, likewise

@@ -2,7 +2,7 @@
 """Metrics by scikit-learn and SciPy, for sklearn_test.cc.
 
 Usage: sklearn_reference.py CASES. CASES holds two lines a case: labels, then truth (no -1 in truth;
--1 in labels is a sample without a cluster). Prints one line a case: accuracy nmi nmi_sqrt nmi_max
+-1 in labels is a sample without a cluster). Prints one line per case: accuracy nmi nmi_sqrt nmi_max
 ari precision_pairwise recall_pairwise f_pairwise purity f. Ends with status 77 when scikit-learn is
 missing.
 """

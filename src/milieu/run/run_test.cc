@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -18,10 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::Contains;
-using ::testing::Each;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Key;
 using ::testing::ThrowsMessage;
 
 // Classes a, b and c: three groups of four points each.
@@ -182,7 +180,10 @@ TEST_F(RunTest, ImageFolderIsReadOnceForSetAndContext_issue19) {
   const RunOutcome outcome = execute(s, monitor);
   EXPECT_EQ(monitor.notes, 1);
   EXPECT_EQ(monitor.described, 1);
-  EXPECT_EQ(outcome.summary.warnings.size(), 1u);
+  EXPECT_EQ(std::ranges::count_if(
+                outcome.summary.warnings,
+                [](const std::string& text) { return text.find("skipped") != text.npos; }),
+            1);
   EXPECT_EQ(outcome.labels.size(), 4u);
 }
 
@@ -260,14 +261,14 @@ TEST_F(RunTest, OptionsOfAnEarlierRunGiveTheSameResult) {
   s.options["num_clusters"] = int64_t{3};
   const RunOutcome first = execute(s);
   const std::string path = dir_.write("options.json", first.options_json);
-  Run again("gmm");
+  milieu::Run again("gmm");
   again.read_options(path);
   again.validate();
   again.read(silent_monitor());
   const RunOutcome second = again.fit(silent_monitor());
   EXPECT_EQ(second.labels, first.labels);
   EXPECT_EQ(second.options_json, first.options_json);
-  Run other("kmeans");
+  milieu::Run other("kmeans");
   EXPECT_THAT([&] { other.read_options(path); },
               ThrowsMessage<InvalidArgument>(HasSubstr("is of method gmm")));
 }

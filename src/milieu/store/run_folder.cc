@@ -155,7 +155,7 @@ void RunFolder::commit() {
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
     const int code = errno;
     if (!aside.empty()) std::rename(aside.c_str(), target_.c_str());
-    fail(path_, "put in its place", code);
+    fail(path_, "moved into place", code);
   }
   temporary_.clear();
   sync_folder(parent_of(target_));

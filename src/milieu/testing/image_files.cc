@@ -32,7 +32,7 @@ std::string blob_image(int seed) {
     double value = 40;
     for (int b = 0; b < 5; ++b) {
       const double cx = 8 + (seed * 7 + b * 13) % 32, cy = 8 + (seed * 11 + b * 17) % 32;
-      value += 150 * std::exp(-((x - cx) * (x - cx) + (y - cy) * (y - cy)) / 18);
+      value += 150 * std::exp(-((x - cx) * (x - cx) + (y - cy) * (y - cy)) / 5);
     }
     return static_cast<unsigned char>(std::min(255.0, value));
   });

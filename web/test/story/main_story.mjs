@@ -166,7 +166,7 @@ export async function exportStory(stage, page) {
   await stage.shot(page, "12-export");
   const detail = await json(page, `/api/runs/${runId(page)}`);
   const csv = readFileSync(await download(page, stage, "labels.csv"), "utf8").trim().split("\n");
-  assert.equal(csv.length, detail.n + 1, "one line a row and the header");
+  assert.equal(csv.length, detail.n + 1, "one line per row and the header");
   JSON.parse(readFileSync(await download(page, stage, "labels.json"), "utf8"));
   const report = await download(page, stage, "report.html");
   await page.getByTestId("folders-copy").click();

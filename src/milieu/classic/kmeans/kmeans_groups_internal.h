@@ -43,7 +43,7 @@ struct CenterGroups {
   // The rest is filled by load_centers.
   int64_t row_length = 0;
   std::vector<int> first_place;      // num_groups + 1: as `first`, each group padded to whole tiles
-  Matrix<int16_t> tiles;             // one row a tile: [pair of dimensions][centre][2]
+  Matrix<int16_t> tiles;             // one row per tile: [pair of dimensions][centre][2]
   std::vector<float> half_norms;     // by place; large for padding
   std::vector<float> scales;         // by group
   std::vector<float> largest_norms;  // by group: largest |c'|; these three padded to kMaxGroups

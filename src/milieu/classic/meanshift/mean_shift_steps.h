@@ -36,7 +36,7 @@ class ShiftKernel {
 // more samples than any does.
 std::vector<int> choose_seeds(FloatView points, double bandwidth, const MeanShiftOptions& options);
 
-// Positions on their way. All vectors have one entry a seed.
+// Positions on their way. All vectors have one entry per seed.
 struct Seeds {
   Matrix<float> positions;      // s x d
   std::vector<double> density;  // at the position; 0 before it was first measured

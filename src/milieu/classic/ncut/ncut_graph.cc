@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kRowsPerBlock = 512;
 
 // An edge below this share of the geometric mean of its ends' degrees is dropped: eigenvectors in
-// double cannot distinguish it from none, and a graph held together by such edges falls apart
+// double cannot distinguish it from none, and a graph held together by such edges is disconnected
 // anyway.
 constexpr double kNegligibleEdge = 1e-12;
 

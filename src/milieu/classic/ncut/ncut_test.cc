@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalized cut as a whole: shapes that k-means cannot find, exhaustive search on small graphs,
-// graphs that fall apart, and everything that a caller can do wrong.
+// graphs that are disconnected, and everything that a caller can do wrong.
 #include "milieu/classic/ncut/ncut.h"
 
 #include <gmock/gmock.h>

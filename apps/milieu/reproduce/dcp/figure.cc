@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "milieu/render/raster_draw.h"
-#include "reproduce/dcp.h"
+#include "reproduce/dcp/dcp.h"
 
 namespace milieu::cli {
 

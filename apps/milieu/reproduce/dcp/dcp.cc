@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reproduce/dcp.h"
+#include "reproduce/dcp/dcp.h"
 
 #include <algorithm>
 

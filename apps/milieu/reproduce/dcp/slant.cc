@@ -13,7 +13,7 @@
 #include "milieu/linalg/pca.h"
 #include "milieu/render/contact_sheet.h"
 #include "milieu/render/png.h"
-#include "reproduce/dcp.h"
+#include "reproduce/dcp/dcp.h"
 
 namespace milieu::cli {
 

@@ -16,7 +16,7 @@
 #include "milieu/render/contact_sheet.h"
 #include "milieu/render/raster_draw.h"
 #include "milieu/input/cache_folder.h"
-#include "reproduce/dcp.h"
+#include "reproduce/dcp/dcp.h"
 
 namespace milieu::cli {
 

@@ -6,7 +6,7 @@
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/classic/ncut/ncut.h"
 #include "milieu/dcp/dcp.h"
-#include "reproduce/dcp.h"
+#include "reproduce/dcp/dcp.h"
 
 namespace milieu::cli {
 

@@ -2,7 +2,7 @@
 // The K-means row of [Lampert08, Table 1]: two digits of USPS mixed 1:1 and 1:10, separated by
 // k-means with two centres.
 #include "milieu/classic/kmeans/kmeans.h"
-#include "reproduce/dcp.h"
+#include "reproduce/dcp/dcp.h"
 
 namespace milieu::cli {
 
