@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learning to cluster as one model of the general trainer (crf/train.h), and by the special code
-// that comes with it (exemplar/learn/learn.h). Samples lie in groups in two of five coordinates; the
-// other three are noise. Ends with 1 when the two do not agree, or do not find the coordinates.
+// that comes with it (exemplar/learn/learn.h). Samples lie in groups in two of five coordinates;
+// the other three are noise. Ends with 1 when the two do not agree, or do not find the coordinates.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -10,9 +10,9 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/summary.h"
-#include "milieu/report/page_assets.h"
 #include "milieu/data/read_below.h"
 #include "milieu/data/text_file.h"
+#include "milieu/report/page_assets.h"
 #include "serve/run_files.h"
 
 namespace milieu::serve {
@@ -290,7 +290,8 @@ Reply Explorer::detail(const RunRecord& run) {
     json["command"] = run.command;
     json["summary"] = Json::object();
     for (const char* key : {"trace", "parts", "columns", "files"}) json[key] = Json::array();
-    if (run.ranks_contexts) json["extras"] = Json{{"contexts", internal::contexts_json(unfinished_contexts(run))}};
+    if (run.ranks_contexts)
+      json["extras"] = Json{{"contexts", internal::contexts_json(unfinished_contexts(run))}};
     return json_reply(json);
   }
   const auto result = results_.get(run);

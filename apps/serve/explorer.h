@@ -67,8 +67,7 @@ std::string labels_csv(const RunRecord& run, const RunView& result, const Collec
 Json labels_json(const RunRecord& run, const RunView& result, const Collection& collection);
 
 // report.html of a run of the explorer.
-std::string report_again(const RunRecord& run, const RunView& result,
-                         const Collection& collection);
+std::string report_again(const RunRecord& run, const RunView& result, const Collection& collection);
 
 // Images by part below the run's folder, copied or linked; {path, count}.
 Json export_folders(const RunRecord& run, const RunView& result, const Collection& collection,

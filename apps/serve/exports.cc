@@ -56,7 +56,7 @@ fs::path free_place(const fs::path& folder, const std::string& name) {
 }
 
 void place_image(const Collection& collection, const std::string& name, const fs::path& place,
-                   bool links) {
+                 bool links) {
   if (links) {
     fs::create_symlink(fs::absolute(fs::path(collection.root()) / name), place);
     return;
@@ -68,8 +68,7 @@ void place_image(const Collection& collection, const std::string& name, const fs
 
 }  // namespace
 
-std::string labels_csv(const RunRecord& run, const RunView& result,
-                       const Collection& collection) {
+std::string labels_csv(const RunRecord& run, const RunView& result, const Collection& collection) {
   const ViewColumns& columns = result.columns;
   std::string text = "sample,label,part,margin,row,class\n";
   for (size_t i = 0; i < columns.rows.size(); ++i) {
@@ -107,12 +106,10 @@ std::string report_again(const RunRecord& run, const RunView& result,
   for (const Json& file : files_of(run)) {
     const auto name = file["name"].get<std::string>();
     if (name.ends_with(".png") || name.ends_with(".svg"))
-      files.emplace_back(name,
-                         try_read_text_file(run.run_folder() + "/" + name).value_or(""));
+      files.emplace_back(name, try_read_text_file(run.run_folder() + "/" + name).value_or(""));
   }
-  return internal::page_again(
-      try_read_text_file(run.run_folder() + "/report.html").value_or(""), run.page(), result,
-      collection, files);
+  return internal::page_again(try_read_text_file(run.run_folder() + "/report.html").value_or(""),
+                              run.page(), result, collection, files);
 }
 
 Json export_folders(const RunRecord& run, const RunView& result, const Collection& collection,

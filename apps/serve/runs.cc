@@ -177,7 +177,7 @@ RunRecord Runs::rename(const std::string& id, const std::optional<std::string>& 
 }
 
 std::optional<RunRecord> Runs::wait_for_change(const std::string& id, uint64_t seen,
-                                             double seconds) const {
+                                               double seconds) const {
   std::unique_lock lock(mutex_);
   const auto has_changed = [&] {
     const auto found = runs_.find(id);

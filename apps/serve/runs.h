@@ -42,8 +42,8 @@ struct RunRecord {
   std::vector<std::string> arguments;  // of the child
   std::vector<std::string> part_names;
   Json request;
-  Json progress;      // Progress, the latest
-  Json summary;       // of summary.json; null before the end
+  Json progress;         // Progress, the latest
+  Json summary;          // of summary.json; null before the end
   uint64_t changes = 0;  // counted for those who wait
 
   std::string run_folder() const { return folder + "/run"; }
@@ -75,10 +75,10 @@ class Runs {
   void remove(const std::string& id);   // RequestError 409 while it runs
   RunRecord rename(const std::string& id, const std::optional<std::string>& name,
                    const std::optional<std::vector<std::string>>& part_names);
-  // Waits until the run has changed since `seen`, it is removed, or the time is over; nothing when it
-  // was removed.
+  // Waits until the run has changed since `seen`, it is removed, or the time is over; nothing when
+  // it was removed.
   std::optional<RunRecord> wait_for_change(const std::string& id, uint64_t seen,
-                                         double seconds) const;
+                                           double seconds) const;
   void stop();  // ends waiting and running; also wakes wait_for_change
 
  private:

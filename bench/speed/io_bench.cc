@@ -16,8 +16,8 @@
 #include "milieu/base/error.h"
 #include "milieu/base/monitor.h"
 #include "milieu/data/format/csv.h"
-#include "milieu/data/mapped_file.h"
 #include "milieu/data/format/npy.h"
+#include "milieu/data/mapped_file.h"
 #include "milieu/linalg/finite.h"
 
 namespace milieu {

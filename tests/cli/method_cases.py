@@ -137,7 +137,7 @@ class MethodCases:
     def test_input_of_an_options_file_may_have_moved(self):
         self.fit("--out", "a")
         (self.folder / "X.npy").rename(self.folder / "moved.npy")
-        self.assertIn("so named in a: give INPUT if it is elsewhere",
+        self.assertIn("named in a: give INPUT if it has moved",
                       self.fail_with(1, self.command, "--options", "a"))
         self.succeed(self.command, "moved.npy", "--options", "a", "--out", "b")
         np.testing.assert_array_equal(self.labels("a"), self.labels("b"))

@@ -64,8 +64,8 @@ class CacTest(CliTest):
         self.assertAlmostEqual(summary["step_error"][-1], summary["metrics"]["error"])
         self.assertEqual(len(self.labels("run")), 300)
         files = self.run_files("run")
-        self.assertEqual(sorted(files), ["labels.csv", "model.safetensors", "options.json",
-                                         "phrases.txt", "report.html", "steps.csv",
+        self.assertEqual(sorted(files), ["columns.safetensors", "labels.csv", "model.safetensors",
+                                         "options.json", "phrases.txt", "report.html", "steps.csv",
                                          "summary.json", "words.csv"])
         lines = files["words.csv"].decode().splitlines()
         self.assertEqual(lines[0], "row,view,word,margin")
@@ -124,7 +124,7 @@ class CacTest(CliTest):
         self.save("w2.npy", np.ones(2))
         self.assertEqual(
             self.fail_with(1, *self.arguments, "--groups", "g.txt", "--group-weights", "w2.npy"),
-            "w2.npy is 2 x 1, must be 3 x 1: one weight for each group")
+            "w2.npy has 2 entries, must have 3: one weight per group")
 
     def test_views_take_the_place_of_input(self):
         a, classes = blobs(seed=1)

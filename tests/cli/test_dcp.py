@@ -16,7 +16,7 @@ class DcpTest(MethodCases, CliTest):
     one_cluster = ["-k", "1", "--context", "Z.npy"]
     slow_arguments = ["-k", "8", "--context", "slow_context.npy", "--restarts", "200",
                       "--rel-tolerance", "0", "--max-iterations", "100000"]
-    extra_files = ["decisions.csv"]
+    extra_files = ["columns.safetensors", "decisions.csv"]
     extra_input = {"context": "Z.npy"}
 
     def setUp(self):
@@ -64,16 +64,20 @@ class DcpTest(MethodCases, CliTest):
         summary = self.succeed("dcp", "X.npy", "--labels", "y.npy", "--select", "0,1",
                                "--context-select", "2", "-k", "2", "--json").json()
         self.assertEqual((summary["n"], summary["num_context"]), (80, 40))
-        self.assertEqual(self.fail_with(2, "dcp", "X.npy", "--labels", "y.npy",
-                                        "--context-select", "2"),
-                         "context_select is '2', but select is missing: name the classes to split")
+        everything_else = self.succeed("dcp", "X.npy", "--labels", "y.npy", "--context-select", "2",
+                                       "-k", "2", "--json").json()
+        for key in ("n", "num_context", "objective", "sizes"):
+            self.assertEqual(everything_else[key], summary[key], key)
+        self.assertIn("nothing is left to split",
+                      self.fail_with(2, "dcp", "X.npy", "--labels", "y.npy", "--context-select",
+                                     "0,1,2"))
         self.assertIn('has no class "7"',
                       self.fail_with(2, "dcp", "X.npy", "--labels", "y.npy", "--select", "0",
                                      "--context-select", "7"))
 
     def test_context_is_needed_once(self):
         self.assertIn("the context is missing", self.fail_with(2, "dcp", "X.npy", "-k", "2"))
-        self.assertIn("several are given",
+        self.assertIn("give only one of --context, --context-select and --context-rows",
                       self.fail_with(2, "dcp", "X.npy", "--context", "Z.npy", "--context-select", "1"))
 
     def test_bad_contexts_are_named(self):
@@ -176,7 +180,7 @@ class DcpRankTest(CliTest):
         self.assertEqual(summary["context"], summary["contexts"][0])
         self.assertEqual(len(summary["context_gain"]), 3)
         self.assertEqual(sorted(self.run_files("run")),
-                         sorted(RUN_FILES + ["contexts.csv", "decisions.csv"]))
+                         sorted(RUN_FILES + ["columns.safetensors", "contexts.csv", "decisions.csv"]))
 
     def test_some_classes_and_folders(self):
         summary = self.succeed(*self.arguments, "--context-select", "1,3", "--json").json()

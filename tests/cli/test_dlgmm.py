@@ -178,7 +178,7 @@ class DlgmmTest(EndlessTest):
         def refused(code, *arguments):
             return self.fail_with(code, "dlgmm", *arguments)
 
-        self.assertIn("--offsets FILE must say where each image begins",
+        self.assertIn("give --offsets FILE with the row where each image begins",
                       refused(2, "P.npy", "--words", "6", "--clusters", "3"))
         self.save("short.npy", self.offsets[:-1])
         self.assertIn("short.npy ends with 1475, there are 1500 patches: they must match",
@@ -240,7 +240,7 @@ class DlgmmTest(EndlessTest):
         def refused(code, *arguments):
             return self.fail_with(code, "predict", "run", *arguments)
 
-        self.assertIn("--offsets FILE must say", refused(2, "P.npy"))
+        self.assertIn("give --offsets FILE", refused(2, "P.npy"))
         self.assertIn("num_bands is 2, but where the patches lie is not known",
                       refused(2, "P.npy", "--offsets", "offsets.npy"))
         self.save("thin.npy", self.patches[:, :3])
@@ -267,8 +267,17 @@ class PicturesTest(EndlessTest):
     def run_milieu(self, *arguments, **more):
         return super().run_milieu(*arguments, **{"env": self.env, **more})
 
+    def model_array(self, name):
+        content = (self.folder / "run/model.safetensors").read_bytes()
+        size = int.from_bytes(content[:8], "little")
+        entry = json.loads(content[8:8 + size])[name]
+        self.assertEqual(entry["dtype"], "F32")
+        begin, end = entry["data_offsets"]
+        return np.frombuffer(content[8 + size + begin:8 + size + end],
+                             np.float32).reshape(entry["shape"])
+
     def test_new_images_are_described_as_in_training(self):
-        self.assertEqual(np.load(self.folder / "run/projection.npy").shape, (17, 128))
+        self.assertEqual(self.model_array("projection").shape, (17, 128))
         text = self.succeed("predict", "run", "photos", "--out", "again.csv", "--word-map",
                             "maps.png").out
         self.assertIn("accuracy", text)
@@ -335,10 +344,24 @@ class PicturesTest(EndlessTest):
         data = json.loads(re.search(r'"thumbs":(\{.*?\})', page).group(1))
         self.assertEqual(len(data["rows_shown"]), len(list((self.folder / "photos").rglob("*.png"))))
 
-    def test_model_without_its_projection_is_refused(self):
-        (self.folder / "run/model.safetensors").rename(self.folder / "alone.safetensors")
-        self.assertIn("projection.npy is not beside alone.safetensors",
-                      self.fail_with(2, "predict", "alone.safetensors", "photos"))
+    def test_copied_model_labels_images_by_itself(self):
+        (self.folder / "alone").mkdir()
+        (self.folder / "run/model.safetensors").rename(self.folder / "alone/model.safetensors")
+        self.succeed("predict", "alone/model.safetensors", "photos", "--out", "alone.csv")
+        self.assertEqual((self.folder / "alone.csv").read_bytes(),
+                         (self.folder / "run/labels.csv").read_bytes())
+
+    def test_step_belongs_to_the_feature(self):
+        old = self.run_milieu("dlgmm", "photos", "--words", "8", "--clusters", "3", "--pca", "16",
+                              "--step", "12", "--out", "old")
+        self.assertIn("--step is deprecated: use --feature dense-sift:step=8", old.err)
+        self.succeed("dlgmm", "photos", "--words", "8", "--clusters", "3", "--pca", "16",
+                     "--feature", "dense-sift:step=12", "--out", "new")
+        self.assertEqual((self.folder / "old/labels.csv").read_bytes(),
+                         (self.folder / "new/labels.csv").read_bytes())
+        self.assertIn("step is 12, but feature is dense-sift:step=4",
+                      self.fail_with(2, "dlgmm", "photos", "--step", "12", "--feature",
+                                     "dense-sift:step=4"))
 
     def test_learned_words_are_a_codebook_of_features(self):
         self.succeed("features", "photos", "--feature", "dense-sift:step=8", "--codebook", "run",
@@ -346,7 +369,7 @@ class PicturesTest(EndlessTest):
         codebook = np.load(self.folder / "f/dense-sift.codebook.npy")
         self.assertEqual(codebook.shape[1], 128)
         # The words of the projected patches are those of the whole descriptors.
-        projection = np.load(self.folder / "run/projection.npy").astype(float)
+        projection = self.model_array("projection").astype(float)
         descriptors = np.load(self.folder / "f/dense-sift.descriptors.npy").astype(float)
         small = (descriptors - projection[0]) @ projection[1:].T
         words = (codebook - projection[0]) @ projection[1:].T

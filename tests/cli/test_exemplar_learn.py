@@ -156,7 +156,7 @@ class ExemplarLearnTest(CliTest):
         self.assertEqual(found["class_accuracy"], 1)
         other = self.run_milieu("exemplar", "new", "--model", "d", "--feature", "color", env=cache)
         self.assertEqual(other.code, 2)
-        self.assertIn("the model was learned on color,lbp,dense-sift", other.err)
+        self.assertIn("the model was trained on color,lbp,dense-sift", other.err)
 
     def test_interrupt_keeps_the_weights_so_far(self):
         process = self.start("exemplar", "learn", "a.npy:a_y.npy", "--rounds", "2000000000", "--out",
@@ -211,7 +211,7 @@ class ExemplarLearnTest(CliTest):
         self.save("constant.npy", points)
         summary = self.learn("constant.npy:a_y.npy", "--json", "--rounds", "20").json()
         self.assertEqual(summary["weights"][4], 0)
-        self.assertIn("the same for all pairs, so without weight: column 4",
+        self.assertIn("the same for all pairs, so they get no weight: column 4",
                       "\n".join(summary["warnings"]))
 
     def test_wrong_uses_of_a_model_are_named(self):

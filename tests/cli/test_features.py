@@ -445,11 +445,12 @@ class PictureInputTest(FeaturesTest):
                       (self.folder / "run/labels.csv").read_text().splitlines())
         self.assertEqual(subset, [labels["stripes/000.png"], labels["stripes/001.png"]])
 
-    def test_prediction_without_the_words_of_training_is_refused(self):
+    def test_models_carry_the_words_of_training(self):
         self.succeed("kmeans", "photos", "--feature", "dense-sift:words=6", "-k", "3", "--out", "run")
         (self.folder / "run/dense-sift.codebook.npy").rename(self.folder / "words.npy")
-        self.assertIn("name the run folder, or the codebook of training by --codebook",
-                      self.fail_with(2, "predict", "run", "photos"))
+        self.succeed("predict", "run", "photos", "--out", "alone.csv")
+        self.assertEqual((self.folder / "alone.csv").read_text(),
+                         (self.folder / "run/labels.csv").read_text())
         self.succeed("predict", "run", "photos", "--codebook", "words.npy", "--out", "p.csv")
         self.assertEqual((self.folder / "p.csv").read_text(),
                          (self.folder / "run/labels.csv").read_text())
@@ -458,8 +459,9 @@ class PictureInputTest(FeaturesTest):
         self.assertIn("is not the dense-sift.codebook.npy of training",
                       self.fail_with(2, "predict", "run", "other", "--feature", "dense-sift"))
         shutil.copy(self.folder / "run/model.safetensors", self.folder / "bare.safetensors")
-        self.assertIn("does not tell what the model was trained on",
-                      self.fail_with(2, "predict", "bare.safetensors", "photos"))
+        self.succeed("predict", "bare.safetensors", "photos", "--out", "bare.csv")
+        self.assertEqual((self.folder / "bare.csv").read_text(),
+                         (self.folder / "run/labels.csv").read_text())
 
     def test_report_shows_the_middle_of_long_images_and_skips_unreadable_ones(self):
         (self.folder / "long").mkdir()

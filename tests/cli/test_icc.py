@@ -98,8 +98,8 @@ class IccTest(MethodCases, CliTest):
             given = self.succeed("icc", "P.npy", "--labels", "c.npy", flag, name, "--json")
             self.assertEqual(given.json()["sizes"], plain.json()["sizes"], flag)
         self.save("short.npy", points[:5])
-        self.assertIn("coordinates have 5 rows",
-                      self.fail_with(2, "icc", "P.npy", "--coordinates", "short.npy"))
+        self.assertIn("short.npy has 5 rows, P.npy has 900: they must match",
+                      self.fail_with(1, "icc", "P.npy", "--coordinates", "short.npy"))
 
     def test_preset_of_the_paper(self):
         self.save_crossing()

@@ -43,10 +43,10 @@ class InfoTest(CliTest):
         self.assertTrue(out.startswith("| flag | default | range | meaning |\n"))
         self.assertIn("| `--num-clusters`, `-k` | `8` | at least 1 | number of clusters |", out)
         self.assertEqual(self.fail_with(2, "info", "--options", "kmean"),
-                         "--options is 'kmean', must be a clustering command or a feature: did you "
+                         "--options is 'kmean', must be a method or a feature: did you "
                          "mean kmeans?")
         self.assertEqual(self.fail_with(2, "info", "--options", "score"),
-                         "--options is 'score', must be a clustering command or a feature")
+                         "--options is 'score', must be a method or a feature")
 
 
 if __name__ == "__main__":

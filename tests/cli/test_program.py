@@ -45,7 +45,8 @@ class ProgramTest(CliTest):
                 self.assertIn("\nExample\n", out)
 
     def test_every_command_of_the_overview_has_its_golden_text_and_test(self):
-        commands = self.succeed().out.split("Commands\n")[1].split("\n\n")[0].splitlines()
+        commands = [line for line in self.succeed().out.split("Context methods\n")[1]
+                    .split("To begin")[0].splitlines() if line.startswith("  ")]
         self.assertEqual(sorted(line.split()[0] for line in commands), COMMANDS)
         for command in COMMANDS:
             self.assertTrue((HERE / f"test_{command}.py").exists(), command)

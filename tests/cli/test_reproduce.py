@@ -23,7 +23,7 @@ class ReproduceTest(CliTest):
         (self.folder / "none").mkdir()
         outcome = self.run_milieu("reproduce", "dcp", "kmeans", "--data", "none", "--quiet")
         self.assertEqual((outcome.code, outcome.out), (1, ""))
-        self.assertIn("skipped dcp kmeans: none/usps_roweis/labels.npy is not there", outcome.err)
+        self.assertIn("skipped dcp kmeans: none/usps_roweis/labels.npy does not exist", outcome.err)
         self.assertIn("--data", outcome.err)
 
     def test_finished_pieces_are_kept(self):
@@ -44,7 +44,7 @@ class ReproduceTest(CliTest):
         self.assertIn("3.6 -> 25.0", self.succeed(*command).out)
         self.assertIn("was written with other options", self.fail_with(2, *command, "--seed", "2"))
         self.write("state.json", "tea")
-        self.assertIn("does not hold the pieces", self.fail_with(1, *command))
+        self.assertIn("does not hold the results of an experiment", self.fail_with(1, *command))
 
     def test_tables_of_dlgmm_go_on_where_they_stopped(self):
         """Made pictures stand for 15-Scenes: cells that are there are not computed again."""

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <set>
 
-#include "milieu/store/model_file.h"
 #include "milieu/run/predictor.h"
+#include "milieu/store/model_file.h"
 #include "models.h"
 
 namespace milieu {

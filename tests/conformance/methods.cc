@@ -7,6 +7,10 @@
 
 #include "milieu/cac/cac.h"
 #include "milieu/classic/agglomerative/agglomerative.h"
+#include "milieu/classic/counts/bags.h"
+#include "milieu/classic/counts/jsom.h"
+#include "milieu/classic/counts/multinomials.h"
+#include "milieu/classic/counts/topics.h"
 #include "milieu/classic/gmm/gmm.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/classic/kmodes/kmodes.h"
@@ -248,6 +252,53 @@ ConformanceMethod icc(std::string name, IccClimb climb) {
   return m;
 }
 
+template <class Options, class Fit>
+ConformanceMethod counts(std::string name, const Options& defaults, Fit fit) {
+  ConformanceMethod m = conformance_method(std::move(name), defaults, fit);
+  m.is_counts = true;
+  m.num_samples = 600;
+  return m;
+}
+
+ConformanceMethod bags(std::string name, BagWeighting weighting) {
+  BagsOptions defaults;
+  defaults.weighting = weighting;
+  return counts(std::move(name), defaults,
+                [](FloatView points, const BagsOptions& options, Monitor& monitor) {
+                  return fit_bags({points}, options, monitor);
+                });
+}
+
+ConformanceMethod multinomials() {
+  ConformanceMethod m =
+      counts("multinomials", MultinomialsOptions{},
+             [](FloatView points, const MultinomialsOptions& options, Monitor& monitor) {
+               return fit_multinomials({points}, options, monitor);
+             });
+  m.direction = TraceDirection::Rises;
+  return m;
+}
+
+ConformanceMethod topics() {
+  ConformanceMethod m = counts("topics", TopicsOptions{},
+                               [](FloatView points, const TopicsOptions& options, Monitor& mon) {
+                                 return fit_topics({points}, options, mon);
+                               });
+  m.may_leave_empty = true;  // a topic may be the strongest of no row
+  return m;
+}
+
+// As many topics as clusters.
+ConformanceMethod jsom() {
+  ConformanceMethod m =
+      counts("jsom", JsomOptions{}, [](FloatView points, JsomOptions options, Monitor& monitor) {
+        if (options.num_topics > 0) options.num_topics = std::max(options.num_clusters, 1);
+        return fit_jsom({points}, options, monitor);
+      });
+  m.may_leave_empty = true;
+  return m;
+}
+
 }  // namespace
 
 std::vector<ConformanceMethod> all_methods() {
@@ -274,7 +325,12 @@ std::vector<ConformanceMethod> all_methods() {
           dlgmm("dlgmm_mean_field", DlgmmPosterior::MeanField),
           icc("icc", IccClimb::Basin),
           icc("icc_gradient", IccClimb::Gradient),
-          icc("icc_free", IccClimb::Free)};
+          icc("icc_free", IccClimb::Free),
+          bags("bags", BagWeighting::LogCounts),
+          bags("bags_tf_idf", BagWeighting::TfIdf),
+          multinomials(),
+          topics(),
+          jsom()};
 }
 
 // The suites of the other files run on each method, named after it.

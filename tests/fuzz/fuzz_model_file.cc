@@ -9,8 +9,8 @@
 #include <string>
 
 #include "fuzz_target.h"
-#include "milieu/store/model_file.h"
 #include "milieu/run/predictor.h"
+#include "milieu/store/model_file.h"
 
 namespace milieu {
 namespace {

@@ -24,6 +24,8 @@ class Tree(unittest.TestCase):
                    "add_subdirectory(data)\nadd_subdirectory(testing)\n")
         self.write("src/milieu/base/CMakeLists.txt",
                    "# SPDX-License-Identifier: Apache-2.0\nmilieu_add_module(base SOURCES a.cc a.h)\n")
+        self.write("ARCHITECTURE.md", "## Layers\n\n| `base` | x |\n| `data` | x |\n"
+                                      "| `testing` | x |\n\n## Rest\n")
         self.write("src/milieu/base/a.cc", SPDX + '#include "milieu/base/a.h"\n')
         self.write("src/milieu/base/a.h", SPDX + "#pragma once\n")
 
@@ -71,6 +73,45 @@ class Audit(Tree):
     def test_lower_layers_do_not_include_higher_ones(self):
         self.write("src/milieu/base/a.cc", SPDX + '#include "milieu/data/points.h"\n')
         self.expect_finding("audit", "a.cc:2", "base may not include data")
+
+    def test_layers_of_the_page_are_those_of_the_build(self):
+        self.write("ARCHITECTURE.md", "## Layers\n\n| `data` | x |\n| `base` | x |\n\n## Rest\n")
+        self.expect_finding("audit", "ARCHITECTURE.md", "they must match")
+
+    def test_private_headers_stay_private(self):
+        listing = "# SPDX-License-Identifier: Apache-2.0\nmilieu_add_module(data SOURCES b.cc)\n"
+        self.write("src/milieu/data/CMakeLists.txt", listing)
+        self.write("src/milieu/data/b.cc", SPDX + '#include "milieu/base/a_internal.h"\n')
+        self.expect_finding("audit", "b.cc:2", "private to base")
+        self.write("src/milieu/data/b.cc", SPDX + '#include "milieu/base/deep/a_steps.h"\n')
+        self.expect_finding("audit", "b.cc:2", "private to base")
+
+    def test_private_headers_are_in_their_namespace(self):
+        listing = ("# SPDX-License-Identifier: Apache-2.0\n"
+                   "milieu_add_module(base SOURCES a.cc a.h a_steps.h)\n")
+        self.write("src/milieu/base/CMakeLists.txt", listing)
+        header = self.write("src/milieu/base/a_steps.h",
+                            SPDX + "namespace milieu {\nint f();\n}\n")
+        self.expect_finding("audit", "a_steps.h", "outside milieu::internal")
+        header.write_text(SPDX + "namespace milieu::internal {\nint f();\n}\n", encoding="utf-8")
+        self.assertEqual(self.run_script("audit").returncode, 0)
+
+    def test_full_folders(self):
+        names = [f"f{i}.cc" for i in range(33)]
+        self.write("src/milieu/base/CMakeLists.txt",
+                   "# SPDX-License-Identifier: Apache-2.0\nmilieu_add_module(base SOURCES a.cc a.h "
+                   + " ".join(names) + ")\n")
+        for name in names:
+            self.write(f"src/milieu/base/{name}", SPDX)
+        self.expect_finding("audit", "folder src/milieu/base has 35 source files")
+
+    def test_translated_phrases(self):
+        for text in ("// start of all ran" "dom numbers\n", "// X.npy is no fol" "der of images\n",
+                     "// one fi" "le a class\n", "// parts that are tol" "d apart\n"):
+            self.write("src/milieu/base/a.cc", SPDX + text)
+            self.expect_finding("audit", "a.cc:2", "reads as translated")
+        self.write("src/milieu/base/a.cc", SPDX + "// one row at a time, one row a time\n")
+        self.assertEqual(self.run_script("audit").returncode, 0)
 
     def test_public_headers_hide_private_libraries(self):
         self.write("src/milieu/base/a.h", SPDX + "#include <Eigen/Core>\n")

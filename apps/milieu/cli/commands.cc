@@ -28,10 +28,9 @@ std::vector<Command> make_table() {
                      .subcommands = subcommands_of(method.name),
                      .group = method.group == MethodGroup::Context ? CommandGroup::Context
                                                                    : CommandGroup::Baseline});
-  for (Command& tool : std::vector<Command>{explore_command(), features_command(),
-                                            predict_command(), score_command(), info_command(),
-                                            demo_command(), reproduce_command(),
-                                            completion_command()})
+  for (Command& tool : std::vector<Command>{
+           explore_command(), features_command(), predict_command(), score_command(),
+           info_command(), demo_command(), reproduce_command(), completion_command()})
     table.push_back(std::move(tool));
   return table;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of commands: one per method of the library's table (run/methods.h), and the tools, each
-// in a file of its own below commands/. A command declares its arguments and flags on a Flags object and returns the function that runs once they
-// have been parsed. Help, completion and the overview come from the same declarations.
+// in a file of its own below commands/. A command declares its arguments and flags on a Flags
+// object and returns the function that runs once they have been parsed. Help, completion and the
+// overview come from the same declarations.
 #pragma once
 
 #include <functional>

@@ -200,7 +200,8 @@ void Flags::field(const Field& field, const std::string& value_name, const std::
   add(std::move(spec), [this, field](const std::string& text) {
     given_.push_back([field, text] { field.set_from_text(text); });
     if (!field.rule.deprecated.empty())
-      notes_.push_back(fmt::format("{} is deprecated: use {}", field.flag(), field.rule.deprecated));
+      notes_.push_back(
+          fmt::format("{} is deprecated: use {}", field.flag(), field.rule.deprecated));
   });
 }
 

@@ -54,8 +54,8 @@ class Flags {
   void boolean(const char* names, bool& value, const char* help, const char* group);
 
   // A flag for an option field: --name and its aliases. The value is kept back until apply_given(),
-  // so that an options file can be read in between and flags still override it. `value_name` may be empty:
-  // it then follows from the field's kind. The field's object must outlive this one.
+  // so that an options file can be read in between and flags still override it. `value_name` may be
+  // empty: it then follows from the field's kind. The field's object must outlive this one.
   void field(const Field& field, const std::string& value_name, const std::string& group);
   // Those of a method, the advanced ones in a group of their own.
   void method_fields(const std::vector<Field>& fields);

@@ -57,9 +57,9 @@ std::string overview_text(const Console& console) {
       "{} {}: clusters images and feature vectors by their context\n\n"
       "usage: milieu COMMAND [INPUT] [flags]\n",
       console.paint(Style::Bold, "milieu"), version());
-  for (const auto& [group, title] : {std::pair(CommandGroup::Context, "Context methods"),
-                                     std::pair(CommandGroup::Baseline, "Baselines"),
-                                     std::pair(CommandGroup::Tool, "Tools")}) {
+  for (const auto& [group, title] :
+       {std::pair(CommandGroup::Context, "Context methods"),
+        std::pair(CommandGroup::Baseline, "Baselines"), std::pair(CommandGroup::Tool, "Tools")}) {
     text += fmt::format("\n{}\n", console.paint(Style::Bold, title));
     for (const Command& command : commands())
       if (command.group == group)

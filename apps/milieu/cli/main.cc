@@ -13,9 +13,9 @@
 
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/suggest.h"
 #include "milieu/base/error.h"
 #include "milieu/base/summary.h"
-#include "cli/suggest.h"
 
 namespace milieu::cli {
 
@@ -66,8 +66,7 @@ int dispatch(const std::vector<std::string>& words, Session& session) {
     session.console.print(overview_text(session.console));
     return kDone;
   }
-  if (first[0] == '-')
-    throw UsageError(fmt::format("expected a command, got '{}'", first));
+  if (first[0] == '-') throw UsageError(fmt::format("expected a command, got '{}'", first));
   const CommandWords match = require_command(words);
   return run_command(*match.command, {words.begin() + static_cast<int>(match.count), words.end()},
                      session);
@@ -112,7 +111,8 @@ int run_and_report(const std::vector<std::string>& words, Session& session) {
 // A mapped file that is truncated loses its pages: what was read of it is not a result.
 extern "C" void on_lost_pages(int) {
   constexpr std::string_view kText =
-      "milieu: an input file was truncated while it was being read: run again when it is complete\n";
+      "milieu: an input file was truncated while it was being read: run again when it is "
+      "complete\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
   _exit(milieu::cli::kFailed);
 }

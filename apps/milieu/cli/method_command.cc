@@ -65,8 +65,8 @@ void MethodCommand::declare() {
                   "run folder: options.json, summary.json, labels.csv, model.safetensors, "
                   "report.html",
                   true);
-  flags_.boolean("--progress-json", progress_json_, "progress as JSON on stderr, one object per line",
-                 "");
+  flags_.boolean("--progress-json", progress_json_,
+                 "progress as JSON on stderr, one object per line", "");
 }
 
 void MethodCommand::read_options() {
@@ -89,15 +89,14 @@ void MethodCommand::read_input(ProgressMonitor& monitor) {
     run_.read(monitor);
   } catch (const IoError& error) {
     if (!path_is_recorded_) throw;
-    throw IoError(fmt::format("{} (named in {}: give INPUT if it has moved)", error.what(),
-                              options_path_));
+    throw IoError(
+        fmt::format("{} (named in {}: give INPUT if it has moved)", error.what(), options_path_));
   }
 }
 
 int MethodCommand::run(Session& session) {
   Console& console = session.console;
   output_.apply(session);
-  for (const std::string& note : flags_.notes()) console.note(note);
   read_options();
   output_.probe();
   ProgressMonitor monitor(session, run_.entry().name,
@@ -106,6 +105,8 @@ int MethodCommand::run(Session& session) {
   const Interrupt::Keeping keeping(session.interrupt);
   if (output_.time_limit > 0) monitor.set_time_limit(output_.time_limit);
   const RunOutcome outcome = run_.fit(monitor);
+  monitor.clear();
+  for (const std::string& note : flags_.notes()) console.note(note);
   if (!output_.out.empty()) write_run(outcome, output_.out, output_.force);
   if (!session.interrupt.was_requested()) run_.method().on_saved();
   monitor.clear();

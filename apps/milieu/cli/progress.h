@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Monitor that shows progress on stderr: one rewritten line on a terminal, a plain line every few
-// seconds elsewhere, nothing with --quiet. For programs (--progress-json): one JSON object per line,
-// at most ten per second, whatever stderr is:
+// seconds elsewhere, nothing with --quiet. For programs (--progress-json): one JSON object per
+// line, at most ten per second, whatever stderr is:
 //
 //   {"stage": "running", "restart": 3, "num_restarts": 20, "iteration": 17, "objective": 12.5,
 //    "change": -0.1, "done": 3, "total": 20, "seconds": 1.2}

@@ -11,10 +11,11 @@
 #include <sstream>
 
 #include "cli/commands.h"
+#include "cli/result_text.h"
 #include "milieu/base/error.h"
 #include "milieu/cac/cac.h"
-#include "milieu/data/groups.h"
 #include "milieu/data/format/npy.h"
+#include "milieu/data/groups.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/input/keypoints.h"
 #include "milieu/input/row_files.h"
@@ -22,7 +23,6 @@
 #include "milieu/store/json.h"
 #include "milieu/store/model_file.h"
 #include "milieu/store/run_folder.h"
-#include "cli/result_text.h"
 
 namespace milieu::cli {
 

@@ -6,13 +6,13 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/progress.h"
 #include "demo/demo_folder.h"
 #include "demo/demo_page.h"
 #include "demo/demo_run.h"
 #include "demo/demo_text.h"
 #include "milieu/base/fields.h"
 #include "milieu/data/atomic_file.h"
-#include "cli/progress.h"
 
 namespace milieu::cli {
 

@@ -8,6 +8,8 @@
 
 #include "cli/commands.h"
 #include "cli/output_flags.h"
+#include "cli/progress.h"
+#include "cli/result_text.h"
 #include "milieu/base/error.h"
 #include "milieu/base/shell.h"
 #include "milieu/data/csv_text.h"
@@ -19,8 +21,6 @@
 #include "milieu/run/run_options.h"
 #include "milieu/store/json.h"
 #include "milieu/store/run_folder.h"
-#include "cli/progress.h"
-#include "cli/result_text.h"
 
 namespace milieu::cli {
 
@@ -108,8 +108,8 @@ std::string weights_csv(const ExemplarLearnResult& result) {
   std::string text = "candidate,weight,share\n";
   const std::vector<std::string> names = lines_of(result.model.names);
   for (size_t t = 0; t < names.size(); ++t)
-    text += fmt::format("{},{},{}\n", csv_cell(names[t]), result.model.weights[t],
-                        result.shares[t]);
+    text +=
+        fmt::format("{},{},{}\n", csv_cell(names[t]), result.model.weights[t], result.shares[t]);
   return text;
 }
 
@@ -206,7 +206,8 @@ void print_result(const LearnCommand& command, const TrainingInput& train,
   console.print(weights_text(result));
   for (const std::string& warning : s.warnings)
     console.print(fmt::format("{} {}\n", console.paint(Style::Yellow, "warning:"), warning));
-  if (command.output.out.empty()) return console.print("next: add --out DIR to keep the distance\n");
+  if (command.output.out.empty())
+    return console.print("next: add --out DIR to keep the distance\n");
   console.print(fmt::format("wrote {0}: open {0}/report.html\n", command.output.out));
   console.print(fmt::format("next: milieu exemplar {} --model {} clusters new samples\n",
                             train.has_images ? "FOLDER" : "NEW.npy", command.output.out));
@@ -252,13 +253,14 @@ int run_learn(LearnCommand& command, Session& session) {
 
 RunCommand declare_learn(Flags& flags) {
   auto command = std::make_shared<LearnCommand>();
-  FlagSpec train{.names = {"TRAIN"},
-                 .value = "TRAIN",
-                 .help =
-                     "example sets with their true clusters: folders with one sub-folder per class, or "
-                     "X.npy:labels.npy; several views or matrices are separated by commas",
-                 .group = "Arguments",
-                 .choices = {}};
+  FlagSpec train{
+      .names = {"TRAIN"},
+      .value = "TRAIN",
+      .help =
+          "example sets with their true clusters: folders with one sub-folder per class, or "
+          "X.npy:labels.npy; several views or matrices are separated by commas",
+      .group = "Arguments",
+      .choices = {}};
   train.is_required = true;
   train.is_repeated = true;
   flags.add(train, [command](const std::string& text) { command->files.train = text; });
@@ -275,8 +277,8 @@ RunCommand declare_learn(Flags& flags) {
   flags.method_fields(fields_of(command->options));
   flags.preset({"paper"}, command->preset);
   command->output.declare(
-      flags,
-      "run folder: model.safetensors, weights.csv, report.html, summary.json, options.json", true);
+      flags, "run folder: model.safetensors, weights.csv, report.html, summary.json, options.json",
+      true);
   return [command, &flags](Session& session) {
     if (!command->preset.empty() && command->preset != "paper")
       throw UsageError(fmt::format("preset is '{}', must be paper", command->preset));

@@ -277,9 +277,10 @@ int run_explore(ExploreOptions&, Session&) {
 RunCommand declare_explore(Flags& flags) {
   auto options = std::make_shared<ExploreOptions>();
   const std::vector<Field> inputs = collection_fields(options->input);
-  flags.field_argument("INPUT", inputs[0],
-                       "what to explore: an image folder (sub-folders are classes), a feature folder, "
-                       "or a file of numbers, samples as rows");
+  flags.field_argument(
+      "INPUT", inputs[0],
+      "what to explore: an image folder (sub-folders are classes), a feature folder, "
+      "or a file of numbers, samples as rows");
   for (size_t i = 1; i < inputs.size(); ++i)
     flags.field(inputs[i], input_value_name(inputs[i]), kInput);
   for (const Field& field : options->files.cac.fields()) flags.field(field, "FILE", kMethods);

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/result_text.h"
 #include "milieu/base/error.h"
 #include "milieu/base/shell.h"
 #include "milieu/data/image_folder.h"
@@ -14,8 +16,6 @@
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/input/codebook.h"
 #include "milieu/input/image_rows.h"
-#include "cli/progress.h"
-#include "cli/result_text.h"
 
 namespace milieu::cli {
 
@@ -110,10 +110,9 @@ std::string feature_help() {
 
 RunCommand declare_features(Flags& flags) {
   auto options = std::make_shared<FeaturesOptions>();
-  flags.argument(
-      "DIR", options->input, true,
-      "image folder; each sub-folder is a class; symbolic links are followed. Or a .txt "
-      "that names images, one per line");
+  flags.argument("DIR", options->input, true,
+                 "image folder; each sub-folder is a class; symbolic links are followed. Or a .txt "
+                 "that names images, one per line");
   flags.text("--feature", options->feature, "LIST", feature_help().c_str(), "Features");
   flags.text("--codebook", options->codebook, "FILE",
              "words of local features made elsewhere: a .npy, a run folder or a folder of features",

@@ -9,6 +9,8 @@
 
 #include "cli/commands.h"
 #include "cli/output_flags.h"
+#include "cli/progress.h"
+#include "cli/result_text.h"
 #include "milieu/base/error.h"
 #include "milieu/data/csv_text.h"
 #include "milieu/data/dataset.h"
@@ -17,8 +19,6 @@
 #include "milieu/run/run_options.h"
 #include "milieu/store/json.h"
 #include "milieu/store/run_folder.h"
-#include "cli/progress.h"
-#include "cli/result_text.h"
 
 namespace milieu::cli {
 
@@ -62,7 +62,8 @@ std::vector<int> translate(const Labels& test, const Labels& train) {
         found == train.names.end() ? kOtherClass : static_cast<int>(found - train.names.begin()));
   }
   std::vector<int> classes;
-  for (const int index : test.indices) classes.push_back(index < 0 ? kNoClass : train_from_test[index]);
+  for (const int index : test.indices)
+    classes.push_back(index < 0 ? kNoClass : train_from_test[index]);
   return classes;
 }
 
@@ -182,8 +183,8 @@ int run_classify(ClassifyOptions& options, Session& session) {
   } else if (!options.output.quiet) {
     console.print(dataset_text(train) + "\n" + dataset_text(test) + "\n");
     console.print(summary_text(done.fitted.summary, console));
-    console.print(fmt::format("wrote {0}: {0}/labels.csv has the classes of {1}\n", options.output.out,
-                              test.source));
+    console.print(fmt::format("wrote {0}: {0}/labels.csv has the classes of {1}\n",
+                              options.output.out, test.source));
   }
   return session.interrupt.was_requested() ? kInterrupted : kDone;
 }
@@ -198,8 +199,8 @@ RunCommand declare_classify(Flags& flags) {
   flags.method_fields(fields_of(options->classifier));
   flags.preset({"paper"}, options->preset);
   options->output.declare(
-      flags,
-      "folder for labels.csv, model.safetensors, summary.json, options.json, classes.csv", false);
+      flags, "folder for labels.csv, model.safetensors, summary.json, options.json, classes.csv",
+      false);
   return [options, &flags](Session& session) {
     if (!options->preset.empty() && options->preset != "paper")
       throw UsageError(fmt::format("preset is '{}', must be paper", options->preset));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// milieu icc compare INPUT: icc/icc_compare.h on the command line. Do sub-classes help a classifier?
+// milieu icc compare INPUT: icc/icc_compare.h on the command line. Do sub-classes help a
+// classifier?
 #include "milieu/icc/icc_compare.h"
 
 #include <fmt/format.h>
@@ -49,8 +50,8 @@ std::vector<Field> input_fields(CompareInput& input) {
   return fields;
 }
 
-RunSummary summarize(const CompareCommand& command, const Dataset& data,
-                     const IccComparison& table, const Monitor& monitor, double seconds) {
+RunSummary summarize(const CompareCommand& command, const Dataset& data, const IccComparison& table,
+                     const Monitor& monitor, double seconds) {
   RunSummary summary;
   summary.method = "icc compare";
   summary.version = version();
@@ -88,9 +89,8 @@ int run_compare(CompareCommand& command, Session& session) {
   if (command.output.time_limit > 0) monitor.set_time_limit(command.output.time_limit);
   monitor.on_stage(RunStage::Fitting, "icc compare");
   const Stopwatch watch;
-  const IccComparison table =
-      compare_labelled(input.data.points.view(), input.data.labels.indices, groups,
-                       command.options, monitor);
+  const IccComparison table = compare_labelled(input.data.points.view(), input.data.labels.indices,
+                                               groups, command.options, monitor);
   const RunSummary summary = summarize(command, input.data, table, monitor, watch.seconds());
   if (!command.output.out.empty()) write_folder(command, table, summary);
   monitor.clear();
@@ -99,8 +99,8 @@ int run_compare(CompareCommand& command, Session& session) {
   } else if (!command.output.quiet) {
     console.print(dataset_text(input.data) + "\n" + comparison_text(table));
     if (!command.output.out.empty())
-      console.print(fmt::format("wrote {0}: {0}/comparison.csv has the table\n",
-                                command.output.out));
+      console.print(
+          fmt::format("wrote {0}: {0}/comparison.csv has the table\n", command.output.out));
   }
   if (!session.interrupt.was_requested()) return kDone;
   console.note(console.paint_err(Style::Yellow, "interrupted: these are the trials so far"));
@@ -133,7 +133,8 @@ RunCommand declare_compare(Flags& flags) {
 
 constexpr const char* kExample =
     "  milieu icc compare vowels.npy --labels vowel_names.npy --auto --holdout 0.1 --repeat 20\n"
-    "    tests classifiers with and without sub-classes on 20 random tenths of the rows and prints\n"
+    "    tests classifiers with and without sub-classes on 20 random tenths of the rows and "
+    "prints\n"
     "    mean accuracies with a paired test. By cross-validation instead:\n"
     "  milieu icc compare vowels.npy --labels vowel_names.npy --cv 5 --repeat 4\n";
 

@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/suggest.h"
 #include "milieu/base/parallel.h"
 #include "milieu/base/summary.h"
 #include "milieu/exemplar/learn/learn.h"
-#include "milieu/feature/feature_spec.h"
 #include "milieu/feature/cache/feature_store.h"
+#include "milieu/feature/feature_spec.h"
 #include "milieu/linalg/gemm.h"
 #include "milieu/linalg/isa.h"
 #include "milieu/run/methods.h"
 #include "milieu/store/describe.h"
-#include "cli/suggest.h"
 
 namespace milieu::cli {
 

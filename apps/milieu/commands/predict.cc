@@ -10,6 +10,8 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/result_text.h"
 #include "milieu/base/error.h"
 #include "milieu/base/summary.h"
 #include "milieu/data/atomic_file.h"
@@ -22,8 +24,6 @@
 #include "milieu/run/predict.h"
 #include "milieu/store/json.h"
 #include "milieu/store/run_folder.h"
-#include "cli/progress.h"
-#include "cli/result_text.h"
 
 namespace milieu::cli {
 
@@ -130,8 +130,8 @@ std::vector<std::string> write_image_files(const PredictOptions& options,
   }
   if (images.root.empty() || images.grid.rows() == 0)
     throw InvalidArgument(fmt::format(
-        "word_map is {}, but {} has no images with a grid of patches to draw on: name a .npy",
-        maps, images.source));
+        "word_map is {}, but {} has no images with a grid of patches to draw on: name a .npy", maps,
+        images.source));
   write_file_atomically(maps, draw_word_maps(images, predicted.words));
   notes.push_back(fmt::format("wrote {}: words of {} of {} images", maps,
                               drawn_word_maps(images).size(), images.num_images()));
@@ -143,7 +143,8 @@ void print_prediction(const PredictOptions& options, const Prediction& predicted
                       Console& console) {
   const Dataset& data = predicted.data;
   if (options.json) {
-    console.print(prediction_json(options, summarize(predicted.kind, data, predicted.labels), metrics));
+    console.print(
+        prediction_json(options, summarize(predicted.kind, data, predicted.labels), metrics));
   } else if (options.out.empty()) {
     print_labels(console, predicted.labels);
     if (metrics) console.note(metrics_line(*metrics));
@@ -188,8 +189,8 @@ RunCommand declare_predict(Flags& flags) {
       "INPUT", options->request.input, true,
       "new samples as rows, with the columns of the training data; or an image folder or "
       "feature folder, where the model was trained on one");
-  flags.text("--labels", options->request.load.labels_path, "FILE", "file with the class of every row",
-             "Input");
+  flags.text("--labels", options->request.load.labels_path, "FILE",
+             "file with the class of every row", "Input");
   flags.text("--label-column", options->request.load.label_column, "NAME",
              "column of a .csv or .tsv that holds the class", "Input");
   flags.text("--select", options->request.load.select, "CLASSES",
@@ -207,7 +208,8 @@ RunCommand declare_predict(Flags& flags) {
   flags.text("--out", options->out, "FILE",
              "write the labels to this .csv or .npy instead of stdout", "Output");
   flags.text("--probabilities", options->probabilities, "FILE",
-             "dlgmm: write the probability of each cluster to this .npy, one row per image", "Output");
+             "dlgmm: write the probability of each cluster to this .npy, one row per image",
+             "Output");
   flags.text("--word-map", options->word_map, "FILE",
              "dlgmm: write the word of every patch to this .npy, or draw it to this .png",
              "Output");

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "milieu/base/error.h"
 #include "cli/progress.h"
+#include "milieu/base/error.h"
 #include "reproduce/reproduce.h"
 
 namespace milieu::cli {

@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/result_text.h"
 #include "milieu/base/error.h"
 #include "milieu/data/dataset.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/store/json.h"
-#include "cli/result_text.h"
 
 namespace milieu::cli {
 

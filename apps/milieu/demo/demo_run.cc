@@ -58,8 +58,8 @@ DemoRun::DemoRun(const DemoJob& job, const std::vector<DemoFamily>& families,
   if (family().holds_images(set()))
     run_->input().image_size = fmt::format("{0}x{0}", family().image_side);
   name_files(out);
-  command_ = command_text(job.method, run_->input_fields(), options,
-                          Run(job.method).option_fields());
+  command_ =
+      command_text(job.method, run_->input_fields(), options, Run(job.method).option_fields());
 }
 
 void DemoRun::name_files(const std::string& folder) {

@@ -15,8 +15,8 @@
 namespace milieu::cli {
 
 struct DemoJob {
-  std::string method;  // a name of the table of methods
-  std::string set;     // which data (demo_sets.h)
+  std::string method;                                           // a name of the table of methods
+  std::string set;                                              // which data (demo_sets.h)
   std::vector<std::pair<std::string, std::string>> options;     // field, value; the rest is default
   std::vector<std::pair<std::string, std::string>> files = {};  // further input, set that it names
 };

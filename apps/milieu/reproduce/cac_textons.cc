@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
-#include "milieu/input/keypoints.h"
-#include "milieu/run/methods/cac.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/data/image_folder.h"
 #include "milieu/feature/decode/decode.h"
+#include "milieu/input/keypoints.h"
 #include "milieu/metrics/metrics.h"
+#include "milieu/run/methods/cac.h"
 #include "reproduce/cac.h"
 
 namespace milieu::cli {

@@ -12,9 +12,9 @@
 #include "milieu/base/random.h"
 #include "milieu/exemplar/learn/learn.h"
 #include "milieu/metrics/metrics.h"
-#include "milieu/report/learn_report.h"
 #include "milieu/render/page.h"
 #include "milieu/render/svg.h"
+#include "milieu/report/learn_report.h"
 #include "reproduce/exemplar.h"
 
 namespace milieu::cli {

@@ -15,9 +15,9 @@
 #include "milieu/feature/decode/decode.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/render/contact_sheet.h"
-#include "milieu/report/learn_report.h"
 #include "milieu/render/page.h"
 #include "milieu/render/png.h"
+#include "milieu/report/learn_report.h"
 #include "reproduce/exemplar.h"
 #include "reproduce/exemplar_load.h"
 

@@ -33,9 +33,10 @@ TEST(Inputs, InputWithoutDeclarationHasNone) {
 }
 
 TEST(Inputs, TableHasOneLinePerInput) {
-  EXPECT_THAT(inputs_table(inputs_of<ToyInput>()),
-              ::testing::HasSubstr("| `sample_weights` | `--sample-weights` | one number per sample "
-                                   "| n | weight of every sample |\n"));
+  EXPECT_THAT(
+      inputs_table(inputs_of<ToyInput>()),
+      ::testing::HasSubstr("| `sample_weights` | `--sample-weights` | one number per sample "
+                           "| n | weight of every sample |\n"));
 }
 
 TEST(Inputs, EveryKindIsDescribed) {

@@ -200,8 +200,9 @@ TEST(CrfTrain, BadInputIsNamed) {
               ThrowsMessage<InvalidArgument>(HasSubstr("inner_rounds is 0")));
   options = {};
   options.box_low = 2;
-  EXPECT_THAT([&] { train_chains(options); },
-              ThrowsMessage<InvalidArgument>(HasSubstr("box_low is 2, must be at most box_high, 1")));
+  EXPECT_THAT(
+      [&] { train_chains(options); },
+      ThrowsMessage<InvalidArgument>(HasSubstr("box_low is 2, must be at most box_high, 1")));
   const Chain chain = made_chain(8, false, 0.5, 1);
   EXPECT_THAT(
       [&] {

@@ -23,7 +23,7 @@ class RowSource {
                       const std::string& source, const LoadOptions& options = {});
 
   int64_t num_rows() const;
-  const Labels& labels() const;         // of all rows; empty: no classes are known
+  const Labels& labels() const;              // of all rows; empty: no classes are known
   const std::string& labels_source() const;  // the file they came from, for messages
   const std::string& source() const;
 

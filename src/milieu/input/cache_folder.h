@@ -6,8 +6,8 @@
 
 namespace milieu {
 
-// $MILIEU_CACHE, else $XDG_CACHE_HOME/milieu, else ~/.cache/milieu. Throws InvalidArgument when none
-// of these variables is set.
+// $MILIEU_CACHE, else $XDG_CACHE_HOME/milieu, else ~/.cache/milieu. Throws InvalidArgument when
+// none of these variables is set.
 std::string cache_folder();
 
 }  // namespace milieu

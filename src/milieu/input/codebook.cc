@@ -67,7 +67,6 @@ std::string codebook_in_folder(const std::string& path) {
   return found[0];
 }
 
-
 }  // namespace
 
 Matrix<float> read_codebook(const std::string& path) {

@@ -40,8 +40,9 @@ TEST_F(ImageRowsTest, FolderIsReadOnceAndSetsAreTakenFromIt) {
   const std::string photos = make_image_folder(dir_, "photos", 3);
   dir_.write("photos/stripes/broken.ppm", "P6\nnot an image");
   NoteTaker monitor;
-  const InputRows input = open_rows(photos, {.feature = "tiny", .max_side = {}, .codebook = {},
-                                             .vocabulary_folder = {}}, {}, monitor);
+  const InputRows input = open_rows(
+      photos, {.feature = "tiny", .max_side = {}, .codebook = {}, .vocabulary_folder = {}}, {},
+      monitor);
   EXPECT_EQ(input.rows.num_rows(), 6);
   EXPECT_EQ(input.images.root, photos);
   EXPECT_EQ(input.images.feature, "tiny");
@@ -55,8 +56,9 @@ TEST_F(ImageRowsTest, FolderIsReadOnceAndSetsAreTakenFromIt) {
 
 TEST_F(ImageRowsTest, FeaturesStandSideBySide) {
   const std::string photos = make_image_folder(dir_, "photos", 2);
-  const InputRows input = open_rows(photos, {.feature = "tiny,color", .max_side = {},
-                                             .codebook = {}, .vocabulary_folder = {}}, {});
+  const InputRows input = open_rows(
+      photos, {.feature = "tiny,color", .max_side = {}, .codebook = {}, .vocabulary_folder = {}},
+      {});
   ASSERT_EQ(input.images.columns.size(), 2u);
   EXPECT_EQ(input.images.columns[1].name, "color");
   EXPECT_EQ(input.images.columns[1].first, input.images.columns[0].count);
@@ -69,8 +71,8 @@ TEST_F(ImageRowsTest, FolderWithoutAFeatureSaysWhatToType) {
   EXPECT_THAT([&] { open_rows(photos, {}, {}); },
               ThrowsMessage<InvalidArgument>(HasSubstr("--feature gist")));
   const std::string file = dir_.write("X.csv", "1,2\n3,4\n");
-  const ImageOptions gist{.feature = "gist", .max_side = {}, .codebook = {},
-                          .vocabulary_folder = {}};
+  const ImageOptions gist{
+      .feature = "gist", .max_side = {}, .codebook = {}, .vocabulary_folder = {}};
   EXPECT_THAT([&] { open_rows(file, gist, {}); },
               ThrowsMessage<InvalidArgument>(HasSubstr("is not an image folder")));
 }
@@ -89,8 +91,8 @@ TEST_F(ImageRowsTest, CodebookNeedsALocalFeature) {
 // Words, feature and size limit travel inside the model file.
 TEST_F(ImageRowsTest, CopiedModelDescribesNewImages) {
   const std::string photos = make_image_folder(dir_, "photos", 4);
-  const ImageOptions words{.feature = "dense-sift:words=5", .max_side = "40", .codebook = {},
-                           .vocabulary_folder = {}};
+  const ImageOptions words{
+      .feature = "dense-sift:words=5", .max_side = "40", .codebook = {}, .vocabulary_folder = {}};
   const InputRows trained = open_rows(photos, words, {});
   ModelFile model;
   model.kind = "kmeans";
@@ -109,8 +111,8 @@ TEST_F(ImageRowsTest, CopiedModelDescribesNewImages) {
   ASSERT_EQ(a.rows(), b.rows());
   for (int64_t i = 0; i < a.rows(); ++i)
     for (int64_t j = 0; j < a.cols(); ++j) EXPECT_EQ(a.view()(i, j), b.view()(i, j));
-  const ImageOptions other{.feature = "gist", .max_side = {}, .codebook = {},
-                           .vocabulary_folder = {}};
+  const ImageOptions other{
+      .feature = "gist", .max_side = {}, .codebook = {}, .vocabulary_folder = {}};
   EXPECT_THAT([&] { open_rows_like_training(photos, path, other, {}, silent_monitor()); },
               ThrowsMessage<InvalidArgument>(HasSubstr("leave --feature out")));
 }
@@ -132,8 +134,7 @@ TEST_F(ImageRowsTest, ViewsMustHaveTheSameRows) {
   EXPECT_EQ(views.data.points.cols(), 3);
   EXPECT_EQ(views.columns[1].first, 2);
   EXPECT_EQ(views.points.size(), 2u);
-  EXPECT_THAT([&] { load_views({a, c}); },
-              ThrowsMessage<DataError>(HasSubstr("views must match")));
+  EXPECT_THAT([&] { load_views({a, c}); }, ThrowsMessage<DataError>(HasSubstr("views must match")));
   EXPECT_THAT(files_of(a + "," + b), ElementsAre(a, b));
   EXPECT_THAT(files_of(a), ElementsAre(a));
 }

@@ -11,9 +11,8 @@ namespace milieu {
 
 Dataset Input::take(const std::string& select, const std::vector<int64_t>& rows) const {
   if (!source)
-    throw InvalidArgument(
-        fmt::format("{} is not made of rows, so no other set can be taken from it: give a file",
-                    data.source));
+    throw InvalidArgument(fmt::format(
+        "{} is not made of rows, so no other set can be taken from it: give a file", data.source));
   return source->take(select, rows);
 }
 

@@ -41,8 +41,8 @@ struct Input {
   ImageOrigin images;               // where the images are and how they were described
   std::vector<std::string> warnings;
 
-  // The other rows of INPUT that `select` and `rows` name; throws InvalidArgument where INPUT is not
-  // made of rows.
+  // The other rows of INPUT that `select` and `rows` name; throws InvalidArgument where INPUT is
+  // not made of rows.
   Dataset take(const std::string& select, const std::vector<int64_t>& rows) const;
 };
 

@@ -50,8 +50,10 @@ Dataset load_samples_like(const Input& input, const std::string& path, Monitor& 
                       .codebook = {},
                       .vocabulary_folder = {}};
   if (images.feature.empty())
-    throw InvalidArgument(fmt::format("{} is a folder, but {} is a file of numbers: give a file",
-                                      path, input.data.source));
+    throw InvalidArgument(
+        fmt::format("{} is a folder, but {} is a file of numbers: give a file, or "
+                    "rank its files by --rank-contexts",
+                    path, input.data.source));
   if (!input.images.vocabulary.empty())
     images.vocabulary_folder = share_vocabulary(input.images.vocabulary);
   return open_rows(path, images, {}, monitor).rows.take();

@@ -14,8 +14,8 @@ TEST(InputFiles, SamplesMayBeAFileOrRowsOfInput) {
   InputFiles files(inputs_of<DcpInput>());
   std::vector<std::string> names;
   for (const Field& field : files.fields()) names.push_back(field.name);
-  EXPECT_THAT(names, ::testing::IsSupersetOf({"context", "context_select", "context_rows",
-                                              "weights", "must_link"}));
+  EXPECT_THAT(names, ::testing::IsSupersetOf(
+                         {"context", "context_select", "context_rows", "weights", "must_link"}));
   for (const Field& field : files.fields())
     if (field.name == "context_select") field.set(std::string("7"));
   EXPECT_EQ(files["context_select"], "7");
@@ -29,8 +29,11 @@ TEST(InputFiles, ValueNamesSayWhatToType) {
   for (const Field& field : files.fields())
     EXPECT_EQ(input_value_name(field), field.name == "context_select" ? "CLASSES" : "FILE");
   InputSpec spec;
-  for (const Field& field : fields_of(spec))
-    if (field.name == "feature") EXPECT_EQ(input_value_name(field), "LIST");
+  for (const Field& field : fields_of(spec)) {
+    if (field.name == "feature") {
+      EXPECT_EQ(input_value_name(field), "LIST");
+    }
+  }
 }
 
 TEST(ImageSize, IsWidthTimesHeight) {

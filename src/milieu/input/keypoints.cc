@@ -7,8 +7,8 @@
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/data/image_folder.h"
-#include "milieu/feature/decode/decode.h"
 #include "milieu/feature/cache/feature_store.h"
+#include "milieu/feature/decode/decode.h"
 
 namespace milieu {
 
@@ -16,9 +16,8 @@ namespace {
 
 // One row per keypoint, image after image.
 KeypointSet join_images(const std::vector<FloatView>& descriptors,
-                          const std::vector<FloatView>& frames,
-                          const std::vector<std::string>& paths, const Labels& labels,
-                          const std::string& source) {
+                        const std::vector<FloatView>& frames, const std::vector<std::string>& paths,
+                        const Labels& labels, const std::string& source) {
   KeypointSet set;
   set.paths = paths;
   int64_t n = 0, d = 0;
@@ -49,7 +48,7 @@ KeypointSet join_images(const std::vector<FloatView>& descriptors,
 
 // The images that a selection keeps, ascending.
 std::vector<int64_t> kept_images(int64_t count, const Labels& labels, const std::string& source,
-                                   const LoadOptions& options) {
+                                 const LoadOptions& options) {
   LoadOptions selection;
   selection.select = options.select;
   selection.rows = options.rows;
@@ -62,7 +61,7 @@ std::vector<int64_t> kept_images(int64_t count, const Labels& labels, const std:
 
 // Paths and classes of some images.
 ImageFolder pick_images(const std::vector<std::string>& paths, const Labels& labels,
-                          const std::vector<int64_t>& rows) {
+                        const std::vector<int64_t>& rows) {
   ImageFolder picked;
   picked.labels.names = labels.names;
   for (const int64_t row : rows) {
@@ -95,8 +94,7 @@ KeypointSet load_keypoints(const std::string& folder, const LoadOptions& options
   parallel_for(std::ssize(tried), 1, options.num_threads, [&](const Block& block) {
     const auto image = static_cast<size_t>(tried[static_cast<size_t>(block.begin)]);
     try {
-      found[image] =
-          sparse_sift(load_image(folder + "/" + all.paths[image]), texton_keypoints());
+      found[image] = sparse_sift(load_image(folder + "/" + all.paths[image]), texton_keypoints());
     } catch (const DataError& error) {
       reasons[image] = error.what();
     }
@@ -138,8 +136,7 @@ std::optional<KeypointSet> keypoints_of_features(const std::string& path,
   });
   const PatchSet patches = folder.patches(ids[0]);
   std::vector<FloatView> descriptors, frames;
-  const std::vector<int64_t> rows =
-      kept_images(patches.num_images(), folder.labels, path, options);
+  const std::vector<int64_t> rows = kept_images(patches.num_images(), folder.labels, path, options);
   for (const int64_t i : rows) {
     descriptors.push_back(patches.descriptors_of(i));
     frames.push_back(patches.frames_of(i));

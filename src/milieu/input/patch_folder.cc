@@ -10,11 +10,11 @@
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
-#include "milieu/data/image_folder.h"
 #include "milieu/data/format/npy.h"
+#include "milieu/data/image_folder.h"
 #include "milieu/feature/cache/extract.h"
-#include "milieu/feature/feature_spec.h"
 #include "milieu/feature/cache/feature_store.h"
+#include "milieu/feature/feature_spec.h"
 #include "milieu/input/cache_folder.h"
 #include "milieu/input/image_rows.h"
 #include "milieu/input/patch_projection.h"
@@ -129,8 +129,7 @@ void project_patches(const Points& patches, const std::string& folder, const Pat
                                 bytes)));
   const std::string path = base + ".npy", projection_path = base + ".projection.npy";
   if (!fs::exists(path)) {
-    images.projection =
-        given.empty() ? fit_projection(view, num_components, request.seed) : given;
+    images.projection = given.empty() ? fit_projection(view, num_components, request.seed) : given;
     write_npy(projection_path, images.projection.view());
     write_projected(path, view, images.projection);
   }

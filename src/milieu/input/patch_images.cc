@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "milieu/base/error.h"
-#include "milieu/data/mapped_file.h"
 #include "milieu/data/format/npy.h"
+#include "milieu/data/mapped_file.h"
 #include "milieu/data/selection.h"
 #include "milieu/input/patch_folder.h"
 
@@ -105,10 +105,11 @@ PatchImages from_file(const PatchRequest& request) {
   const InputFiles& files = request.files;
   MappedFile::open(path);  // a missing file is reported first
   if (!files.has("offsets"))
-    throw InvalidArgument(fmt::format(
-        "{} is not an image folder, so it must hold patches: give --offsets FILE with the row where "
-        "each image begins (images + 1 whole numbers)",
-        path));
+    throw InvalidArgument(
+        fmt::format("{} is not an image folder, so it must hold patches: give --offsets FILE with "
+                    "the row where "
+                    "each image begins (images + 1 whole numbers)",
+                    path));
   PatchImages images;
   LoadOptions plain;
   plain.num_threads = request.load.num_threads;
@@ -119,8 +120,8 @@ PatchImages from_file(const PatchRequest& request) {
     images.positions = load_dataset(files["positions"]).points;
     if (images.positions.rows() != images.patches.rows() || images.positions.cols() < 2)
       throw DataError(fmt::format("{} is {} x {}, must be {} x 2 or more: x and y of each patch",
-                                  files["positions"], images.positions.rows(), images.positions.cols(),
-                                  images.patches.rows()));
+                                  files["positions"], images.positions.rows(),
+                                  images.positions.cols(), images.patches.rows()));
   }
   images.source = path;
   images.watched = {path, files["offsets"]};

@@ -50,9 +50,9 @@ std::string unpack_vocabulary(const ModelFile& model) {
   std::vector<std::pair<std::string, std::string_view>> files;
   for (const auto& [name, array] : model.arrays)
     if (name.starts_with(kFilePrefix))
-      files.emplace_back(name.substr(kFilePrefix.size()),
-                         std::string_view(reinterpret_cast<const char*>(array.bytes.data()),
-                                          array.bytes.size()));
+      files.emplace_back(
+          name.substr(kFilePrefix.size()),
+          std::string_view(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size()));
   if (files.empty()) return "";
   uint64_t hash = kHashStart;
   for (const auto& [name, content] : files) hash = hash_text(content, hash_text(name, hash));

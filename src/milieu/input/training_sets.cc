@@ -212,7 +212,7 @@ std::vector<Distance> parse_distances(const std::string& list) {
     const auto found = std::ranges::find(known, name);
     if (found == known.end())
       throw InvalidArgument(fmt::format("distance is '{}', must be some of {}, with commas between",
-                                   name, fmt::join(known, ", ")));
+                                        name, fmt::join(known, ", ")));
     distances.push_back(distance_choices().choices[found - known.begin()].second);
   }
   return distances;

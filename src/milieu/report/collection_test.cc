@@ -12,8 +12,8 @@
 #include "milieu/base/random.h"
 #include "milieu/data/read_below.h"
 #include "milieu/linalg/pca.h"
-#include "milieu/testing/temp_dir.h"
 #include "milieu/report/page_json.h"
+#include "milieu/testing/temp_dir.h"
 
 namespace milieu {
 namespace {

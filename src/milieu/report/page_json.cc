@@ -63,12 +63,8 @@ Json brief_json(const PageRun& run) {
   const auto or_zero = [&](const char* key) {
     return from_summary(key).is_null() ? Json(0) : from_summary(key);
   };
-  Json json{{"id", run.id},
-            {"name", run.name},
-            {"method", run.method},
-            {"state", run.state},
-            {"created", run.created},
-            {"seconds", or_zero("seconds")}};
+  Json json{{"id", run.id},       {"name", run.name},       {"method", run.method},
+            {"state", run.state}, {"created", run.created}, {"seconds", or_zero("seconds")}};
   const bool is_open = run.state == "queued" || run.state == "running";
   if (run.progress.is_object() && is_open && run.progress.contains("seconds"))
     json["seconds"] = run.progress["seconds"];
@@ -169,7 +165,7 @@ Json image_words_json(const WordView& words, const Collection& collection, int64
   if (found == words.images.end()) return nullptr;
   const std::string name = collection.row_name(row);
   const Image image = limit_side(decode_image(read_below(collection.root(), name), name),
-                                   collection.keypoint_side());
+                                 collection.keypoint_side());
   Json json{{"width", image.width}, {"height", image.height}};
   for (const char* key : {"places", "words", "phrases"}) json[key] = Json::array();
   for (const ImageWord& at : found->second) {

@@ -103,8 +103,7 @@ Json columns_data(const ViewColumns& columns, const ShownRows& shown) {
 }
 
 // Rows whose thumbnail is in the sheet: what the parts show first, then evenly from all.
-std::vector<int64_t> choose_thumbnails(const RunView& view, const ShownRows& shown,
-                                     int64_t limit) {
+std::vector<int64_t> choose_thumbnails(const RunView& view, const ShownRows& shown, int64_t limit) {
   std::set<int64_t> chosen;
   for (size_t depth = 0; depth < 24; ++depth)
     for (const PartInfo& part : view.parts)
@@ -252,7 +251,7 @@ std::vector<int64_t> thinned(int64_t n, int64_t limit) {
 }
 
 Json page_data(const PageRun& run, const RunView& view, const Collection& collection,
-                 const PageLimits& limits) {
+               const PageLimits& limits) {
   const ShownRows shown = choose_rows(view.columns, collection, limits);
   std::vector<int32_t> classes;
   std::vector<float> map;
@@ -275,7 +274,8 @@ Json page_data(const PageRun& run, const RunView& view, const Collection& collec
             {"runs", Json::array({detail_data(run, view, shown)})},
             {"columns", {{run.id, columns_data(view.columns, shown)}}}};
   if (collection.has_images()) {
-    const int64_t limit = collection.has_image_files() ? limits.max_image_files : limits.max_row_images;
+    const int64_t limit =
+        collection.has_image_files() ? limits.max_image_files : limits.max_row_images;
     const std::vector<int64_t> pictures = choose_thumbnails(view, shown, limit);
     data["thumbs"] = make_sheet(pictures, shown, collection, limits.thumb_side);
     if (!view.words.images.empty())

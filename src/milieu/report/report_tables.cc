@@ -11,8 +11,8 @@
 
 #include "milieu/render/number_text.h"
 #include "milieu/render/page.h"
-#include "milieu/report/report_internal.h"
 #include "milieu/render/svg.h"
+#include "milieu/report/report_internal.h"
 
 namespace milieu::internal {
 namespace {

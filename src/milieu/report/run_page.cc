@@ -104,8 +104,7 @@ PageRun page_run(const RunOutcome& outcome) {
   run.command = outcome.command;
   run.summary = Json::parse(outcome.summary_json(), nullptr, false);
   run.n = static_cast<int64_t>(outcome.labels.size());
-  run.request = {
-      {"method", run.method}, {"set", {{"rest", true}}}, {"options", Json::object()}};
+  run.request = {{"method", run.method}, {"set", {{"rest", true}}}, {"options", Json::object()}};
   if (outcome.summary.termination == Termination::Cancelled) run.state = "cancelled";
   return run;
 }
@@ -136,8 +135,8 @@ std::string render_run_page(const RunOutcome& outcome) {
     return page;
   const PageLimits limits;
   const int64_t width = std::max<int64_t>(1, outcome.samples().points.cols());
-  const std::vector<int64_t> rows = internal::thinned(
-      n, std::clamp<int64_t>(limits.max_numbers / width, 1, limits.max_rows));
+  const std::vector<int64_t> rows =
+      internal::thinned(n, std::clamp<int64_t>(limits.max_numbers / width, 1, limits.max_rows));
   const Collection collection(report_collection(outcome, rows));
   const RunView view = view_of(outcome, rows, collection);
   Json data = internal::page_data(page_run(outcome), view, collection, limits);

@@ -31,8 +31,7 @@ std::vector<int32_t> narrow(const std::vector<int64_t>& rows) { return {rows.beg
 
 // Rows by the names in labels.csv; they stand in the order of the set.
 void read_labels(const RunFolderView& run, const Collection& collection, ViewColumns& view) {
-  const auto lines =
-      read_csv_records(try_read_text_file(run.folder + "/labels.csv").value_or(""));
+  const auto lines = read_csv_records(try_read_text_file(run.folder + "/labels.csv").value_or(""));
   if (lines.size() != run.rows.size()) return;  // labels of something else: groups, patches
   for (size_t i = 0; i < lines.size(); ++i) {
     int label = -1;
@@ -96,7 +95,6 @@ std::vector<std::pair<std::string, double>> weights_of(std::string_view csv) {
   return weights;
 }
 
-
 void take_decisions(const std::vector<Column>& columns, std::span<const int64_t> rows,
                     ViewColumns& view) {
   const std::vector<float>* decisions = find_reals(columns, "decisions");
@@ -159,8 +157,8 @@ RunView read_run_view(const RunFolderView& run, const Collection& collection) {
   view.words = read_words(run, columns, collection, view.columns);
   if (view.columns.labels.empty()) read_labels(run, collection, view.columns);
   view.weights = weights_of(try_read_text_file(run.folder + "/weights.csv").value_or(""));
-  view.contexts = ranked_contexts(
-      columns, try_read_text_file(run.folder + "/summary.json").value_or(""));
+  view.contexts =
+      ranked_contexts(columns, try_read_text_file(run.folder + "/summary.json").value_or(""));
   if (view.columns.labels.empty()) return view;
   std::vector<int64_t> places(run.rows.size());
   for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int64_t>(i);

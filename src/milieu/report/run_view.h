@@ -126,9 +126,9 @@ std::vector<float> mean_margins(FloatView points, std::span<const int32_t> rows,
 std::string part_name(const std::vector<std::string>& part_names, int index);
 
 // Reads the words of a cac run. Where keypoints or groups were labelled, a row gets the phrase that
-// most of its keypoints or groups have (the lowest of equals; -1 for none), and its margin is by how
-// large a share of them that phrase leads. Where rows were, `columns` gets their words only. Throws
-// DataError when an image is not in the set.
+// most of its keypoints or groups have (the lowest of equals; -1 for none), and its margin is by
+// how large a share of them that phrase leads. Where rows were, `columns` gets their words only.
+// Throws DataError when an image is not in the set.
 WordView read_words(const RunFolderView& run, const std::vector<Column>& columns,
                     const Collection& collection, ViewColumns& view);
 

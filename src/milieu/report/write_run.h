@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run on disk: options.json, summary.json, labels.csv, columns.safetensors, model.safetensors, the
-// method's own files and report.html. It appears whole or not at all.
+// A run on disk: options.json, summary.json, labels.csv, columns.safetensors, model.safetensors,
+// the method's own files and report.html. It appears whole or not at all.
 #pragma once
 
 #include <string>

@@ -45,9 +45,10 @@ TEST_F(WriteRunTest, ViewOfTheFolderIsThatOfTheOutcome) {
                            "model.safetensors", "decisions.csv", "report.html"})
     EXPECT_TRUE(std::filesystem::exists(folder + "/" + name)) << name;
   const Collection collection = collection_of(outcome);
-  const RunView view = read_run_view(
-      {folder, "dcp", outcome.input.data.rows, {5, 6, 7, 8, 9}}, collection);
-  EXPECT_EQ(view.columns.labels, std::vector<int32_t>(outcome.labels.begin(), outcome.labels.end()));
+  const RunView view =
+      read_run_view({folder, "dcp", outcome.input.data.rows, {5, 6, 7, 8, 9}}, collection);
+  EXPECT_EQ(view.columns.labels,
+            std::vector<int32_t>(outcome.labels.begin(), outcome.labels.end()));
   EXPECT_EQ(view.columns.decisions, *find_reals(outcome.columns, "decisions"));
   EXPECT_EQ(view.columns.margins, *find_reals(outcome.columns, "margins"));
   EXPECT_EQ(view.columns.context_decisions, *find_reals(outcome.columns, "context_decisions"));

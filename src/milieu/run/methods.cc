@@ -7,23 +7,12 @@ namespace milieu {
 
 const std::vector<MethodEntry>& methods() {
   static const std::vector<MethodEntry> table = {
-      cac_method(),
-      dcp_method(),
-      icc_method(),
-      exemplar_method(),
+      cac_method(),       dcp_method(),           icc_method(),      exemplar_method(),
       dlgmm_method(),
 
-      kmeans_method(),
-      kmodes_method(),
-      gmm_method(),
-      ncut_method(),
-      meanshift_method(),
-      agglomerative_method(),
-      kmedoids_method(),
-      topics_method(),
-      bags_method(),
-      multinomials_method(),
-      jsom_method(),
+      kmeans_method(),    kmodes_method(),        gmm_method(),      ncut_method(),
+      meanshift_method(), agglomerative_method(), kmedoids_method(), topics_method(),
+      bags_method(),      multinomials_method(),  jsom_method(),
 #ifdef MILIEU_MORE_METHODS
       MILIEU_MORE_METHODS  // tests/toy adds a method by one line
 #endif

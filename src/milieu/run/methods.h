@@ -27,7 +27,8 @@ struct MethodEntry {
   std::vector<MethodNeed> needs = {};
   std::string example;  // worked example, last part of the help
   std::function<std::unique_ptr<Method>()> make = {};
-  std::vector<Predictor> predictors = {};  // one per kind of model it makes; none: it does not predict
+  std::vector<Predictor> predictors =
+      {};  // one per kind of model it makes; none: it does not predict
 };
 
 // Context methods first, then baselines.

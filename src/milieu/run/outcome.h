@@ -37,14 +37,14 @@ struct RunOutcome {
 
   // The rest is filled in by the run.
   Input input;
-  Labels truth;                        // of what was labelled; empty: unknown
+  Labels truth;  // of what was labelled; empty: unknown
   std::optional<Metrics> truth_metrics;
-  ImageSize image_size;                // of rows that are images themselves
-  std::string options_json;            // options.json: enough to run it again
-  std::string command;                 // the shortest command line with the same result
-  std::string new_input;               // what stands for new samples in a hint: "NEW.npy"
-  std::vector<Field> options;          // of the method, without the number of threads
-  std::shared_ptr<void> keep_alive;    // what `options` refers to
+  ImageSize image_size;              // of rows that are images themselves
+  std::string options_json;          // options.json: enough to run it again
+  std::string command;               // the shortest command line with the same result
+  std::string new_input;             // what stands for new samples in a hint: "NEW.npy"
+  std::vector<Field> options;        // of the method, without the number of threads
+  std::shared_ptr<void> keep_alive;  // what `options` refers to
 
   const Dataset& samples() const { return units ? *units : input.data; }
   // The folder that the samples' images are in; "": they have none.

@@ -63,8 +63,7 @@ void check_width(const DlgmmModel& model, const std::string& model_path,
       model.words.cols(), images.source, images.patches.cols(), model_path));
 }
 
-Prediction predict_images(const PredictRequest& request, const ModelFile& file,
-                          Monitor& monitor) {
+Prediction predict_images(const PredictRequest& request, const ModelFile& file, Monitor& monitor) {
   const DlgmmModel model = from_model_file<DlgmmModel>(file, request.model);
   Prediction out;
   out.patches = load_patch_images(
@@ -79,8 +78,7 @@ Prediction predict_images(const PredictRequest& request, const ModelFile& file,
   out.warnings = images.warnings;
   if (monitor.should_stop()) return out;
   if (request.wants_words)
-    out.words =
-        word_map(model, images.view(), prediction.alpha.view(), request.load.num_threads);
+    out.words = word_map(model, images.view(), prediction.alpha.view(), request.load.num_threads);
   out.probabilities = std::move(prediction.probabilities);
   return out;
 }

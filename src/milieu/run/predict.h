@@ -19,9 +19,9 @@ struct PredictRequest {
   std::string model;  // a model file or a run folder
   std::string input;
   LoadOptions load;
-  ImageOptions images;                             // where the model does not say
-  InputFiles files{inputs_of<PatchImages>()};      // of patches, for models of images
-  bool wants_words = false;                        // the word of every patch, likewise
+  ImageOptions images;                         // where the model does not say
+  InputFiles files{inputs_of<PatchImages>()};  // of patches, for models of images
+  bool wants_words = false;                    // the word of every patch, likewise
 };
 
 struct Prediction {

@@ -57,9 +57,9 @@ void Run::apply_preset(const std::string& name) {
     if (preset.name == name) return preset.apply(spec_);
     known.push_back(preset.name);
   }
-  throw InvalidArgument(known.empty() ? fmt::format("{} has no presets", entry_.name)
-                                      : fmt::format("preset is '{}', must be {}", name,
-                                                    fmt::join(known, " or ")));
+  throw InvalidArgument(
+      known.empty() ? fmt::format("{} has no presets", entry_.name)
+                    : fmt::format("preset is '{}', must be {}", name, fmt::join(known, " or ")));
 }
 
 void Run::read_options(const std::string& path) {
@@ -99,8 +99,7 @@ RunOutcome Run::fit(Monitor& monitor) {
   if (!truth_.empty()) out.truth_metrics = compute_metrics(out.labels, truth_.indices);
   out.truth = std::move(truth_);
   if (!out.units) out.image_size = image_size_;
-  out.options_json =
-      run_options_to_json(entry_.name, input_fields(), method_->option_fields());
+  out.options_json = run_options_to_json(entry_.name, input_fields(), method_->option_fields());
   const std::unique_ptr<Method> defaults = entry_.make();
   out.command = command_text(entry_.name, input_fields(), method_->option_fields(),
                              defaults->option_fields());

@@ -22,12 +22,12 @@
 namespace milieu {
 
 struct RunSpec {
-  std::string method;                         // a name of the table
-  InputSpec input = {};                       // INPUT and how it is read
+  std::string method;                              // a name of the table
+  InputSpec input = {};                            // INPUT and how it is read
   std::map<std::string, std::string> files = {};   // further inputs of the method, by name
   std::map<std::string, FieldValue> options = {};  // those that differ from the defaults
-  std::string preset = {};                    // option values in place of the defaults; "": none
-  double time_limit = 0;                      // seconds; 0: none
+  std::string preset = {};  // option values in place of the defaults; "": none
+  double time_limit = 0;    // seconds; 0: none
 };
 
 // Reads, fits, and says how well the labels agree with the truth. Nothing is written but the

@@ -85,9 +85,9 @@ void write_columns(const std::string& path, const std::vector<Column>& columns) 
     if (column.width < 1) continue;  // a matrix without columns holds nothing
     const auto* reals = std::get_if<std::vector<float>>(&column.values);
     file.arrays.emplace_back(
-        column.name, reals ? store(*reals, column.width, "F32")
-                           : store(std::get<std::vector<int32_t>>(column.values), column.width,
-                                   "I32"));
+        column.name,
+        reals ? store(*reals, column.width, "F32")
+              : store(std::get<std::vector<int32_t>>(column.values), column.width, "I32"));
   }
   write_model_file(path, file);
 }
@@ -98,8 +98,9 @@ std::vector<Column> read_columns(const std::string& path) {
   std::vector<Column> columns;
   for (const auto& [name, array] : file.arrays) {
     if (array.shape.size() != 2 || (array.dtype != "F32" && array.dtype != "I32"))
-      throw DataError(fmt::format("{}: column '{}' is {} with {} extents, must be F32 or I32 with 2",
-                                  path, name, array.dtype, array.shape.size()));
+      throw DataError(
+          fmt::format("{}: column '{}' is {} with {} extents, must be F32 or I32 with 2", path,
+                      name, array.dtype, array.shape.size()));
     if (array.dtype == "F32")
       columns.push_back(real_column(name, load<float>(array), array.shape[1]));
     else

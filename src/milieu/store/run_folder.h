@@ -31,7 +31,7 @@ class RunFolder {
   void write_text(std::string_view name, std::string_view content);
   // The bytes as they are: pictures and the like.
   void write_file(std::string_view name, std::string_view content);
-  void write_model(const ModelFile& file);                     // model.safetensors
+  void write_model(const ModelFile& file);                 // model.safetensors
   void write_columns(const std::vector<Column>& columns);  // columns.safetensors
   // labels.csv with the header sample,label. A sample is called by its name, or by its original row
   // where `rows` are given, or by its place; `names` and `rows` are empty or as long as `labels`.

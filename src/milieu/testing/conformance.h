@@ -67,6 +67,7 @@ struct ConformanceMethod {
 
   bool takes_num_clusters = true;    // set from the declared fields
   bool is_binary = false;            // samples are vectors of 0 and 1
+  bool is_counts = false;            // samples are counts of words
   bool may_leave_out = false;        // label -1 occurs
   bool may_leave_empty = false;      // clusters that the data do not support stay empty
   bool separates_by_planes = false;  // one feature holds no more than two of its parts
@@ -81,6 +82,8 @@ struct ConformanceMethod {
                                 .num_clusters = num_clusters,
                                 .flip_probability = 0.02,
                                 .seed = seed});
+    if (is_counts)
+      return make_count_blobs({.n = n, .d = 8 * d, .num_clusters = num_clusters, .seed = seed});
     return make_blobs(
         {.n = n, .d = d, .num_clusters = num_clusters, .separation = 20, .seed = seed});
   }

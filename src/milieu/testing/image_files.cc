@@ -22,9 +22,8 @@ std::string to_ppm(Gray&& gray) {
 }  // namespace
 
 std::string striped_image(int seed) {
-  return to_ppm([&](int x, int) {
-    return static_cast<unsigned char>(127 + 120 * std::sin(x / 1.3 + seed));
-  });
+  return to_ppm(
+      [&](int x, int) { return static_cast<unsigned char>(127 + 120 * std::sin(x / 1.3 + seed)); });
 }
 
 std::string blob_image(int seed) {

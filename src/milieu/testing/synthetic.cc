@@ -181,6 +181,26 @@ LabelledPoints make_binary_blobs(const BinaryBlobOptions& options) {
                    });
 }
 
+LabelledPoints make_count_blobs(const CountBlobOptions& options) {
+  check_shape(options.n, options.d, options.num_clusters);
+  require(options.d >= options.num_clusters,
+          "make_count_blobs: there are fewer words than clusters");
+  return draw_rows(options.n, options.d, options.num_clusters, Random(options.seed),
+                   [&](Random& random, int label, std::span<float> row) {
+                     std::vector<int64_t> words;  // own words stand `contrast` times in the list
+                     for (int64_t w = 0; w < options.d; ++w)
+                       words.insert(words.end(),
+                                    w % options.num_clusters == label
+                                        ? static_cast<size_t>(options.contrast)
+                                        : size_t{1},
+                                    w);
+                     std::fill(row.begin(), row.end(), 0.0f);
+                     for (int i = 0; i < options.total; ++i)
+                       ++row[static_cast<size_t>(words[static_cast<size_t>(
+                           random.uniform_index(static_cast<int64_t>(words.size())))])];
+                   });
+}
+
 double Lcg::normal() {
   const double u1 = uniform();
   const double u2 = uniform();

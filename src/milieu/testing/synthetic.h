@@ -69,6 +69,18 @@ struct BinaryBlobOptions {
 };
 LabelledPoints make_binary_blobs(const BinaryBlobOptions& options = {});
 
+// Counts of words: a cluster uses its own words about `contrast` times as often as the others.
+// Needs at least as many words as clusters.
+struct CountBlobOptions {
+  int64_t n = 300;
+  int64_t d = 24;  // words
+  int num_clusters = 3;
+  int total = 200;  // counts per row
+  double contrast = 20;
+  uint64_t seed = 1;
+};
+LabelledPoints make_count_blobs(const CountBlobOptions& options = {});
+
 // The small generator on which the golden cases of the methods' notes rest:
 // x <- 16807 x mod 2147483647, u = x / 2147483647, normal = sqrt(-2 ln u1) cos(2 pi u2).
 class Lcg {

@@ -13,9 +13,9 @@
 #include "milieu/feature/cache/extract.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/feature/decode/decode.h"
+#include "milieu/input/cache_folder.h"
 #include "milieu/render/contact_sheet.h"
 #include "milieu/render/raster_draw.h"
-#include "milieu/input/cache_folder.h"
 #include "reproduce/dcp/dcp.h"
 
 namespace milieu::cli {

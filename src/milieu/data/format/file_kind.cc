@@ -11,8 +11,8 @@
 #include "milieu/base/error.h"
 #include "milieu/data/format/gzip.h"
 #include "milieu/data/format/idx.h"
-#include "milieu/data/image_folder.h"
 #include "milieu/data/format/npy.h"
+#include "milieu/data/image_folder.h"
 
 namespace milieu {
 namespace {

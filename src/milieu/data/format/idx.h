@@ -9,8 +9,8 @@
 #include <span>
 #include <string>
 
-#include "milieu/data/mapped_file.h"
 #include "milieu/data/format/raw_array.h"
+#include "milieu/data/mapped_file.h"
 
 namespace milieu {
 

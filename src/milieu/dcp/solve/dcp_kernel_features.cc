@@ -12,8 +12,8 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
-#include "milieu/dcp/solve/dcp_gram_internal.h"
 #include "milieu/dcp/dcp_problem_internal.h"
+#include "milieu/dcp/solve/dcp_gram_internal.h"
 
 namespace milieu::internal {
 namespace {

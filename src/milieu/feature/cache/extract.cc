@@ -16,9 +16,9 @@
 #include <thread>
 
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/feature/cache/extract_internal.h"
-#include "milieu/base/hash.h"
 #include "milieu/feature/cache/in_order_internal.h"
 #include "milieu/feature/opencv_internal.h"
 

@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/feature/cache/extract_internal.h"
-#include "milieu/base/hash.h"
 #include "milieu/feature/opencv_internal.h"
 
 namespace milieu::internal {

@@ -10,12 +10,12 @@
 #include <optional>
 
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
 #include "milieu/base/random.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/dataset.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/feature/cache/extract_internal.h"
-#include "milieu/base/hash.h"
 #include "milieu/feature/cache/in_order_internal.h"
 
 namespace milieu::internal {

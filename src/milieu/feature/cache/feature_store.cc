@@ -7,10 +7,10 @@
 #include <filesystem>
 
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/data/image_folder.h"
 #include "milieu/feature/cache/feature_folder_internal.h"
-#include "milieu/base/hash.h"
 
 namespace milieu {
 namespace {

@@ -9,9 +9,9 @@
 #include <set>
 
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/feature/cache/file_index_internal.h"
-#include "milieu/base/hash.h"
 
 namespace milieu::internal {
 namespace {

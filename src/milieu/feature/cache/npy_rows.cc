@@ -8,9 +8,9 @@
 #include <unordered_map>
 
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
 #include "milieu/data/dataset.h"
 #include "milieu/data/mapped_file.h"
-#include "milieu/base/hash.h"
 
 namespace milieu {
 namespace {
@@ -36,8 +36,8 @@ class NpyRows : public Feature {
     uint64_t hash = hash_text(file->text());
     for (int64_t i = 0; i < view.rows(); ++i)
       hash = hash_bytes({reinterpret_cast<const uint8_t*>(view.row(i)),
-                                   static_cast<size_t>(view.cols()) * sizeof(float)},
-                                  hash);
+                         static_cast<size_t>(view.cols()) * sizeof(float)},
+                        hash);
     fingerprint_ = hex(hash);
   }
 

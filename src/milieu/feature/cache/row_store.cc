@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/format/npy.h"
-#include "milieu/base/hash.h"
 #include "milieu/feature/cache/row_store_internal.h"
 
 namespace milieu::internal {

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "milieu/base/fields.h"
-#include "milieu/feature/image.h"
 #include "milieu/feature/descriptor/local.h"
+#include "milieu/feature/image.h"
 
 namespace milieu {
 

@@ -14,7 +14,6 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
-#include "milieu/base/hash.h"
 #include "milieu/feature/decode/decode.h"
 #include "milieu/feature/opencv_internal.h"
 

@@ -105,7 +105,8 @@ class CacMethod : public MethodWith<CacOptions, CacRunInput> {
 
   bool takes_input() const override { return !has_views(); }
 
-  // Views in place of INPUT; keypoints of images; rows, where a feature is named or INPUT is a file.
+  // Views in place of INPUT; keypoints of images; rows, where a feature is named or INPUT is a
+  // file.
   Input read(InputSpec& spec, Monitor& monitor) override {
     const LoadOptions load = load_options_of(spec, options_.num_threads);
     if (has_views()) return read_views(load);
@@ -201,15 +202,15 @@ Labels CacMethod::read_truth(const InputBinder& binder, const std::string& path)
     truth = rows.data().labels;
   } else if (has_own_groups()) {
     truth = load_labels(path);
-    is_of_rows = static_cast<int64_t>(truth.indices.size()) != num_groups ||
-                 num_groups == rows.num_rows();
+    is_of_rows =
+        static_cast<int64_t>(truth.indices.size()) != num_groups || num_groups == rows.num_rows();
     if (is_of_rows) truth = rows.labels(path);
   } else {
     truth = rows.labels(path);
   }
   if (is_of_rows && word_truth_.empty()) word_truth_ = truth.indices;
-  const bool fits_labels = !has_own_groups() || !is_of_rows ||
-                           num_groups == static_cast<int64_t>(truth.indices.size());
+  const bool fits_labels =
+      !has_own_groups() || !is_of_rows || num_groups == static_cast<int64_t>(truth.indices.size());
   if (!fits_labels) return {};
   phrase_truth_ = truth.indices;
   return truth;
@@ -232,8 +233,9 @@ void CacMethod::add_overlays(const Input& input, const CacResult& result, RunOut
     DecodeOptions decode;
     decode.max_side = places.max_side;
     const Image image = load_image(places.root + "/" + places.paths[p], decode);
-    out.files.push_back({"overlay_" + name + ".png",
-                         draw_stages(image, places.positions.gather(keypoints).view(), rows, result)});
+    out.files.push_back(
+        {"overlay_" + name + ".png",
+         draw_stages(image, places.positions.gather(keypoints).view(), rows, result)});
   }
 }
 

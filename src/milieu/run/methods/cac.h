@@ -30,8 +30,8 @@ struct CacErrors {
 std::vector<ResultFile> cac_tables(const CacResult& result, const Dataset& data,
                                    const CacErrors& errors);
 
-// From top to bottom [Yuan08, Fig. 2]: words at the end, phrases at the start, after the first round
-// and at the end. `rows` are the samples in this image, `positions` theirs in the same order.
+// From top to bottom [Yuan08, Fig. 2]: words at the end, phrases at the start, after the first
+// round and at the end. `rows` are the samples in this image, `positions` theirs in the same order.
 std::string draw_stages(const Image& image, FloatView positions, const std::vector<int>& rows,
                         const CacResult& result);
 

@@ -111,7 +111,7 @@ std::string stability_text(const RunSummary& summary) {
 }
 
 std::vector<int> phrases_of_images(const CacResult& result, std::span<const int> images,
-                                     size_t num_images) {
+                                   size_t num_images) {
   LabelVote vote(num_images, num_phrases_of(result));
   for (size_t i = 0; i < images.size(); ++i)
     vote.add(static_cast<size_t>(images[i]), result.phrases[i], 1);

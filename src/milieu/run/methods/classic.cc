@@ -22,7 +22,8 @@ MethodEntry kmeans_method() {
        .summary = "k-means with k-means++ seeding",
        .example =
            "  milieu kmeans digits.npy -k 10 --labels digits_labels.npy --out run\n"
-           "    clusters the rows of digits.npy into 10, compares the clusters with the labels, and\n"
+           "    clusters the rows of digits.npy into 10, compares the clusters with the labels, "
+           "and\n"
            "    leaves labels, model and report in run/. The same job again with another seed:\n"
            "  milieu kmeans --options run/options.json --seed 7 --out run7\n",
        .predictors = {predictor<&KMeansModel::centers>()}});

@@ -53,11 +53,10 @@ MethodEntry jsom_method() {
       {.name = "jsom",
        .title = "Joint scene object model",
        .summary = "joint scene object model: clusters with priors over topics",
-       .example =
-           "  milieu jsom counts.npy -k 15 --topics 100 --out run\n"
-           "    clusters counts of words (rows: images or texts, columns: words): rows are\n"
-           "    mixtures of 100 topics, and each of 15 clusters has its own prior over the "
-           "topics.\n",
+       .example = "  milieu jsom counts.npy -k 15 --topics 100 --out run\n"
+                  "    clusters counts of words (rows: images or texts, columns: words): rows are\n"
+                  "    mixtures of 100 topics, and each of 15 clusters has its own prior over the "
+                  "topics.\n",
        .predictors = {predictor<&JsomModel::words>()}});
 }
 

@@ -88,9 +88,13 @@ void apply_paper_preset(DcpOptions& options) {
 std::vector<int64_t> rows_beside(const RowSource& source, const std::string& classes,
                                  const std::string& rows_path) {
   std::vector<int64_t> context;
+  if (!classes.empty() && source.labels().empty())
+    throw InvalidArgument(
+        fmt::format("context_select is \"{}\", but {} has no classes: name a label file", classes,
+                    source.source()));
   if (!classes.empty())
-    context = kept_rows(source.labels(),
-                        kept_classes(classes, source.labels(), source.labels_source()));
+    context =
+        kept_rows(source.labels(), kept_classes(classes, source.labels(), source.labels_source()));
   else
     context = load_row_numbers(rows_path);
   std::vector<int64_t> others;
@@ -115,6 +119,8 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
     Input input = read_rows(spec, num_threads(), "", monitor);
     if (!spec.rows.empty()) rows_ = load_row_numbers(spec.rows);
     const std::string &classes = files()["context_select"], &numbers = files()["context_rows"];
+    if (files().has("context") + !classes.empty() + !numbers.empty() > 1)
+      throw InvalidArgument("give only one of --context, --context-select and --context-rows");
     const bool is_named = !classes.empty() || !numbers.empty();
     if (!options_.rank_contexts && is_named && select_.empty() && rows_.empty())
       input.data = input.take("", rows_beside(*input.source, classes, numbers));
@@ -191,8 +197,6 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
   }
 
   ContextCandidates candidates(const Input& input) {
-    if (!files()["context"].empty() + !files()["context_select"].empty() > 1)
-      throw InvalidArgument("give only one of --context and --context-select");
     if (files().has("context_rows"))
       throw InvalidArgument("rank_contexts ranks classes or files, --context-rows names rows");
     if (files().has("context")) return candidates_from_folder(files()["context"], num_threads());

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "milieu/input/input.h"
 #include "milieu/dcp/dcp_rank.h"
+#include "milieu/input/input.h"
 
 namespace milieu {
 

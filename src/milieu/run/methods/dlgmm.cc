@@ -93,7 +93,8 @@ class DlgmmMethod : public Method {
       spec.max_side = std::to_string(images.max_side);
     input.warnings = images.warnings;
     if (patches_.step > 0 && !images.feature.empty())
-      input.warnings.push_back(fmt::format("step is deprecated: write --feature {}", images.feature));
+      input.warnings.push_back(
+          fmt::format("step is deprecated: write --feature {}", images.feature));
     if (options_.num_bands == 0) options_.num_bands = images.root.empty() ? 1 : 3;
     images.set_bands(options_.num_bands);
     input.data = image_dataset(images);

@@ -36,7 +36,8 @@ class IccMethod : public MethodWith<IccRunOptions, IccRunInput> {
 
 constexpr const char* kExample =
     "  milieu icc vowels.npy --labels vowel_names.npy --out run\n"
-    "    splits every class into sub-classes that the other classes keep apart, and leaves labels,\n"
+    "    splits every class into sub-classes that the other classes keep apart, and leaves "
+    "labels,\n"
     "    model, report and a picture of every class in run/. Without --labels: a clustering that\n"
     "    finds its number of clusters. Do sub-classes help a classifier, over 20 random splits?\n"
     "  milieu icc compare vowels.npy --labels vowel_names.npy --auto --holdout 0.1 --repeat 20\n";

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "milieu/run/method.h"
 #include "milieu/icc/icc_classifier.h"
 #include "milieu/icc/icc_compare.h"
 #include "milieu/linalg/matrix.h"
+#include "milieu/run/method.h"
 
 namespace milieu {
 
