@@ -11,6 +11,7 @@
 #include <set>
 
 #include "milieu/base/error.h"
+#include "milieu/data/selection.h"
 #include "serve/message.h"
 
 namespace milieu::serve {
@@ -94,12 +95,9 @@ int64_t row_of(const Json& json, const Collection& collection, const std::string
 }
 
 // A class as --select reads it back; nothing when it cannot.
-std::optional<std::string> class_word(const std::string& name) {
+std::optional<std::string> class_item(const std::string& name) {
   if (name.empty() || name.front() == ' ' || name.back() == ' ') return std::nullopt;
-  if (name.find_first_of(",\"") == std::string::npos) return name;
-  std::string text = "\"";
-  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text + "\"";
+  return selection_item(name);
 }
 
 // "6,0" for rows that are whole classes; nothing when they are not.
@@ -115,9 +113,9 @@ std::optional<std::string> classes_text(const std::vector<int64_t>& rows,
   std::string text;
   for (size_t c = 0; c < names.size(); ++c) {
     if (counts[c] == 0) continue;
-    const std::optional<std::string> word = class_word(names[c]);
-    if (counts[c] != collection.class_sizes()[c] || !word) return std::nullopt;
-    text += (text.empty() ? "" : ",") + *word;
+    const std::optional<std::string> item = class_item(names[c]);
+    if (counts[c] != collection.class_sizes()[c] || !item) return std::nullopt;
+    text += (text.empty() ? "" : ",") + *item;
   }
   return text.size() > kMaxSelectText ? std::nullopt : std::optional(text);
 }

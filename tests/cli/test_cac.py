@@ -17,6 +17,7 @@ class CacWithoutContextTest(MethodCases, CliTest):
     takes_k = False
     one_cluster = ["--words", "1"]
     slow_arguments = ["--words", "200", "--restarts", "10000"]
+    extra_files = ["columns.safetensors"]
 
     def test_without_context_it_is_kmeans(self):
         summary = self.fit("--json", "--scaling", "raw", "--out", "run").json()

@@ -185,7 +185,7 @@ class DlgmmTest(EndlessTest):
                       refused(1, "P.npy", "--offsets", "short.npy"))
         self.assertIn("gamma is 1, but the patches have no grid",
                       refused(2, *self.arguments, "--gamma", "1"))
-        self.assertIn("num_bands is 3, but where the patches lie is not known",
+        self.assertIn("num_bands is 3, but the positions of the patches are unknown",
                       refused(2, *self.arguments, "--bands", "3"))
         self.assertIn("gamma is -2, must be",
                       refused(2, *self.arguments, "--gamma", "-2"))
@@ -241,7 +241,7 @@ class DlgmmTest(EndlessTest):
             return self.fail_with(code, "predict", "run", *arguments)
 
         self.assertIn("give --offsets FILE", refused(2, "P.npy"))
-        self.assertIn("num_bands is 2, but where the patches lie is not known",
+        self.assertIn("num_bands is 2, but the positions of the patches are unknown",
                       refused(2, "P.npy", "--offsets", "offsets.npy"))
         self.save("thin.npy", self.patches[:, :3])
         self.assertIn("patches have 3 columns, the model was fitted on 4",

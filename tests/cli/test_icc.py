@@ -167,6 +167,22 @@ class ClassifyTest(CliTest):
         return self.succeed("icc", "classify", "train.npy", "test.npy", "--labels", "train_y.npy",
                             *more)
 
+    def test_rows_without_a_label_are_not_errors(self):
+        """TEST rows without a class count nowhere; classes that TRAIN lacks are always wrong."""
+        points, classes = crossing(seed=2)
+        full = self.classify("--test-labels", "test_y.npy", "--json").json()
+        names = [str(c + 3) if i % 3 else "-1" for i, c in enumerate(classes)]
+        predicted = self.classify().out.split()
+        labelled = [(a, b) for a, b in zip(predicted, names) if b != "-1"]
+        self.write("some.csv", "class\n" + "".join(f"{name}\n" for name in names))
+        some = self.classify("--test-labels", "some.csv", "--json").json()
+        self.assertEqual((full["test_labelled"], some["test_labelled"]), (len(names), len(labelled)))
+        self.assertAlmostEqual(some["test_accuracy"],
+                               sum(a == b for a, b in labelled) / len(labelled))
+        self.write("other.csv", "class\n" + "99\n" * len(names))
+        self.assertEqual(self.classify("--test-labels", "other.csv", "--json").json()["test_accuracy"],
+                         0)
+
     def test_classes_of_test_are_printed(self):
         outcome = self.classify("--bandwidth", "0.08")
         predicted = np.array(outcome.out.split(), dtype=int)

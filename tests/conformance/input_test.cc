@@ -81,8 +81,7 @@ TEST_P(Conformance, OneSampleIsOneCluster) {
 
 TEST_P(Conformance, OneClusterTakesAll) {
   if (!method().takes_num_clusters) GTEST_SKIP() << "the method finds the number of clusters";
-  const LabelledPoints data =
-      method().is_counts ? method().make_data(100, 3, 3, 1) : make_overlapping(100, 3, 3, 1);
+  const LabelledPoints data = make_overlapping(100, 3, 3, 1);
   EXPECT_EQ(fit(data.points, {.num_clusters = 1}).labels, std::vector<int>(100, 0));
 }
 
@@ -161,6 +160,7 @@ TEST_P(Conformance, OriginDoesNotMatter) {
 // Squares of such numbers do not fit into a float: a clear refusal or a right answer, never NaN.
 TEST_P(Conformance, HugeValuesAreRefusedOrRight) {
   if (method().is_binary) GTEST_SKIP() << "samples of 0 and 1 are never huge";
+  if (method().is_counts) GTEST_SKIP() << "a number that large does not count anything";
   const LabelledPoints data = method().make_data(60, 3, 3, 5);
   Matrix<float> huge = data.points;
   for (float& x : std::span(huge.data(), huge.size())) x *= 1e30f;

@@ -28,6 +28,13 @@ class Conformance : public ::testing::TestWithParam<ConformanceMethod> {
                                 .num_clusters = num_clusters,
                                 .flip_probability = 0.25,
                                 .seed = seed});
+    if (method().is_counts)
+      return make_count_blobs({.n = n,
+                               .d = 8 * d,
+                               .num_clusters = num_clusters,
+                               .total = 60,
+                               .contrast = 3,
+                               .seed = seed});
     return make_blobs(
         {.n = n, .d = d, .num_clusters = num_clusters, .separation = 2.5, .seed = seed});
   }

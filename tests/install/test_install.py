@@ -48,10 +48,27 @@ class Install(unittest.TestCase):
         return build
 
     def test_find_package(self):
-        build = self.configure("find_package", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        build = self.configure("find_package", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                               f"-DMILIEU_EXAMPLES={SOURCE / 'examples'}")
         run("cmake", "--build", build)
+        self.check_two_folders(build / "two_folders")
         for program in ("consumer", "consumer_of_all"):
             self.assertIn("kmeans: 2 clusters of 6 x 2", run(build / program))
+
+    def check_two_folders(self, program):
+        """The example of the README on images of stripes against checks."""
+        images = self.folder / "images"
+        for name, count in (("photos", 8), ("context", 6)):
+            (images / name).mkdir(parents=True)
+            for i in range(count):
+                pixels = bytes(255 * ((x // (2 + i % 2 * 3) + (y // 4 if name == "context" else 0)) % 2)
+                               for y in range(48) for x in range(48) for _ in range(3))
+                (images / name / f"{i}.ppm").write_bytes(b"P6\n48 48\n255\n" + pixels)
+        report = self.folder / "report.html"
+        environment = {**os.environ, "MILIEU_CACHE": str(self.folder / "cache")}
+        out = run(program, images / "photos", images / "context", report, env=environment)
+        self.assertIn("dcp: 2 clusters of 8 x", out)
+        self.assertIn("Discriminative context partitioning", report.read_text(encoding="utf-8"))
 
     def test_unknown_component_is_refused(self):
         project = self.folder / "unknown_component"
@@ -94,7 +111,8 @@ class Install(unittest.TestCase):
 
     def test_no_private_header_is_installed(self):
         for header in (self.prefix / "include").rglob("*.h"):
-            self.assertNotRegex(header.name, r"_(internal|steps)\.h$")
+            self.assertNotRegex(header.name, r"_(internal|steps|loops)\.h$")
+            self.assertNotIn(header.name, ("jsom_start.h", "icc_examples.h", "page_json.h"))
             text = header.read_text(encoding="utf-8")
             self.assertNotRegex(text, r"#include <(Eigen|nlohmann|CLI|tbb|gtest|gmock)/", header)
 

@@ -25,7 +25,6 @@ class Console {
   void set_quiet(bool quiet) { is_quiet_ = quiet; }
   bool is_quiet() const { return is_quiet_; }
 
-  bool out_is_terminal() const { return out_is_terminal_; }
   bool err_is_terminal() const { return err_is_terminal_; }
   // Whether the locale can show block characters.
   bool has_unicode() const { return has_unicode_; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output_flags.h"
 
+#include <fmt/format.h>
+
 #include "milieu/base/fields.h"
 #include "milieu/store/run_folder.h"
 
@@ -26,6 +28,23 @@ void OutputFlags::declare(Flags& flags, const char* out_help, bool has_time_limi
   flags.boolean("-q,--quiet", quiet, "no progress and no text, only errors", kOutput);
   if (has_time_limit) flags.field(fields_of(*this)[0], "SECONDS", kOutput);
 }
+
+template <class Visitor>
+void visit_fields(LabelFlags& o, Visitor&& v) {
+  v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
+}
+
+void LabelFlags::declare(Flags& flags, const std::string& what) {
+  flags.text("--out", out, "FILE",
+             fmt::format("write the {} to this .csv or .npy instead of stdout", what).c_str(),
+             kOutput);
+  flags.boolean("--json", json,
+                "print a summary as JSON and nothing else (labels go to --out only)", kOutput);
+  flags.boolean("-q,--quiet", quiet, "no text, only labels and errors", kOutput);
+  flags.field(fields_of(*this)[0], "", kOutput);
+}
+
+void LabelFlags::validate() const { validate_options(*this); }
 
 void OutputFlags::validate() const { validate_options(*this); }
 

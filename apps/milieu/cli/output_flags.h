@@ -25,4 +25,16 @@ struct OutputFlags {
   void probe() const;
 };
 
+// The same for commands that label new samples: a file of labels instead of a run folder.
+struct LabelFlags {
+  std::string out;
+  bool json = false;
+  bool quiet = false;
+  int num_threads = 0;
+
+  // `what` is labelled: "labels", "phrases".
+  void declare(Flags& flags, const std::string& what);
+  void validate() const;
+};
+
 }  // namespace milieu::cli

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "cli/commands.h"
+#include "cli/output_flags.h"
 #include "cli/result_text.h"
 #include "milieu/base/error.h"
 #include "milieu/cac/cac.h"
@@ -36,17 +37,9 @@ struct CacPredictOptions {
   std::string positions;
   std::string images;
   std::string truth;
-  std::string out;
   std::string words;
-  int num_threads = 0;
-  bool json = false;
-  bool quiet = false;
+  LabelFlags labels;
 };
-
-template <class Visitor>
-void visit_fields(CacPredictOptions& o, Visitor&& v) {
-  v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
-}
 
 // What a CacInput points into.
 struct NewSamples {
@@ -70,7 +63,7 @@ void check_usage(const CacPredictOptions& options) {
   if (options.input.empty() == options.views.empty())
     throw UsageError(options.input.empty() ? "INPUT is missing: name the new samples, or --view"
                                            : "INPUT and --view are both given: give one of them");
-  for (const std::string& path : {options.out, options.words})
+  for (const std::string& path : {options.labels.out, options.words})
     if (!path.empty() && !path.ends_with(".csv") && !path.ends_with(".npy"))
       throw UsageError(fmt::format("{} must end in .csv or .npy", path));
   if (!options.groups.empty() && !options.positions.empty())
@@ -82,7 +75,7 @@ void check_usage(const CacPredictOptions& options) {
 NewSamples load_samples(const CacPredictOptions& options) {
   NewSamples samples;
   LoadOptions load;
-  load.num_threads = options.num_threads;
+  load.num_threads = options.labels.num_threads;
   if (options.views.empty() && std::filesystem::is_directory(options.input)) {
     std::optional<KeypointSet> set;
     if (is_feature_folder(options.input))
@@ -142,12 +135,13 @@ std::string prediction_json(const CacPrediction& prediction, const Metrics* metr
 
 int run_cac_predict(const CacPredictOptions& options, Session& session) {
   Console& console = session.console;
-  console.set_quiet(options.quiet);
+  console.set_quiet(options.labels.quiet);
   check_usage(options);
   const std::string path = resolve_model_path(options.model);
   const auto model = load_model<CacModel>(path);
   const NewSamples samples = load_samples(options);
-  const CacPrediction prediction = predict_groups(model, samples.input(), options.num_threads);
+  const CacPrediction prediction =
+      predict_groups(model, samples.input(), options.labels.num_threads);
   std::optional<Metrics> metrics;
   if (!options.truth.empty()) {
     const Labels truth = load_labels(options.truth);
@@ -159,20 +153,20 @@ int run_cac_predict(const CacPredictOptions& options, Session& session) {
     metrics = compute_metrics(prediction.labels, truth.indices);
   }
   const std::vector<std::string>& row_names = samples.views[0].sample_names;
-  write_labels(options.out, prediction.labels,
+  write_labels(options.labels.out, prediction.labels,
                samples.groups && samples.views.size() == 1 ? samples.group_names : row_names);
   write_labels(options.words, prediction.words, row_names);
-  if (options.json) {
+  if (options.labels.json) {
     console.print(prediction_json(prediction, metrics ? &*metrics : nullptr));
-  } else if (options.out.empty()) {
+  } else if (options.labels.out.empty()) {
     std::string text;
     for (const int label : prediction.labels)
       fmt::format_to(std::back_inserter(text), "{}\n", label);
     console.print(text);
     if (metrics) console.note(metrics_line(*metrics));
-  } else if (!options.quiet) {
+  } else if (!options.labels.quiet) {
     if (metrics) console.print(metrics_line(*metrics) + "\n");
-    console.print(fmt::format("wrote {}: {} phrases\n", options.out,
+    console.print(fmt::format("wrote {}: {} phrases\n", options.labels.out,
                               count_text(static_cast<int64_t>(prediction.labels.size()))));
   }
   return session.interrupt.was_requested() ? kInterrupted : kDone;
@@ -198,17 +192,12 @@ RunCommand declare_cac_predict(Flags& flags) {
              "the image of every row: neighbours are searched within one image", "Input");
   flags.text("--truth", options->truth, "FILE", "the true class of every phrase: adds metrics",
              "Input");
-  flags.text("--out", options->out, "FILE",
-             "write the phrases to this .csv or .npy instead of stdout", "Output");
   flags.text("--words-out", options->words, "FILE",
              "write the words to this .csv or .npy, view after view", "Output");
-  flags.boolean("--json", options->json,
-                "print a summary as JSON and nothing else (labels go to --out only)", "Output");
-  flags.boolean("-q,--quiet", options->quiet, "no text, only labels and errors", "Output");
-  flags.field(fields_of(*options)[0], "", "Output");
+  options->labels.declare(flags, "phrases");
   return [options, &flags](Session& session) {
     flags.apply_given();
-    validate_options(*options);
+    options->labels.validate();
     return run_cac_predict(*options, session);
   };
 }

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/output_flags.h"
 #include "cli/progress.h"
 #include "cli/result_text.h"
 #include "milieu/base/error.h"
@@ -32,18 +33,10 @@ namespace {
 struct PredictOptions {
   PredictRequest request;
   std::string truth;
-  std::string out;
   std::string probabilities;
   std::string word_map;
-  int num_threads = 0;
-  bool json = false;
-  bool quiet = false;
+  LabelFlags labels;
 };
-
-template <class Visitor>
-void visit_fields(PredictOptions& o, Visitor&& v) {
-  v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
-}
 
 // Refused before the work begins; "" means none.
 void check_name(const char* flag, const std::string& name, const std::string& one,
@@ -54,7 +47,7 @@ void check_name(const char* flag, const std::string& name, const std::string& on
 }
 
 void check_out_names(const PredictOptions& options) {
-  check_name("--out", options.out, ".csv", ".npy");
+  check_name("--out", options.labels.out, ".csv", ".npy");
   check_name("--probabilities", options.probabilities, ".npy", ".npy");
   check_name("--word-map", options.word_map, ".npy", ".png");
 }
@@ -142,16 +135,16 @@ void print_prediction(const PredictOptions& options, const Prediction& predicted
                       const std::vector<std::string>& notes, const Metrics* metrics,
                       Console& console) {
   const Dataset& data = predicted.data;
-  if (options.json) {
+  if (options.labels.json) {
     console.print(
         prediction_json(options, summarize(predicted.kind, data, predicted.labels), metrics));
-  } else if (options.out.empty()) {
+  } else if (options.labels.out.empty()) {
     print_labels(console, predicted.labels);
     if (metrics) console.note(metrics_line(*metrics));
-  } else if (!options.quiet) {
+  } else if (!options.labels.quiet) {
     console.print(dataset_text(data) + "\n");
     if (metrics) console.print(metrics_line(*metrics) + "\n");
-    console.print(fmt::format("wrote {}: {} labels by {}\n", options.out,
+    console.print(fmt::format("wrote {}: {} labels by {}\n", options.labels.out,
                               count_text(data.points.rows()), predicted.kind));
     for (const std::string& note : notes) console.print(note + "\n");
   }
@@ -159,10 +152,10 @@ void print_prediction(const PredictOptions& options, const Prediction& predicted
 
 int run_predict(PredictOptions& options, Session& session) {
   Console& console = session.console;
-  console.set_quiet(options.quiet);
+  console.set_quiet(options.labels.quiet);
   check_out_names(options);
   check_image_flags(options, read_model_file(resolve_model_path(options.request.model)));
-  options.request.load.num_threads = options.num_threads;
+  options.request.load.num_threads = options.labels.num_threads;
   options.request.wants_words = !options.word_map.empty();
   ProgressMonitor monitor(session, "predict");
   const Prediction predicted = predict_input(options.request, monitor);
@@ -174,9 +167,9 @@ int run_predict(PredictOptions& options, Session& session) {
                            : RowFiles(options.request.input, data).labels(options.truth);
   std::optional<Metrics> metrics;
   if (!truth.empty()) metrics = compute_metrics(predicted.labels, truth.indices);
-  if (!options.out.empty()) {
+  if (!options.labels.out.empty()) {
     const Interrupt::Keeping keeping(session.interrupt);  // a half-written file helps nobody
-    write_labels(options.out, predicted.labels, data);
+    write_labels(options.labels.out, predicted.labels, data);
   }
   print_prediction(options, predicted, notes, metrics ? &*metrics : nullptr, console);
   return session.interrupt.was_requested() ? kInterrupted : kDone;
@@ -205,21 +198,16 @@ RunCommand declare_predict(Flags& flags) {
     field.help = "dlgmm: " + field.help;
     flags.field(field, "FILE", "Input");
   }
-  flags.text("--out", options->out, "FILE",
-             "write the labels to this .csv or .npy instead of stdout", "Output");
   flags.text("--probabilities", options->probabilities, "FILE",
              "dlgmm: write the probability of each cluster to this .npy, one row per image",
              "Output");
   flags.text("--word-map", options->word_map, "FILE",
              "dlgmm: write the word of every patch to this .npy, or draw it to this .png",
              "Output");
-  flags.boolean("--json", options->json,
-                "print a summary as JSON and nothing else (labels go to --out only)", "Output");
-  flags.boolean("-q,--quiet", options->quiet, "no text, only labels and errors", "Output");
-  flags.field(fields_of(*options)[0], "", "Output");
+  options->labels.declare(flags, "labels");
   return [options, &flags](Session& session) {
     flags.apply_given();
-    validate_options(*options);
+    options->labels.validate();
     return run_predict(*options, session);
   };
 }

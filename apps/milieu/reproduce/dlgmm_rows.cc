@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "milieu/base/random.h"
@@ -16,6 +15,7 @@
 #include "milieu/classic/counts/topics.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/classic/ncut/ncut.h"
+#include "milieu/data/text_file.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/store/model_file.h"
 
@@ -178,7 +178,8 @@ DlgmmResult fit_resumable(ScenePatches& patches, DlgmmOptions options, int num_w
 DoneCells::DoneCells(const ReproduceRun& run, std::string name)
     : run_(run), name_(std::move(name)) {
   if (run.options().out.empty()) return;
-  std::ifstream file(run.options().out + "/" + name_ + ".progress");
+  std::istringstream file(
+      try_read_text_file(run.options().out + "/" + name_ + ".progress").value_or(""));
   for (std::string line; std::getline(file, line);) {
     const size_t bar = line.find('|');
     if (bar == std::string::npos) continue;

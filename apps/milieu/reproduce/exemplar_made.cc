@@ -7,9 +7,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <sstream>
 
 #include "milieu/base/random.h"
+#include "milieu/data/text_file.h"
 #include "milieu/exemplar/learn/learn.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/render/page.h"
@@ -262,7 +263,8 @@ void draw_figures(const Setting& s, const std::vector<NamedLine>& f_lines, Repro
 
 DoneRuns::DoneRuns(ReproduceRun& run, const std::string& name) : run_(run), name_(name) {
   if (run.options().out.empty()) return;
-  std::ifstream file(run.options().out + "/" + name + ".progress");
+  std::istringstream file(
+      try_read_text_file(run.options().out + "/" + name + ".progress").value_or(""));
   for (std::string line; std::getline(file, line);) {
     const size_t bar = line.find('|');
     if (bar == std::string::npos) continue;

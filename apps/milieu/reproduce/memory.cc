@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
+#include "milieu/data/text_file.h"
 
 namespace milieu::cli {
 
@@ -15,9 +15,9 @@ using Json = nlohmann::json;
 
 ReproduceMemory::ReproduceMemory(std::string path, std::string key)
     : path_(std::move(path)), key_(std::move(key)) {
-  std::ifstream file(path_);
-  if (path_.empty() || !file) return;
-  const Json json = Json::parse(file, nullptr, false);
+  const std::optional<std::string> text = try_read_text_file(path_);
+  if (!text) return;
+  const Json json = Json::parse(*text, nullptr, false);
   if (!json.is_object() || !json.contains("key") || !json.contains("pieces") ||
       !json["pieces"].is_object())
     throw DataError(

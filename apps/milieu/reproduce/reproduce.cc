@@ -12,6 +12,7 @@
 
 #include "milieu/base/summary.h"
 #include "milieu/data/atomic_file.h"
+#include "milieu/data/csv_text.h"
 #include "reproduce/cac.h"
 #include "reproduce/dcp/dcp.h"
 #include "reproduce/dlgmm.h"
@@ -24,19 +25,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "a,b" with quotes if a cell needs them.
 std::string csv_line(const std::vector<std::string>& cells) {
-  std::vector<std::string> quoted;
-  for (const std::string& cell : cells) {
-    if (cell.find_first_of(",\"\n") == std::string::npos) {
-      quoted.push_back(cell);
-      continue;
-    }
-    std::string text = "\"";
-    for (const char c : cell) text += c == '"' ? "\"\"" : std::string(1, c);
-    quoted.push_back(text + "\"");
-  }
-  return fmt::format("{}\n", fmt::join(quoted, ","));
+  std::vector<std::string> written;
+  for (const std::string& cell : cells) written.push_back(cell.empty() ? "" : csv_cell(cell));
+  return fmt::format("{}\n", fmt::join(written, ","));
 }
 
 std::string text_line(const std::vector<std::string>& cells, const std::vector<size_t>& widths) {

@@ -77,6 +77,13 @@ std::vector<std::string> parse_selection(std::string_view text) {
   return items;
 }
 
+std::string selection_item(const std::string& name) {
+  if (name.find_first_of(",\"") == std::string::npos) return name;
+  std::string text = "\"";
+  for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
+  return text + "\"";
+}
+
 std::vector<bool> kept_classes(std::string_view selection, const Labels& labels,
                                const std::string& source) {
   std::vector<bool> kept(labels.names.size(), false);

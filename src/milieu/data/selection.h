@@ -19,6 +19,9 @@ namespace milieu {
 // The items of a selection; an empty item or an open quote is an InvalidArgument.
 std::vector<std::string> parse_selection(std::string_view text);
 
+// A class as parse_selection reads it back: in quotes where it needs them.
+std::string selection_item(const std::string& name);
+
 // For every class of `labels` whether it is kept. An item that matches no class is an
 // InvalidArgument that lists the classes there are; `source` names the file they come from.
 std::vector<bool> kept_classes(std::string_view selection, const Labels& labels,

@@ -29,9 +29,10 @@ std::string striped_image(int seed) {
 std::string blob_image(int seed) {
   return to_ppm([&](int x, int y) {
     double value = 40;
-    for (int b = 0; b < 5; ++b) {
-      const double cx = 8 + (seed * 7 + b * 13) % 32, cy = 8 + (seed * 11 + b * 17) % 32;
-      value += 150 * std::exp(-((x - cx) * (x - cx) + (y - cy) * (y - cy)) / 5);
+    for (int b = 0; b < 12; ++b) {
+      const double cx = 6 + (seed * 7 + b * 13) % 36, cy = 6 + (seed * 11 + b * 17) % 36;
+      const double width = 2 + b % 4 * 3;  // of several scales, so that keypoints are found
+      value += 120 * std::exp(-((x - cx) * (x - cx) + (y - cy) * (y - cy)) / width);
     }
     return static_cast<unsigned char>(std::min(255.0, value));
   });

@@ -42,14 +42,6 @@ std::vector<int64_t> part_sizes(const std::vector<int>& labels) {
   return sizes;
 }
 
-// A class as --select reads it back.
-std::string quoted_class(const std::string& name) {
-  if (name.find_first_of(",\"") == std::string::npos) return name;
-  std::string text = "\"";
-  for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
-  return text + "\"";
-}
-
 // Classes that have no row but the given ones: what is left of the others can be a context.
 std::vector<bool> whole_classes_in(const std::vector<int64_t>& rows, const Labels& all) {
   std::vector<bool> is_whole(all.names.size(), true);
@@ -107,7 +99,7 @@ ContextCandidates candidates_from_classes(const Input& input, const SplitRows& s
   ContextCandidates candidates;
   for (size_t c = 0; c < all.names.size(); ++c) {
     if (!is_wanted[c] || is_split[c]) continue;
-    candidates.data.push_back(source.take(quoted_class(all.names[c]), others));
+    candidates.data.push_back(source.take(selection_item(all.names[c]), others));
     candidates.names.push_back(all.names[c]);
   }
   if (candidates.data.empty())
