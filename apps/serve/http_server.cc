@@ -93,7 +93,7 @@ AccessRequest access_request(const httplib::Request& request) {
 std::optional<Reply> refuse_form(const httplib::Request& request, size_t max_body) {
   const std::string& method = request.method;
   if (request.path.size() > kMaxPath || request.path.find('\0') != std::string::npos)
-    return error_reply(request.path.size() > kMaxPath ? 414 : 400, "the path is not one of ours");
+    return error_reply(request.path.size() > kMaxPath ? 414 : 400, "the path is malformed");
   if (method != "GET" && method != "HEAD" && method != "DELETE" && !takes_body(request))
     return error_reply(405, fmt::format("the method {} is not taken here", method));
   if (!takes_body(request)) return std::nullopt;

@@ -58,7 +58,20 @@ FieldValue value_from_json(const Json& json, const std::string& name) {
 Json limit(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 // Options that the request has a place of their own for.
-bool is_set_elsewhere(const Field& field) { return field.name == "rank_contexts"; }
+// By the explorer itself, or nowhere any more.
+bool is_set_elsewhere(const Field& field) {
+  return field.name == "rank_contexts" || !field.rule.deprecated.empty();
+}
+
+// The name under which `options` has the field: its own, or one it had in an earlier version.
+std::string name_in(const Json& options, const Field& field) {
+  if (options.contains(field.name)) return field.name;
+  for (std::string alias : field.rule.aliases) {
+    std::replace(alias.begin(), alias.end(), '-', '_');
+    if (alias.size() > 1 && options.contains(alias)) return alias;
+  }
+  return field.name;
+}
 
 Json field_to_json(const Field& field) {
   return {{"name", field.name},
@@ -188,7 +201,7 @@ class Planner {
 
   void add_context() {
     const bool has_context = request_.contains("context") && !request_["context"].is_null();
-    if (!method_.takes_context) {
+    if (!takes_context(method_)) {
       if (has_context || plan_.ranks_contexts)
         throw InvalidArgument(fmt::format("{} takes no context", method_.name));
       return;
@@ -231,7 +244,7 @@ class Planner {
       has_any = has_any || !list.empty();
     }
     if (!has_any) return;
-    if (!method_.takes_constraints || plan_.ranks_contexts)
+    if (!takes_constraints(method_) || plan_.ranks_contexts)
       throw InvalidArgument(fmt::format("{} takes no constraints here", method_.name));
     add_memberships(constraints.value("memberships", Json::array()));
     add_links(constraints.value("must_link", Json::array()), "--must-link", "must_link.csv");
@@ -276,9 +289,10 @@ class Planner {
     std::set<std::string> names;
     for (size_t i = 0; i < own.fields.size(); ++i) {
       const Field& field = own.fields[i];
-      names.insert(field.name);
-      if (!options.contains(field.name) || is_set_elsewhere(field)) continue;
-      field.set(value_from_json(options[field.name], field.name));
+      const std::string name = name_in(options, field);
+      names.insert(name);
+      if (!options.contains(name) || field.name == "rank_contexts") continue;
+      field.set(value_from_json(options[name], name));
       field.validate();
       if (field.get() != defaults.fields[i].get()) add(field.flag(), to_text(field.get()));
     }
@@ -295,17 +309,34 @@ class Planner {
 
 }  // namespace
 
+bool takes_context(const MethodInfo& method) {
+  return std::ranges::any_of(
+      method.inputs, [](const InputField& input) { return input.rule.kind == InputKind::Samples; });
+}
+
+bool takes_constraints(const MethodInfo& method) {
+  return std::ranges::any_of(method.inputs,
+                             [](const InputField& input) { return input.name == "memberships"; });
+}
+
 Json method_to_json(const MethodInfo& method) {
   Json fields = Json::array();
   const OptionFields own = method.make_fields();
   for (const Field& field : own.fields)
     if (!is_set_elsewhere(field)) fields.push_back(field_to_json(field));
+  Json inputs = Json::array();
+  for (const InputField& input : method.inputs)
+    inputs.push_back({{"name", input.name},
+                      {"kind", describe(input.rule.kind)},
+                      {"shape", input.rule.shape},
+                      {"help", input.help}});
   return {{"name", method.name},
           {"title", method.title},
           {"summary", method.summary},
-          {"takes_context", method.takes_context},
-          {"takes_constraints", method.takes_constraints},
+          {"takes_context", takes_context(method)},
+          {"takes_constraints", takes_constraints(method)},
           {"needs", method.needs},
+          {"inputs", std::move(inputs)},
           {"fields", std::move(fields)}};
 }
 
@@ -355,7 +386,7 @@ RunPlan plan_run(const Json& request, const Collection& collection,
   const std::string name = request.contains("method") ? text_of(request["method"], "method") : "";
   for (const MethodInfo& method : methods)
     if (method.name == name) return Planner(request, collection, method).make(input_arguments);
-  throw InvalidArgument(fmt::format("method is '{}', which is not one of ours", name));
+  throw InvalidArgument(fmt::format("method is '{}', which does not exist", name));
 }
 
 }  // namespace milieu::serve

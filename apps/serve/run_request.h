@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/inputs.h"
 #include "milieu/report/page_json.h"
 
 namespace milieu::serve {
@@ -28,14 +29,17 @@ struct MethodInfo {
   std::string name;
   std::string title;
   std::string summary;
-  bool takes_context = false;
-  bool takes_constraints = false;
+  std::vector<InputField> inputs;  // the further inputs that it declares
   // "pictures" (image files), "classes", "everything" (the set must be the whole collection).
   std::vector<std::string> needs;
   std::function<OptionFields()> make_fields;  // fresh ones, with the defaults
   // INPUT and the flags that say how it is read, where this method reads it its own way.
   std::vector<std::string> input_arguments;
 };
+
+// Whether the method declares further samples, or a part for every sample.
+bool takes_context(const MethodInfo& method);
+bool takes_constraints(const MethodInfo& method);
 
 // Method as JSON, without the options that the explorer sets itself.
 Json method_to_json(const MethodInfo& method);

@@ -165,7 +165,7 @@ void Flags::method_fields(const std::vector<Field>& fields) {
       if (each.rule.is_advanced == is_advanced) {
         const char* group = is_advanced ? "Method, advanced" : "Method";
         field(each, "", group);
-        for (const Field& former : each.former_fields()) field(former, "", group);
+        for (const Field& former : each.former_fields()) field(former, "", "");
       }
 }
 

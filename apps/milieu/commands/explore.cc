@@ -143,10 +143,7 @@ serve::MethodInfo method_info(const MethodEntry& method, ExploreOptions& options
   info.name = method.name;
   info.title = method.title;
   info.summary = method.summary;
-  for (const InputField& input : method.make()->inputs()) {
-    info.takes_context |= input.rule.kind == InputKind::Samples;
-    info.takes_constraints |= input.name == "memberships";
-  }
+  info.inputs = method.make()->inputs();
   for (const MethodNeed need : method.needs) info.needs.emplace_back(need_name(need));
   if (method.name == "topics") info.needs = {"pictures"};
   if (method.name == "cac") {

@@ -101,9 +101,9 @@ struct IccInput {
 template <class Visitor>
 void visit_inputs(IccInput& in, Visitor&& v) {
   v("coordinates", in.coordinates, InputRule{InputKind::Rows, "n x p"},
-    "position of every sample in the space of the densities, in place of projection");
+    "position of every sample in the space of the densities, in place of --projection");
   v("axes", in.axes, InputRule{InputKind::Table, "p x d"},
-    "rows of a linear projection, in place of projection");
+    "rows of a linear projection, in place of --projection");
 }
 
 // What labels new samples. Coordinates are axes x + origin. Cells of class c are entries

@@ -3,17 +3,36 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "milieu/base/error.h"
 #include "milieu/data/selection.h"
 #include "milieu/input/training.h"
 
 namespace milieu {
 
-Dataset Input::take(const std::string& select, const std::vector<int64_t>& rows) const {
-  if (!source)
-    throw InvalidArgument(fmt::format(
-        "{} is not made of rows, so no other set can be taken from it: give a file", data.source));
-  return source->take(select, rows);
+namespace {
+
+const RowSource& require_rows(const Input& input) {
+  if (!input.source)
+    throw InvalidArgument(
+        fmt::format("{} is not made of rows, so no other set can be taken from it: give a file",
+                    input.data.source));
+  return *input.source;
+}
+
+}  // namespace
+
+Dataset Input::take_rows(const std::vector<int64_t>& rows) const {
+  return require_rows(*this).take("", rows);
+}
+
+Dataset Input::take_classes(const std::string& select) const {
+  const RowSource& all = require_rows(*this);
+  std::vector<int64_t> others;
+  for (int64_t row = 0; row < all.num_rows() && !named_rows.empty(); ++row)
+    if (!std::binary_search(named_rows.begin(), named_rows.end(), row)) others.push_back(row);
+  return all.take(select, others);
 }
 
 LoadOptions load_options_of(const InputSpec& spec, int num_threads) {
@@ -41,6 +60,7 @@ Input read_rows(InputSpec& spec, int num_threads, const std::string& model, Moni
                          : open_rows_like_training(spec.path, model, options, load, monitor);
   Input input;
   input.data = opened.rows.take(load.select, load.rows);
+  input.named_rows = load.rows;
   input.source = std::move(opened.rows);
   input.images = std::move(opened.images);
   input.warnings = std::move(opened.warnings);

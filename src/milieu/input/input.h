@@ -39,11 +39,13 @@ struct Input {
   PatchImages patches;              // Patches
   std::vector<Points> matrices;     // costs of every pair, one matrix per candidate distance
   ImageOrigin images;               // where the images are and how they were described
+  std::vector<int64_t> named_rows;  // the rows that were chosen by number; empty: none were
   std::vector<std::string> warnings;
 
-  // The other rows of INPUT that `select` and `rows` name; throws InvalidArgument where INPUT is
-  // not made of rows.
-  Dataset take(const std::string& select, const std::vector<int64_t>& rows) const;
+  // Other rows of INPUT: those that `rows` names, or those of some classes, which never include
+  // rows that were chosen by number. They throw InvalidArgument where INPUT is not made of rows.
+  Dataset take_rows(const std::vector<int64_t>& rows) const;
+  Dataset take_classes(const std::string& select) const;
 };
 
 // Of `spec`: labels, label column, threads, and the rows to keep, read from their file.

@@ -80,8 +80,8 @@ const Dataset* InputBinder::bind_samples(const std::string& name) {
     throw InvalidArgument(fmt::format("give only one of --{0}, --{0}-select and --{0}-rows", name));
   if (file.empty() && classes.empty() && numbers.empty()) return nullptr;
   Dataset data = !file.empty()      ? load_samples_like(input_, file, monitor_)
-                 : !numbers.empty() ? input_.take("", load_row_numbers(numbers))
-                                    : input_.take(classes, {});
+                 : !numbers.empty() ? input_.take_rows(load_row_numbers(numbers))
+                                    : input_.take_classes(classes);
   return &samples_.insert_or_assign(name, std::move(data)).first->second;
 }
 

@@ -13,8 +13,8 @@ InputFiles::InputFiles(std::vector<InputField> declared) {
   for (const InputField& field : declared) {
     const bool is_repeated = field.rule.kind == InputKind::Views;
     const bool is_samples = field.rule.kind == InputKind::Samples;
-    entries_.push_back({field.name, (is_samples ? "file or image folder: " : "file: ") + field.help,
-                        "", is_repeated});
+    entries_.push_back(
+        {field.name, (is_samples ? "file or image folder: " : "") + field.help, "", is_repeated});
     if (field.rule.kind != InputKind::Samples) continue;
     entries_.push_back({field.name + "_select",
                         fmt::format("take the {} from INPUT: these classes, such as 7", field.name),

@@ -121,10 +121,14 @@ TEST_F(PatchImagesTest, KeypointsKnowTheirImage) {
   EXPECT_EQ(set.positions.rows(), set.data.points.rows());
   EXPECT_EQ(set.images.size(), static_cast<size_t>(set.data.points.rows()));
   EXPECT_THAT(set.skipped, ElementsAre(HasSubstr("blobs/broken.ppm")));
-  LoadOptions stripes;
+  LoadOptions blobs;
+  blobs.select = "blobs";
+  for (const std::string& path : load_keypoints(photos, blobs).paths)
+    EXPECT_THAT(path, HasSubstr("blobs/"));
+  LoadOptions stripes;  // they have no corners
   stripes.select = "stripes";
-  for (const std::string& path : load_keypoints(photos, stripes).paths)
-    EXPECT_THAT(path, HasSubstr("stripes/"));
+  EXPECT_THAT([&] { load_keypoints(photos, stripes); },
+              ThrowsMessage<DataError>(HasSubstr("has no image with a keypoint")));
 }
 
 }  // namespace

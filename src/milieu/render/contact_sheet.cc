@@ -201,11 +201,11 @@ std::vector<SheetFigure> make_cluster_figures(const std::vector<ClusterSamples>&
     figure.color = s.cluster;
     figure.size = s.size;
     figure.strips = {
-        {by_margin ? "surest" : "most typical",
+        {by_margin ? "most certain" : "most typical",
          fmt::format("{} {} of: {}", counted(s.typical.size(), "image"),
                      by_margin ? "with the largest margins" : "nearest to the mean", figure.title),
          s.typical},
-        {"least sure",
+        {"least certain",
          fmt::format("{} that nearly fell elsewhere, of: {}", counted(s.least_sure.size(), "image"),
                      figure.title),
          s.least_sure}};

@@ -174,7 +174,7 @@ void add_trace_card(Markup& page, const RunSummary& s) {
   const bool has_finite = std::any_of(s.trace.begin(), s.trace.end(),
                                       [](double value) { return std::isfinite(value); });
   open_card(page, CardWidth::Half, "Objective",
-            s.num_restarts > 1 ? fmt::format("of start {} of {}, the one that was kept",
+            s.num_restarts > 1 ? fmt::format("of restart {} of {}, the one that was kept",
                                              s.restart + 1, s.num_restarts)
                                : "after each iteration");
   if (!has_finite)

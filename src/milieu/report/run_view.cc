@@ -152,8 +152,9 @@ void complete_view(RunView& view, const Collection& collection) {
 RunView read_run_view(const RunFolderView& run, const Collection& collection) {
   RunView view;
   const std::string columns_path = run.folder + "/" + kColumnsName;
-  std::vector<Column> columns;
-  if (std::filesystem::exists(columns_path)) columns = read_columns(columns_path);
+  const std::vector<Column> columns = std::filesystem::exists(columns_path)
+                                          ? read_columns(columns_path)
+                                          : columns_of_old_run(run.folder);
   view.words = read_words(run, columns, collection, view.columns);
   if (view.columns.labels.empty()) read_labels(run, collection, view.columns);
   view.weights = weights_of(try_read_text_file(run.folder + "/weights.csv").value_or(""));

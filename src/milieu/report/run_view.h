@@ -97,6 +97,9 @@ inline constexpr const char* kChangedCollection =
 // (another number of rows, other names).
 RunView read_run_view(const RunFolderView& run, const Collection& collection);
 
+// The columns of a run folder that was written before there were any.
+std::vector<Column> columns_of_old_run(const std::string& folder);
+
 // Completes a view whose columns have rows and labels: margins where there are none, positions,
 // parts.
 void complete_view(RunView& view, const Collection& collection);

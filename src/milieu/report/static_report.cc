@@ -82,10 +82,11 @@ std::vector<Tile> make_tiles(const ReportInput& input) {
   std::vector<Tile> tiles;
   tiles.push_back({"Clusters", count_text(s.clusters), {}, {}});
   tiles.push_back({"Samples", count_text(s.n), counted(s.d, "dimension"), {}});
-  tiles.push_back(
-      {"Objective", real_text(s.objective),
-       s.num_restarts > 1 ? fmt::format("start {} of {} kept", s.restart + 1, s.num_restarts) : "",
-       fmt::format("{}", s.objective)});
+  tiles.push_back({"Objective", real_text(s.objective),
+                   s.num_restarts > 1
+                       ? fmt::format("restart {} of {} kept", s.restart + 1, s.num_restarts)
+                       : "",
+                   fmt::format("{}", s.objective)});
   tiles.push_back({"Iterations", count_text(s.iterations), termination_word(s.termination), {}});
   tiles.push_back({"Time", seconds_text(s.seconds), {}, fmt::format("{} s", s.seconds)});
   if (input.metrics) {

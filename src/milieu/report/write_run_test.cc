@@ -53,6 +53,12 @@ TEST_F(WriteRunTest, ViewOfTheFolderIsThatOfTheOutcome) {
   EXPECT_EQ(view.columns.margins, *find_reals(outcome.columns, "margins"));
   EXPECT_EQ(view.columns.context_decisions, *find_reals(outcome.columns, "context_decisions"));
   EXPECT_THAT(view.parts, SizeIs(2));
+  std::filesystem::remove(folder + "/columns.safetensors");  // as version 0.1.0 left it
+  const RunView old =
+      read_run_view({folder, "dcp", outcome.input.data.rows, {5, 6, 7, 8, 9}}, collection);
+  ASSERT_EQ(old.columns.decisions.size(), view.columns.decisions.size());
+  for (size_t i = 0; i < old.columns.decisions.size(); ++i)
+    EXPECT_NEAR(old.columns.decisions[i], view.columns.decisions[i], 1e-5);
 }
 
 TEST_F(WriteRunTest, WordsOfImagesAreReadFromTheColumns) {
@@ -75,6 +81,10 @@ TEST_F(WriteRunTest, WordsOfImagesAreReadFromTheColumns) {
   const ImageWord& first = view.words.images.begin()->second[0];
   EXPECT_EQ(first.word, (*find_wholes(outcome.columns, "words"))[0]);
   EXPECT_EQ(first.phrase, outcome.labels[0]);
+  std::filesystem::remove(folder + "/columns.safetensors");  // as version 0.1.0 left it
+  const RunView old = read_run_view({folder, "cac", {0, 1, 2, 3, 4, 5}, {}}, collection);
+  EXPECT_EQ(old.columns.labels, view.columns.labels);
+  EXPECT_EQ(old.words.images.size(), view.words.images.size());
 }
 
 TEST_F(WriteRunTest, ReportNamesMethodAndSource) {

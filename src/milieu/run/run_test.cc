@@ -120,6 +120,40 @@ TEST_F(RunTest, ContextSelectWithoutSelectSplitsEverythingElse_issue19) {
               ThrowsMessage<InvalidArgument>(HasSubstr("nothing is left to split")));
 }
 
+TEST_F(RunTest, ContextByClassesHasNoRowThatWasChosenByNumber) {
+  RunSpec s = spec("dcp");
+  s.input.rows = dir_.write("rows.txt", "0\n1\n4\n5\n8\n");
+  s.files["context_select"] = "c";
+  const RunOutcome outcome = execute(s);
+  EXPECT_EQ(outcome.labels.size(), 5u);
+  EXPECT_THAT(*find_wholes(outcome.columns, "context_rows"), ::testing::ElementsAre(9, 10, 11));
+}
+
+// Classes of equal size, or a file of the same shape, used to give the rows of another ranking.
+TEST_F(RunTest, RankingOfOtherSamplesIsNotResumed_issue20) {
+  RunSpec s = spec("dcp");
+  s.input.select = "a";
+  s.options["rank_contexts"] = true;
+  s.options["num_restarts"] = int64_t{2};
+  s.files["resume"] = dir_.file("ranking.json");
+  const RunOutcome first = execute(s);
+  EXPECT_EQ(execute(s).labels, first.labels);
+  s.input.select = "b";
+  EXPECT_THAT([&] { execute(s); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("a ranking of other data")));
+  s.input.select = "a";
+  std::string changed = kPoints;
+  changed.replace(changed.find("0,9,c"), 5, "0,7,c");
+  dir_.write("X.csv", changed);
+  EXPECT_THAT(
+      [&] {
+        RunSpec again = s;
+        again.input.path = dir_.file("X.csv");
+        execute(again);
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("a ranking of other data")));
+}
+
 TEST_F(RunTest, OnlyOneContextMayBeNamed) {
   RunSpec s = spec("dcp");
   s.files["context_select"] = "c";

@@ -76,7 +76,7 @@ struct ExemplarInput {
 template <class Visitor>
 void visit_inputs(ExemplarInput& in, Visitor&& v) {
   v("penalties", in.penalties, InputRule{InputKind::Weights, "n"},
-    "penalty of every sample, in place of penalty");
+    "penalty of every sample, in place of --penalty");
   v("lists", in.lists, InputRule{InputKind::Costs, "pairs x 3"},
     "allowed pairs with their costs, in place of a distance: sample, sample that may represent it, "
     "cost");

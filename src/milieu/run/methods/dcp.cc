@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
 #include "milieu/data/selection.h"
 #include "milieu/run/methods/dcp_contexts.h"
 #include "milieu/run/methods/entries.h"
@@ -123,7 +124,7 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
       throw InvalidArgument("give only one of --context, --context-select and --context-rows");
     const bool is_named = !classes.empty() || !numbers.empty();
     if (!options_.rank_contexts && is_named && select_.empty() && rows_.empty())
-      input.data = input.take("", rows_beside(*input.source, classes, numbers));
+      input.data = input.take_rows(rows_beside(*input.source, classes, numbers));
     return input;
   }
 
@@ -188,12 +189,24 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
     return out;
   }
 
-  // What a kept ranking depends on.
-  std::string ranking_key(const Dataset& data) {
+  // What a kept ranking depends on: the samples and candidates themselves, not their names.
+  std::string ranking_key(const Dataset& data, const ContextCandidates& contexts) {
     std::vector<Field> fields = fields_of(static_cast<DcpOptions&>(options_));
     std::erase_if(fields, [](const Field& field) { return field.name == "num_threads"; });
-    return fmt::format("{} {} {} {}", data.source, data.points.rows(), data.points.cols(),
-                       options_to_json(fields));
+    uint64_t hash = hash_text(options_to_json(fields), hash_text(version()));
+    const auto add = [&](FloatView points) {
+      hash = hash_text(fmt::format("{} x {};", points.rows(), points.cols()), hash);
+      for (int64_t i = 0; i < points.rows(); ++i)
+        hash = hash_bytes({reinterpret_cast<const uint8_t*>(points.row(i)),
+                           static_cast<size_t>(points.cols()) * sizeof(float)},
+                          hash);
+    };
+    add(data.points.view());
+    for (size_t c = 0; c < contexts.names.size(); ++c) {
+      hash = hash_text(contexts.names[c], hash);
+      add(contexts.data[c].points.view());
+    }
+    return hex(hash);
   }
 
   ContextCandidates candidates(const Input& input) {
@@ -210,7 +223,7 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
     std::unique_ptr<RankingState> state;
     DcpRankHooks hooks;
     if (!ranking_.resume.empty()) {
-      state = std::make_unique<RankingState>(ranking_.resume, ranking_key(input.data));
+      state = std::make_unique<RankingState>(ranking_.resume, ranking_key(input.data, contexts));
       hooks.find_known = [&](const std::string& name) { return state->find(name); };
       hooks.on_split = [&](const DcpContextSplit& split) { state->add(split); };
     }

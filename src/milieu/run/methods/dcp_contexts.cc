@@ -93,13 +93,10 @@ ContextCandidates candidates_from_classes(const Input& input, const SplitRows& s
   const std::vector<bool> is_wanted = classes.empty()
                                           ? std::vector<bool>(all.names.size(), true)
                                           : kept_classes(classes, all, source.labels_source());
-  std::vector<int64_t> others;  // never rows that are split by number
-  for (int64_t row = 0; row < source.num_rows() && !split.rows.empty(); ++row)
-    if (!std::binary_search(split.rows.begin(), split.rows.end(), row)) others.push_back(row);
   ContextCandidates candidates;
   for (size_t c = 0; c < all.names.size(); ++c) {
     if (!is_wanted[c] || is_split[c]) continue;
-    candidates.data.push_back(source.take(selection_item(all.names[c]), others));
+    candidates.data.push_back(input.take_classes(selection_item(all.names[c])));
     candidates.names.push_back(all.names[c]);
   }
   if (candidates.data.empty())

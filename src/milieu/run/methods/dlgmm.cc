@@ -94,7 +94,7 @@ class DlgmmMethod : public Method {
     input.warnings = images.warnings;
     if (patches_.step > 0 && !images.feature.empty())
       input.warnings.push_back(
-          fmt::format("step is deprecated: write --feature {}", images.feature));
+          fmt::format("step is deprecated: write --feature dense-sift:step={}", patches_.step));
     if (options_.num_bands == 0) options_.num_bands = images.root.empty() ? 1 : 3;
     images.set_bands(options_.num_bands);
     input.data = image_dataset(images);
