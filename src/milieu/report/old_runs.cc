@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Run folders of version 0.1.0 have no columns.safetensors: what the explorer shows is read from
 // their tables. The context's decision values were never written, so they are missing.
-#include <charconv>
 #include <cstdlib>
 #include <unordered_map>
 
-#include "milieu/data/csv_text.h"
-#include "milieu/data/text_file.h"
+#include "milieu/report/run_tables_internal.h"
 #include "milieu/report/run_view.h"
 
 namespace milieu {
 
 namespace {
 
-using Table = std::vector<std::vector<std::string>>;
-
-Table read_table(const std::string& path) {
-  return read_csv_records(try_read_text_file(path).value_or(""));
-}
-
-int32_t whole_number(const std::string& text) {
-  int32_t value = -1;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
+using internal::read_table;
+using internal::Table;
+using internal::whole_number;
 
 float real_number(const std::string& text) { return std::strtof(text.c_str(), nullptr); }
 

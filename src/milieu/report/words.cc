@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words and phrases of a cac run, per row of the collection.
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <unordered_map>
 
 #include "milieu/base/error.h"
-#include "milieu/data/csv_text.h"
 #include "milieu/data/text_file.h"
+#include "milieu/report/run_tables_internal.h"
 #include "milieu/report/run_view.h"
 
 namespace milieu {
 
 namespace {
 
-using Table = std::vector<std::vector<std::string>>;
-
-int32_t whole_number(const std::string& text) {
-  int32_t value = -1;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
+using internal::read_table;
+using internal::Table;
+using internal::whole_number;
 
 // How often each phrase occurs in a row.
 class PhraseCounts {
@@ -53,10 +48,6 @@ class PhraseCounts {
  private:
   std::map<int32_t, std::map<int32_t, int64_t>> counts_;  // ascending: the lowest phrase first
 };
-
-Table read_table(const std::string& path) {
-  return read_csv_records(try_read_text_file(path).value_or(""));
-}
 
 // Keypoints: the images they are in are named by row_labels.csv, in the order of their numbers.
 void read_images(const RunFolderView& run, const std::vector<Column>& columns,
