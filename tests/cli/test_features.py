@@ -373,7 +373,7 @@ class PictureInputTest(FeaturesTest):
         self.assertEqual(direct, stored)
         both = self.succeed("kmeans", "f", "--feature", "color,tiny", "-k", "3", "--json").json()
         self.assertEqual(both["d"], 128 + 256)
-        self.assertIn("f has the features color, tiny: choose by --feature",
+        self.assertIn("f has the features color, tiny: choose one with --feature",
                       self.fail_with(2, "kmeans", "f", "-k", "3"))
         self.assertIn("f has no feature 'dense-sift': it has color, tiny",
                       self.fail_with(2, "kmeans", "f", "-k", "3", "--feature", "dense-sift"))

@@ -61,7 +61,7 @@ struct NewSamples {
 
 void check_usage(const CacPredictOptions& options) {
   if (options.input.empty() == options.views.empty())
-    throw UsageError(options.input.empty() ? "INPUT is missing: name the new samples, or --view"
+    throw UsageError(options.input.empty() ? "INPUT is missing: give the new samples, or --view"
                                            : "INPUT and --view are both given: give one of them");
   for (const std::string& path : {options.labels.out, options.words})
     if (!path.empty() && !path.ends_with(".csv") && !path.ends_with(".npy"))

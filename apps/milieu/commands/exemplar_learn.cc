@@ -44,7 +44,7 @@ void visit_fields(LearnFiles& o, Visitor&& v) {
     "(see milieu help features)");
   v("max_side", o.max_side, anything(),
     "scale images down until no side is longer than this (default 1024; 0: no limit)");
-  v("codebook", o.codebook, anything(), "visual words made elsewhere, for local features");
+  v("codebook", o.codebook, anything(), "visual words computed elsewhere, for local features");
   v("distance", o.distance, anything(),
     "candidate distances of each feature or view, separated by commas: chi-squared, "
     "squared-euclidean, l1, rbf, euclidean, cosine, intersection (default for images: the "

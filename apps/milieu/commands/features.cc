@@ -75,8 +75,8 @@ int run_features(const FeaturesOptions& options, Session& session) {
   console.set_quiet(options.quiet);
   session.interrupt.set_quiet(options.quiet);
   if (options.feature.empty())
-    throw UsageError("--feature is missing: name what is computed, such as --feature gist,color");
-  if (options.out.empty()) throw UsageError("--out is missing: name the folder for the features");
+    throw UsageError("--feature is missing: say what to compute, such as --feature gist,color");
+  if (options.out.empty()) throw UsageError("--out is missing: give a folder for the features");
   ExtractOptions extract = options.extract;
   extract.read_codebook = read_codebook;
   std::vector<FeatureSpec> specs = parse_feature_list(options.feature, options.codebook);
@@ -100,7 +100,7 @@ int run_features(const FeaturesOptions& options, Session& session) {
 
 std::string feature_help() {
   std::string text =
-      "what to compute, commas between; options follow a colon "
+      "what to compute, separated by commas; options follow a colon "
       "(dense-sift:step=4:words=400). There is";
   for (const FeatureEntry& entry : feature_catalog())
     text += fmt::format("{} {}{}", &entry == &feature_catalog().front() ? "" : ",", entry.name,
@@ -114,9 +114,10 @@ RunCommand declare_features(Flags& flags) {
                  "image folder; each sub-folder is a class; symbolic links are followed. Or a .txt "
                  "that names images, one per line");
   flags.text("--feature", options->feature, "LIST", feature_help().c_str(), "Features");
-  flags.text("--codebook", options->codebook, "FILE",
-             "words of local features made elsewhere: a .npy, a run folder or a folder of features",
-             "Features");
+  flags.text(
+      "--codebook", options->codebook, "FILE",
+      "words of local features, computed elsewhere: a .npy, a run folder or a folder of features",
+      "Features");
   for (const Field& field : fields_of(options->extract))
     flags.field(field, "", field.name == "num_threads" ? "Output" : "Features");
   flags.text("--out", options->out, "DIR",

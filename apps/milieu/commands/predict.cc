@@ -64,7 +64,7 @@ void print_labels(Console& console, const std::vector<int>& labels) {
   console.print(text);
 }
 
-// The names of a run's summary, as far as a prediction has them; one a line.
+// The names of a run's summary, as far as a prediction has them; one per line.
 std::string prediction_json(const PredictOptions& options, const RunSummary& summary,
                             const Metrics* metrics) {
   nlohmann::ordered_json json;
@@ -123,7 +123,7 @@ std::vector<std::string> write_image_files(const PredictOptions& options,
   }
   if (images.root.empty() || images.grid.rows() == 0)
     throw InvalidArgument(fmt::format(
-        "word_map is {}, but {} has no images with a grid of patches to draw on: name a .npy", maps,
+        "word_map is {}, but {} has no images with a grid of patches to draw on: give a .npy", maps,
         images.source));
   write_file_atomically(maps, draw_word_maps(images, predicted.words));
   notes.push_back(fmt::format("wrote {}: words of {} of {} images", maps,
@@ -168,7 +168,7 @@ int run_predict(PredictOptions& options, Session& session) {
   std::optional<Metrics> metrics;
   if (!truth.empty()) metrics = compute_metrics(predicted.labels, truth.indices);
   if (!options.labels.out.empty()) {
-    const Interrupt::Keeping keeping(session.interrupt);  // a half-written file helps nobody
+    const Interrupt::Keeping keeping(session.interrupt);  // an incomplete file is of no use
     write_labels(options.labels.out, predicted.labels, data);
   }
   print_prediction(options, predicted, notes, metrics ? &*metrics : nullptr, console);

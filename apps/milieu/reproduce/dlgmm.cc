@@ -190,7 +190,7 @@ void run_set(ReproduceRun& run, const TableNames& names, const PaperTables& pape
                   "paper's step 16 and whole SIFT, \"ours\" at step 8 and 64 principal components",
                   theirs.images().num_images(), theirs.num_classes()),
       "SC-DLGMM: gamma is the best of `reproduce dlgmm gamma` (15-Scenes, V = 100) by the true "
-      "labels; the paper tuned it with them, too",
+      "labels; so did the paper",
       "DLGMM with more than 300 words stops after 20 passes; with fewer words it runs until the "
       "bound "
       "rises by less than 1e-5 of itself"};

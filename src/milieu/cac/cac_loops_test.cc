@@ -15,7 +15,7 @@ namespace {
 
 using internal::kPackedPhrases;
 
-// The kernels of every instruction set against plain loops.
+// The loops of every instruction set against plain ones.
 TEST(CacLoops, AllInstructionSetsScoreAlike) {
   Random random(3);
   for (const int64_t stride : {16, 48}) {
@@ -63,7 +63,7 @@ TEST(CacLoops, RowsOfManyPhrasesAreAddedUp) {
   }
 }
 
-// Groups of 0 to 255 members, many ties; every third group is passed over.
+// Groups of 0 to 255 members, many ties; every third group is skipped.
 TEST(CacLoops, PackedPhrasesAreThoseOfPlainCounts) {
   Random random(5);
   constexpr int kMembers = 400, kGroups = 120;

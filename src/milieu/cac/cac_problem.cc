@@ -14,7 +14,7 @@ namespace milieu {
 namespace {
 
 constexpr int kOwnViewNeighbors = 10;
-constexpr int64_t kMaxSearchedSamples = 50'000;  // all pairs are looked at
+constexpr int64_t kMaxSearchedSamples = 50'000;  // all pairs are considered
 
 void check_views(const CacInput& input) {
   require(!input.views.empty(), "there are no samples: give at least one view");

@@ -18,8 +18,8 @@
 namespace milieu {
 namespace {
 
-// The file behind a symbolic link, also where it does not exist yet. Links that go round in a
-// circle stay what they are: the system then refuses them.
+// The file behind a symbolic link, also where it does not exist yet. Circular links are
+// left as they are: the system then refuses them.
 std::string follow_links(const std::string& path) {
   namespace fs = std::filesystem;
   constexpr int kMaxLinks = 40;  // as the system itself

@@ -122,7 +122,7 @@ TEST_F(LoadDataset, SelectionNeedsClasses) {
   options.select = "6,0";
   EXPECT_THAT([&] { load_dataset(x_, options); },
               ThrowsMessage<InvalidArgument>("select is \"6,0\", but " + x_ +
-                                             " has no classes: name a label file"));
+                                             " has no classes: give a label file"));
 }
 
 TEST_F(LoadDataset, LabelColumnNeedsColumns) {

@@ -59,7 +59,7 @@ void join_labels(const LoadOptions& options, int64_t rows, const std::string& so
 KeptRows rows_of_classes(const std::string& select, const RowSource& source) {
   if (select.empty()) return std::nullopt;
   if (source.labels().empty())
-    throw InvalidArgument(fmt::format("select is \"{}\", but {} has no classes: name a label file",
+    throw InvalidArgument(fmt::format("select is \"{}\", but {} has no classes: give a label file",
                                       select, source.source()));
   return kept_rows(source.labels(), kept_classes(select, source.labels(), source.labels_source()));
 }
@@ -113,7 +113,7 @@ Dataset take_from_array(const RawArray& array, const KeptRows& kept, const LoadO
 RowSource::Content open_array(RawArray array, const LoadOptions& options) {
   if (!options.label_column.empty())
     throw InvalidArgument(
-        fmt::format("label_column is \"{}\", but {} has no named columns: name a "
+        fmt::format("label_column is \"{}\", but {} has no named columns: give a "
                     "label file instead",
                     options.label_column, array.source));
   require_not_empty(array.rows(), array.cols(), array.source);

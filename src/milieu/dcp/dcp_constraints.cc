@@ -77,7 +77,7 @@ SizeLimits parse_sizes(const std::string& text, int num_parts, int64_t n) {
 
 namespace {
 
-// One constraint with the words for it.
+// One constraint and its description.
 struct Clause {
   enum class Kind { Membership, Must, Cannot, Sizes } kind;
   int64_t a = 0, b = 0;

@@ -382,7 +382,7 @@ TEST(DlgmmFit, WrongInputIsRefusedByName) {
   };
   std::vector<int64_t> falling = {0, 40, 30, 640}, shorter = {0, 30}, late = {5, 640};
   EXPECT_THAT(refusal([&](auto& in, auto&) { in.images.offsets = falling, in.images.grid = {}; }),
-              HasSubstr("falls from 40 to 30"));
+              HasSubstr("decreases from 40 to 30"));
   EXPECT_THAT(refusal([&](auto& in, auto&) { in.images.offsets = shorter, in.images.grid = {}; }),
               AllOf(HasSubstr("ends with 30"), HasSubstr("640 patches")));
   EXPECT_THAT(refusal([&](auto& in, auto&) { in.images.offsets = late; }),

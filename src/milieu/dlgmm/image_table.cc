@@ -19,8 +19,9 @@ void check_offsets(const DlgmmImages& images) {
     throw DataError(fmt::format("offsets begins with {}, must begin with 0", offsets.front()));
   for (size_t d = 1; d < offsets.size(); ++d)
     if (offsets[d] < offsets[d - 1])
-      throw DataError(fmt::format("offsets falls from {} to {} at entry {}, must never decrease",
-                                  offsets[d - 1], offsets[d], d));
+      throw DataError(
+          fmt::format("offsets decreases from {} to {} at entry {}, must never decrease",
+                      offsets[d - 1], offsets[d], d));
   if (offsets.back() != images.patches.rows())
     throw DataError(fmt::format("offsets ends with {}, there are {} patches: they must match",
                                 offsets.back(), images.patches.rows()));
@@ -78,7 +79,8 @@ ImageTable make_image_table(const DlgmmImages& images, int num_bands, double gam
   check_bands(table);
   require(gamma == 0 || images.grid.rows() > 0, [&] {
     return fmt::format(
-        "gamma is {}, but the patches have no grid to tell neighbours: give a grid or use gamma 0",
+        "gamma is {}, but the patches have no grid, so neighbours are unknown: give a grid or use "
+        "gamma 0",
         gamma < 0 ? "learn" : fmt::format("{}", gamma));
   });
   int64_t patches = kPatchesPerBlock;

@@ -179,7 +179,7 @@ Subclasses split_classes(const IccClassifierInput& input, const IccClassifierOpt
   IccOptions icc = options.icc;
   const bool takes_count = options.split == IccSplit::Em && options.em_count != "icc";
   const int em_count = takes_count ? parse_em_count(options.em_count) : 0;
-  if (takes_count && icc.climb != IccClimb::Free) {  // only the projection is wanted
+  if (takes_count && icc.climb != IccClimb::Free) {  // only the projection is needed
     icc.grid = "3";
     icc.bandwidth = "0.5";
     icc.climb = IccClimb::Basin;

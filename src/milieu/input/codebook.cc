@@ -50,7 +50,7 @@ Matrix<float> codebook_of_model(const std::string& path) {
     }
   for (const auto& [key, array] : model.arrays) names.push_back(key);
   throw DataError(
-      fmt::format("{} is a model of {} without words or centres (it has {}): name "
+      fmt::format("{} is a model of {} without words or centres (it has {}): give "
                   "another codebook",
                   path, model.kind, fmt::join(names, ", ")));
 }
@@ -61,7 +61,7 @@ std::string codebook_in_folder(const std::string& path) {
     if (entry.path().string().ends_with(".codebook.npy")) found.push_back(entry.path().string());
   if (found.size() != 1)
     throw InvalidArgument(
-        fmt::format("{} has {} codebooks, must have one: name the file "
+        fmt::format("{} has {} codebooks, must have one: give the file "
                     "NAME.codebook.npy",
                     path, found.size()));
   return found[0];

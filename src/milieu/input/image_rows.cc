@@ -33,7 +33,7 @@ std::string cache_place(const std::string& root, const std::string& spec, int ma
 void require_feature(const std::string& path, const ImageOptions& images) {
   if (images.feature.empty())
     throw InvalidArgument(
-        fmt::format("{} is an image folder: name what to compute from the images, such as "
+        fmt::format("{} is an image folder: say what to compute from the images, such as "
                     "--feature gist (milieu help features lists all features)",
                     path));
 }
@@ -44,8 +44,8 @@ std::vector<std::string> chosen_ids(const FeatureFolder& folder, const std::stri
     if (folder.features.size() == 1) return {folder.features[0].id};
     std::vector<std::string> ids;
     for (const auto& entry : folder.features) ids.push_back(entry.id);
-    throw InvalidArgument(fmt::format("{} has the features {}: choose by --feature", folder.path,
-                                      fmt::join(ids, ", ")));
+    throw InvalidArgument(fmt::format("{} has the features {}: choose one with --feature",
+                                      folder.path, fmt::join(ids, ", ")));
   }
   std::vector<std::string> ids;
   for (FeatureSpec& spec : parse_features(list)) {

@@ -52,7 +52,7 @@ Dataset load_samples_like(const Input& input, const std::string& path, Monitor& 
   if (images.feature.empty())
     throw InvalidArgument(
         fmt::format("{} is a folder, but {} is a file of numbers: give a file, or "
-                    "rank its files by --rank-contexts",
+                    "rank its files with --rank-contexts",
                     path, input.data.source));
   if (!input.images.vocabulary.empty())
     images.vocabulary_folder = share_vocabulary(input.images.vocabulary);

@@ -31,9 +31,10 @@ constexpr int kDefaultStep = 8;  // pixels between the patches of dense SIFT
 std::string local_text(const std::string& list) {
   std::vector<FeatureSpec> specs = parse_features(list);
   if (specs.size() != 1 || !specs[0].is_local())
-    throw InvalidArgument(fmt::format(
-        "feature is '{}', must be one local feature, such as dense-sift: patches are asked for",
-        list));
+    throw InvalidArgument(
+        fmt::format("feature is '{}', must be one local feature, such as dense-sift, because "
+                    "patches are needed",
+                    list));
   specs[0].words = WordOptions();
   return to_text(specs[0]);
 }
@@ -79,8 +80,8 @@ const FeatureFolder::Entry& chosen_patches(const FeatureFolder& folder,
     throw InvalidArgument(
         fmt::format("{} has no patches: run milieu features with --patches", folder.path));
   if (asked.empty())
-    throw InvalidArgument(fmt::format("{} has patches of {}: choose by --feature", folder.path,
-                                      fmt::join(names, ", ")));
+    throw InvalidArgument(fmt::format("{} has patches of {}: choose one with --feature",
+                                      folder.path, fmt::join(names, ", ")));
   throw InvalidArgument(
       fmt::format("{} has patches of {}, not of {}", folder.path, fmt::join(names, ", "), asked));
 }

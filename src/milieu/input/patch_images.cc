@@ -27,8 +27,8 @@ std::vector<int64_t> read_offsets(const std::string& path, int64_t num_patches) 
     throw DataError(fmt::format("{} begins with {}, must begin with 0", path, offsets.front()));
   if (const auto fall = std::is_sorted_until(offsets.begin(), offsets.end()); fall != offsets.end())
     throw DataError(
-        fmt::format("{} falls from {} to {} at entry {} (counted from 0), must never fall", path,
-                    *(fall - 1), *fall, fall - offsets.begin()));
+        fmt::format("{} decreases from {} to {} at entry {} (counted from 0), must never decrease",
+                    path, *(fall - 1), *fall, fall - offsets.begin()));
   if (offsets.back() != num_patches)
     throw DataError(fmt::format("{} ends with {}, there are {} patches: they must match", path,
                                 offsets.back(), num_patches));
@@ -85,7 +85,8 @@ void join_labels(PatchImages& images, const LoadOptions& load) {
   }
   images.total_images = images.num_images();
   if (!load.rows.empty()) {
-    if (!load.select.empty()) throw InvalidArgument("select and rows are both given: name one");
+    if (!load.select.empty())
+      throw InvalidArgument("select and rows are both given: give only one");
     if (load.rows.back() >= images.num_images())
       throw DataError(fmt::format("rows names row {}, but there are {} images (counted from 0)",
                                   load.rows.back(), images.num_images()));

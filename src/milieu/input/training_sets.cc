@@ -211,8 +211,9 @@ std::vector<Distance> parse_distances(const std::string& list) {
   for (const std::string& name : split_text(list, ',')) {
     const auto found = std::ranges::find(known, name);
     if (found == known.end())
-      throw InvalidArgument(fmt::format("distance is '{}', must be some of {}, with commas between",
-                                        name, fmt::join(known, ", ")));
+      throw InvalidArgument(
+          fmt::format("distance is '{}', must be one or more of {}, separated by commas", name,
+                      fmt::join(known, ", ")));
     distances.push_back(distance_choices().choices[found - known.begin()].second);
   }
   return distances;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which samples show a cluster best: those nearest to its mean, and those for which another
 // cluster's mean is nearest compared with their own. Squared Euclidean distances in double; of
-// large clusters only some members, evenly spaced, are looked at.
+// large clusters only some members, evenly spaced, are considered.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 // The means of this many clusters, the largest ones, compete in "least sure".
 constexpr size_t kMaxRivals = 64;
-// ... and of each cluster so many members are compared with them, fewer where rows are long.
+// ... and of each cluster this many members are compared with them, fewer where rows are long.
 constexpr int64_t kMaxCompared = 400, kMinCompared = 50;
 // Numbers read of one cluster for its mean, and for the comparison: both bound the time.
 constexpr int64_t kMaxMeanValues = 4000000, kMaxComparedValues = 20000000;

@@ -122,7 +122,7 @@ std::string encode_png(const RasterImage& image) {
   std::string header;
   append_big_endian(header, static_cast<uint32_t>(image.width));
   append_big_endian(header, static_cast<uint32_t>(image.height));
-  header += '\x08';  // bits a channel
+  header += '\x08';  // bits per channel
   header += kColorTypes[image.channels];
   header += std::string(3, '\0');  // compression, filter method, no interlacing
   std::string out = "\x89PNG\r\n\x1a\n";

@@ -16,7 +16,7 @@ namespace milieu {
 // More samples than this are thinned out, by a random choice with a fixed seed; above 8,000
 // dimensions further, down to 500, because the map works on a copy of them.
 inline constexpr int64_t kMaxMapPoints = 5000;
-// The principal axes are fitted on at most so many of them: two axes need no more.
+// The principal axes are fitted on at most this many of them: two axes need no more.
 inline constexpr int64_t kMaxAxisPoints = 300;
 
 struct PointMapInput {

@@ -74,7 +74,7 @@ void add_objective_card(Markup& page, const LearnReportInput& input) {
   close_card(page);
   if (input.energy.size() != trace.size() || input.bound.size() != trace.size()) return;
   open_card(page, CardWidth::Half, "Its parts",
-            "energy of the true partitions, and the bound by the slaves, a sample");
+            "energy of the true partitions, and the bound by the slaves, per sample");
   page.raw(render_lines("parts", "Energy and bound after each round", "round", "",
                         {{"energy", x, input.energy}, {"bound", x, input.bound}}));
   close_card(page);

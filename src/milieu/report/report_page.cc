@@ -219,14 +219,14 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-// JSON that can stand between script tags.
+// JSON that can be put between script tags.
 std::string script_json(const Json& json) {
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   replace_all(text, "<", "\\u003c");
   return text;
 }
 
-// What stands between two marks; empty when one is missing.
+// The text between two marks; empty when one is missing.
 std::string between(const std::string& text, std::string_view open, std::string_view close) {
   const size_t begin = text.find(open);
   const size_t end = begin == std::string::npos ? begin : text.find(close, begin + open.size());

@@ -48,7 +48,7 @@ std::string termination_word(Termination termination) {
   return {};
 }
 
-// "the limit was reached" as a sentence of its own.
+// "the limit was reached" as a separate sentence.
 std::string as_sentence(std::string text) {
   if (text.empty()) return text;
   if (text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// labels.csv: one sample a line. docs/format.md describes it.
+// labels.csv: one sample per line. docs/format.md describes it.
 #include <fmt/format.h>
 
 #include <iterator>

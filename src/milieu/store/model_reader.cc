@@ -64,7 +64,7 @@ class Reader {
     throw DataError(source_ + fmt::format(format, std::forward<Args>(args)...));
   }
 
-  // Finds header and data by the length that stands first.
+  // Finds header and data by the length that comes first.
   void split() {
     if (bytes_.size() < internal::kLengthBytes)
       fail(" is {} long, too short for a model file", bytes_text(bytes_.size()));

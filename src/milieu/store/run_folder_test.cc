@@ -188,7 +188,7 @@ TEST(RunFolder, ForceDoesNotReplaceOtherFolders) {
   for (bool force : {false, true})
     EXPECT_EQ(refusal<InvalidArgument>([&] { RunFolder(path, force); }),
               "folder " + path +
-                  " is not empty and no run folder (it has no summary.json): choose another");
+                  " is not empty and not a run folder (it has no summary.json): choose another");
   EXPECT_THAT(names_in(path), ElementsAre("a.jpg"));
 }
 

@@ -19,7 +19,7 @@ using namespace internal;
 
 using ::testing::HasSubstr;
 
-// Rows of three topics with words of their own, a few words mixed in.
+// Rows of three topics, each with its own words, a few words mixed in.
 struct Bags {
   Matrix<float> counts{60, 12};
   std::vector<int> labels;

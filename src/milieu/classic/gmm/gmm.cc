@@ -59,7 +59,7 @@ void check_start(const GmmInput& input, const GmmOptions& options) {
   if (!input.initial_model) return;
   const GmmModel& start = *input.initial_model;
   require(start.covariance == options.covariance, [&] {
-    return fmt::format("initial_model has covariance {}, the options say {}: they must match",
+    return fmt::format("initial_model has covariance {}, the options have {}: they must match",
                        to_string(start.covariance), to_string(options.covariance));
   });
   require(start.means.rows() == k && start.means.cols() == d, [&] {

@@ -275,7 +275,7 @@ TEST(GmmEdge, BadStartIsRefusedByName) {
   EXPECT_EQ(fit({points, {}, means, &model}, options_for(2)),
             "initial_means and initial_model are both given: give at most one");
   EXPECT_EQ(fit({points, {}, {}, &model}, options_for(2, GmmCovariance::Full)),
-            "initial_model has covariance diagonal, the options say full: they must match");
+            "initial_model has covariance diagonal, the options have full: they must match");
   EXPECT_EQ(fit({points, {}, {}, &model}, options_for(3)),
             "initial_model has 2 means of 2 features, must have 3 of 2");
 }

@@ -37,7 +37,7 @@ namespace {
 void validate(const KMeansInput& input, const KMeansOptions& options) {
   validate_options(options);
   const int64_t n = input.points.rows(), d = input.points.cols();
-  // Whether all points are finite is found out later, at no cost, by make_kmeans_problem.
+  // Whether all points are finite is checked later, at no cost, by make_kmeans_problem.
   check_points(input.points.rows_between(0, std::min<int64_t>(n, 1)), "points");
   require(n <= std::numeric_limits<int>::max(), [&] {
     return fmt::format("points has {} rows, k-means takes at most {}: use a subsample", n,

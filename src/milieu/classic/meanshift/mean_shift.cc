@@ -42,7 +42,7 @@ double estimate_bandwidth(FloatView points, const MeanShiftOptions& options, Mon
   std::sort(rows.begin(), rows.end());
   Matrix<float> sample(m, points.cols());
   for (int64_t i = 0; i < m; ++i) std::copy_n(points.row(rows[i]), points.cols(), sample.row(i));
-  // The sample itself is its first neighbour; at least one other is looked at.
+  // The sample itself is its first neighbour; at least one other is considered.
   const int k = std::max(2, static_cast<int>(options.quantile * static_cast<double>(m)));
   const NeighborLists lists =
       nearest_neighbors(sample, sample, k, {.num_threads = options.num_threads}, monitor);
@@ -175,7 +175,7 @@ void drop_empty_modes(std::vector<int>& labels, Matrix<float>& modes) {
   int num_kept = 0;
   for (int& label : new_label)
     if (label == 0) label = num_kept++;
-  // Nobody is near any mode: the densest one stays, so that the model can predict.
+  // No sample is near any mode: the densest one stays, so that the model can predict.
   if (num_kept == 0) new_label[0] = num_kept++;
   Matrix<float> kept(num_kept, modes.cols());
   for (int64_t m = 0; m < modes.rows(); ++m)

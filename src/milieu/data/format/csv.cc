@@ -111,8 +111,8 @@ class LineParser {
     }
   }
 
-  // The way nearly all cells go: an unquoted finite number and its delimiter, without looking
-  // twice. False (and nothing moved) for anything else.
+  // The fast path, taken by nearly all cells: an unquoted finite number and its delimiter, without
+  // looking twice. False (and nothing moved) for anything else.
   bool read_plain_number(size_t& at, bool is_last) {
     const char delimiter = layout_.delimiter;
     const char* begin = line_.data() + at;

@@ -61,7 +61,7 @@ void trim_body(std::string_view text, const std::string& source, CsvLayout& layo
   layout.body = text;
 }
 
-// The first of the candidates that stands outside quotes.
+// The first of the candidates that occurs outside quotes.
 char find_delimiter(std::string_view line, char otherwise) {
   for (const char candidate : {'\t', ';', ','}) {
     bool is_quoted = false;

@@ -68,7 +68,8 @@ TEST(Csv, DamagedNumbersAreNoHeader) {
 }
 
 TEST(Csv, HeaderIsFoundByTheNameOfTheLabelColumn) {
-  // Nothing else tells this header from data: below the text there is text, below numbers numbers.
+  // Nothing else distinguishes this header from data: below the text there is text, below numbers
+  // numbers.
   EXPECT_THAT(numbers("kind,0,1\ncat,5,6\n", "kind"), ElementsAre(5, 6));
 }
 

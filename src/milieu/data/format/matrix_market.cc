@@ -34,7 +34,7 @@ class MatrixMarketReader {
     read_size(num_samples);
     std::vector<Entry> entries;
     for (int64_t i = 0; i < num_entries_; ++i) entries.push_back(read_entry(i));
-    if (next_words()) fail("there is more than the entries that the size line promises");
+    if (next_words()) fail("the file has more entries than the size line declares");
     return compress(std::move(entries));
   }
 
@@ -117,7 +117,7 @@ class MatrixMarketReader {
 
   Entry read_entry(int64_t index) {
     if (!next_words())
-      fail(fmt::format("is truncated: it has {} entries, the size line promises {}", index,
+      fail(fmt::format("is truncated: it has {} entries, the size line declares {}", index,
                        num_entries_));
     const size_t expected = has_weights_ ? 3 : 2;
     if (words_.size() != expected)

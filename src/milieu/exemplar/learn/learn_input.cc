@@ -159,7 +159,7 @@ Calibration calibrate_penalty(const LearnedDistance& model, const std::vector<Le
     input.costs = costs;
     ExemplarOptions options;
     options.distance = Distance::Precomputed;
-    options.rel_gap = 1e-3;  // the partition is wanted, not the last digits of its proof
+    options.rel_gap = 1e-3;  // the partition is needed, not the last digits of its proof
     options.num_threads = num_threads;
     total += static_cast<double>(set.labels.size());
     for (int i = 0; i < kRungs; ++i) {

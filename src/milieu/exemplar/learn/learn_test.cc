@@ -236,7 +236,7 @@ TEST(Learn, NoiseIsSwitchedOffAndNewDataFallIntoTheirGroups) {
   for (int p = 0; p < 100; ++p) EXPECT_EQ(clusters.labels[p], clusters.labels[p % 4]);
 }
 
-// Pure noise is left out where there are samples enough to tell, and only there.
+// Pure noise is dropped where there are enough samples to detect it, and only there.
 TEST(Learn, ScreeningLeavesOutWhatTellsNothing) {
   ExemplarLearnOptions options;
   options.train.max_iterations = 1;

@@ -126,7 +126,7 @@ double ListSource::estimate_num_entries(double highest_penalty) const {
 }
 
 // All candidates that can pay when their lists fit (0), else the nearest few. `wanted`: how many
-// those few should be; 0 leaves it to us.
+// those few should be; 0: chosen here.
 int ListSource::choose_num_neighbors(double highest_penalty, bool is_symmetric, int64_t wanted) {
   const int64_t n = num_samples();
   const double budget = options_.max_memory_gb * 1e9;

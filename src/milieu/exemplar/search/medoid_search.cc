@@ -2,7 +2,7 @@
 // Problem: choose k rows M of n that minimise sum_p min_{q in M} served(q, p), where q in M serves
 //   itself. Given: the matrix, a first choice. Find: a choice that no single swap improves.
 // Symbols: near/second = place of the cheapest and second cheapest medoid of a sample; loss[m] =
-//   what taking medoid m away would cost; gain[m] = change when a candidate takes m's place.
+//   what removing medoid m would cost; gain[m] = change when a candidate takes m's place.
 // Conventions: ties to the lowest place; a swap is made as soon as it is found.
 // See: [Schubert21, Algorithm 3].
 #include <fmt/format.h>
@@ -252,7 +252,8 @@ std::vector<int> medoid_labels(const MedoidProblem& problem, const std::vector<i
   for (int64_t p = 0; p < n; ++p)
     for (int m = 1; m < static_cast<int>(medoids.size()); ++m)
       if (problem.served(medoids[m], p) < problem.served(medoids[labels[p]], p)) labels[p] = m;
-  // A medoid serves itself even where another would be paid for it; equal medoids share the lowest.
+  // A medoid serves itself even where another would be cheaper still; equal medoids share the
+  // lowest.
   for (int m = 0; m < static_cast<int>(medoids.size()); ++m)
     if (problem.served(medoids[labels[medoids[m]]], medoids[m]) < 0) labels[medoids[m]] = m;
   return labels;

@@ -61,7 +61,7 @@ class ExtractTest : public ::testing::Test {
   TempDir folder_;
 };
 
-// A monitor that says stop after a number of images.
+// A monitor that asks to stop after a number of images.
 class StopAfter : public Monitor {
  public:
   StopAfter(std::stop_source& source, int64_t count)

@@ -35,7 +35,7 @@ void write_all(std::FILE* file, const void* data, size_t bytes, const std::strin
   if (bytes > 0 && std::fwrite(data, 1, bytes, file) != bytes) fail_write(path);
 }
 
-// A float .npy as it stands, or nothing.
+// A float .npy as it is, or nothing.
 Points open_rows(const std::string& path) {
   try {
     Points points = to_points(open_npy(path));

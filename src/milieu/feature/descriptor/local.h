@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every local descriptor gives: many vectors an image, each with its place.
+// What every local descriptor gives: many vectors per image, each with its position.
 #pragma once
 
 #include "milieu/linalg/matrix.h"

@@ -168,7 +168,7 @@ class CacMethod : public MethodWith<CacOptions, CacRunInput> {
       throw InvalidArgument("--overlay is given without images: INPUT must be an image folder");
     if (has_keypoints_ && (has("groups") || has("positions")))
       throw InvalidArgument(
-          "an image folder has positions of its own: leave out --groups and --positions");
+          "an image folder has its own positions: leave out --groups and --positions");
     if (has("groups") && has("positions"))
       throw InvalidArgument("--groups and --positions are both given: give one of them");
     if (has("group_weights") && !has("groups"))
@@ -192,7 +192,7 @@ class CacMethod : public MethodWith<CacOptions, CacRunInput> {
 };
 
 // A truth with one entry per group belongs to the phrases, one with an entry per row to the words,
-// and to the phrases too where every row has a group of its own.
+// and to the phrases too where every row has its own group.
 Labels CacMethod::read_truth(const InputBinder& binder, const std::string& path) {
   const RowFiles& rows = binder.rows();
   const int64_t num_groups = has_own_groups() ? input_.groups->num_groups() : 0;
@@ -329,7 +329,7 @@ constexpr const char* kExample =
     "    clusters descriptors into 25 words, and the groups that each forms with its 10 nearest\n"
     "    neighbours into 2 phrases. Several views of the same samples, without INPUT:\n"
     "  milieu cac --view fou.npy --view kar.npy --view pix.npy --words 10 --phrases 10\n"
-    "    gives each view words of its own; the phrases are the clusters of the samples.\n";
+    "    gives each view its own words; the phrases are the clusters of the samples.\n";
 
 }  // namespace
 

@@ -17,13 +17,13 @@ namespace milieu {
 
 namespace {
 
-constexpr int kPanel = 400;  // pixels a side
+constexpr int kPanel = 400;  // pixels per side
 constexpr int kMargin = 12;
 constexpr int kTitle = 30;
 constexpr int kArrows = 25;  // a side
 constexpr Color kInk{40, 40, 40}, kGrey{170, 170, 170}, kWhite{255, 255, 255};
 
-// The frame of one panel: shares of the axes to pixels, the second axis upwards.
+// The frame of one panel: fractions of the axes to pixels, the second axis upwards.
 struct Panel {
   int left = 0;
   int top = kTitle;
