@@ -332,7 +332,8 @@ Reply Explorer::file(const RunRecord& run, const std::string& name) const {
                : ending == "json" ? "application/json"
                                   : "text/html; charset=utf-8";
   reply.body.assign(bytes.begin(), bytes.end());
-  // A report is a page of its own: it may run its inline script, but ask this server for nothing.
+  // A report is an independent page: it may run its inline script, but request nothing from this
+  // server.
   reply.headers.emplace_back(
       "Content-Security-Policy",
       "sandbox allow-scripts allow-downloads; default-src 'none'; script-src "

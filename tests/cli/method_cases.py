@@ -44,7 +44,7 @@ class MethodCases:
         return np.random.RandomState(0).rand(20000, 32).astype(np.float32)
 
     def assert_run_files(self, run):
-        """The files of every run; a method's own pictures may stand beside them."""
+        """The files of every run; a method's own pictures may be beside them."""
         names = sorted(self.run_files(run))
         self.assertEqual([n for n in names if not n.endswith(".png")],
                          sorted(RUN_FILES + self.extra_files))

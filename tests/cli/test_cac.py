@@ -28,7 +28,7 @@ class CacWithoutContextTest(MethodCases, CliTest):
 
 
 def textures(n=300, seed=0):
-    """Two halves of a picture. Both hold words 0 and 1 in the plane of features; word 2 occurs on the
+    """Two halves of an image. Both hold words 0 and 1 in the plane of features; word 2 occurs on the
     left only, word 3 on the right."""
     random = np.random.RandomState(seed)
     positions = random.uniform(0, 100, (n, 2))
@@ -277,7 +277,7 @@ class CacTest(CliTest):
         self.assertEqual(new["primitives"], kept["n"])
         self.assertIn("--overlay is given without images",
                       self.fail_with(2, "cac", "X.npy", "--overlay"))
-        self.assertIn("positions of its own",
+        self.assertIn("its own positions",
                       self.fail_with(2, "cac", "pictures", "--positions", "P.npy"))
 
     def test_prediction_of_samples_alone_is_their_word(self):

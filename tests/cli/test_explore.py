@@ -76,7 +76,7 @@ class CollectionTest(ExplorerTest):
         kept = list((self.folder / "cache").rglob("thumbs/32/*/*.jpg"))
         self.assertEqual([path.read_bytes() for path in kept], [answer.body])
         self.assertEqual(explorer.get("/api/thumb/0?side=32").body, answer.body)
-        # A changed picture has another one.
+        # A changed image has another one.
         Image.new("RGB", (40, 20), "blue").save(self.folder / "photos" / self.names[0])
         changed = Image.open(io.BytesIO(explorer.get("/api/thumb/0?side=32").body))
         self.assertEqual(changed.size, (32, 16))
@@ -187,7 +187,7 @@ class RunTest(ExplorerTest):
         self.assertTrue(any(data["state"] == "running" for data in seen), seen[:3])
         for key in ("stage", "restart", "iteration", "objective", "change", "done", "total"):
             self.assertIn(key, seen[0])
-        # Who comes later hears the end at once.
+        # Late listeners get the end at once.
         self.assertEqual([name for name, _ in explorer.events(run)], ["end"])
 
     def test_constraints_hold(self):

@@ -191,7 +191,7 @@ class TerminalTest(CliTest):
 
 class InterruptTest(CliTest):
     def test_while_reading_nothing_is_written(self):
-        # The reader waits for a pipe that nobody writes to; SIGINT finds nothing worth keeping.
+        # The reader waits for a pipe without a writer; SIGINT finds nothing worth keeping.
         os.mkfifo(self.folder / "X.csv")
         process = self.start("kmeans", "X.csv", "--out", "run")
         writer = self.open_for_reader(self.folder / "X.csv", process)

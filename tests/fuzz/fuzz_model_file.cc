@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model files: the bytes as they are, and once more with the checksum mended, since no fuzzer
+// Model files: the bytes as they are, and again with the checksum fixed, since no fuzzer
 // guesses one. What is read is then asked for labels.
 #include <zlib.h>
 

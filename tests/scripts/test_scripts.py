@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The scripts that guard the tree find what they are for: each is copied into a small made tree with
+"""The scripts that guard the tree find what they are for: each is copied into a small artificial tree with
 one fault at a time. Environment: MILIEU_SOURCE_DIR."""
 
 import os

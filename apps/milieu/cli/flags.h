@@ -23,7 +23,7 @@ class UsageError : public InvalidArgument {
 // How users see one argument or flag.
 struct FlagSpec {
   std::vector<std::string> names;  // {"-k", "--num-clusters"}; a bare name: a positional argument
-  std::string value;               // what stands for the value: "FILE", "N"; empty: true or false
+  std::string value;               // placeholder for the value: "FILE", "N"; empty: true or false
   std::string help;
   std::string group;                 // heading in the help; empty: hidden
   std::vector<std::string> choices;  // values it may have, for the help and completion

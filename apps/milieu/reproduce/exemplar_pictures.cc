@@ -81,10 +81,10 @@ Found cluster(const Matrix<float>& costs, const std::vector<int>& truth, double 
 }
 
 // One split, in the order of kFigures.
-constexpr std::array kFigures = {"learned, accuracy",      "learned, F",       "learned, clusters",
-                                 "uncalibrated, accuracy", "told k, accuracy", "average, accuracy",
-                                 "best single, accuracy",  "learned, NN",      "average, NN",
-                                 "best single, NN",        "seconds",          "noise share"};
+constexpr std::array kFigures = {"learned, accuracy",      "learned, F",        "learned, clusters",
+                                 "uncalibrated, accuracy", "given k, accuracy", "average, accuracy",
+                                 "best single, accuracy",  "learned, NN",       "average, NN",
+                                 "best single, NN",        "seconds",           "noise share"};
 
 struct SplitResult {
   std::vector<double> figures;

@@ -159,8 +159,9 @@ struct DlgmmModel {
   Matrix<double> words;  // V x R: omega
   // delta^2: V x 1 (spherical) or V x R (diagonal); one row when it is tied.
   Matrix<double> word_variances;
-  // Mean (first row) and components of the descriptors that became patches; set by whoever made the
-  // patches, so that the model describes new images by itself. Empty: patches are descriptors.
+  // Mean (first row) and components of the descriptors that became patches; set by the code that
+  // made the patches, so that the model describes new images by itself. Empty: patches are
+  // descriptors.
   Matrix<float> projection;
 
   int num_clusters() const { return static_cast<int>(weights.size()); }

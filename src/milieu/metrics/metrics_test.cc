@@ -204,7 +204,7 @@ TEST(Metrics, SamplesWithoutAClusterAreWrong) {
   EXPECT_DOUBLE_EQ(m.error, 3.0 / 5);
   EXPECT_DOUBLE_EQ(m.balanced_error, (1.0 / 3 + 1) / 2);
   EXPECT_DOUBLE_EQ(m.purity, 3.0 / 5);
-  EXPECT_DOUBLE_EQ(m.f, 3.0 / 5 * (2 * 2.0 / 5));  // nothing can stand for class 1
+  EXPECT_DOUBLE_EQ(m.f, 3.0 / 5 * (2 * 2.0 / 5));  // nothing can be matched to class 1
   EXPECT_DOUBLE_EQ(m.precision_pairwise, 1);       // the pair of cluster 0
   EXPECT_DOUBLE_EQ(m.recall_pairwise, 1.0 / 4);
   EXPECT_THAT(m.sizes, ElementsAre(2, 1));

@@ -25,7 +25,7 @@ constexpr int64_t kMinMembers = 100;
 struct Cluster {
   int label = 0;
   std::vector<int64_t> rows;     // all members
-  std::vector<int64_t> members;  // those looked at
+  std::vector<int64_t> members;  // those considered
   std::vector<double> mean;      // of those
 };
 

@@ -77,7 +77,7 @@ struct SheetStrip {
 struct SheetFigure {
   std::string title;
   int color = 0;     // whose colour the swatch has: a cluster or a class
-  int64_t size = 0;  // samples that the figure stands for
+  int64_t size = 0;  // samples that the figure represents
   std::vector<SheetStrip> strips;
 };
 

@@ -30,7 +30,7 @@ struct PointMapInput {
 // A <figure>; empty text when there is nothing to draw. Deterministic; at most about 100 KB.
 std::string render_point_map(const PointMapInput& input);
 
-// Rows that stand for all n: every row when n <= max_rows, else a random choice with a fixed seed,
+// Rows that represent all n: every row when n <= max_rows, else a random choice with a fixed seed,
 // ascending.
 std::vector<int64_t> representative_rows(int64_t n, int64_t max_rows);
 

@@ -41,7 +41,7 @@ bool holds_whole_numbers(ElementType type) {
          type != ElementType::Float64;
 }
 
-// The classes that the array could stand for: one column of whole numbers or of texts.
+// The classes that the array could hold: one column of whole numbers or of texts.
 std::optional<Labels> labels_in(const RawArray& array, const std::string& path) {
   if (!holds_whole_numbers(array.type) || array.cols() != 1 || array.rows() == 0)
     return std::nullopt;

@@ -249,7 +249,7 @@ TEST(ModelFile, WrongKindIsRefused) {
             "m.safetensors holds a model of kind gmm, must be test");
 }
 
-// A model in memory that may only be read: whoever writes to a member dies at once.
+// A model in memory that may only be read: code that writes to a member dies at once.
 template <class Model>
 class ReadOnlyModel {
  public:

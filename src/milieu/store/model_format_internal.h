@@ -52,7 +52,7 @@ std::string shape_text(std::span<const int64_t> shape);
 class Checksum {
  public:
   void add(const void* data, size_t bytes) {
-    // zlib takes a null pointer for a request to start anew.
+    // zlib takes a null pointer for a request to start again.
     if (bytes > 0) crc_ = ::crc32_z(crc_, static_cast<const Bytef*>(data), bytes);
   }
   std::string digits() const;  // eight, hexadecimal, small letters

@@ -65,7 +65,7 @@ void check_place(const std::string& target, const std::string& path, bool force)
   });
 }
 
-// A name beside `target` that nobody uses; left-overs of killed runs are passed over.
+// An unused name beside `target`; left-overs of killed runs are skipped.
 std::string free_sibling(const std::string& target, const char* purpose) {
   static std::atomic<unsigned> counter = 0;
   std::error_code error;

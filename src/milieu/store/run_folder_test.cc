@@ -55,7 +55,7 @@ void write_run(const std::string& path, bool force, const std::string& summary) 
   run.commit();
 }
 
-// Root may write everywhere: tests of forbidden places work as somebody else meanwhile.
+// Root may write everywhere: tests of forbidden places run as another user meanwhile.
 class AsNobody {
  public:
   AsNobody() : is_root_(::geteuid() == 0) {
@@ -250,7 +250,7 @@ TEST(RunFolder, FolderThatMayNotBeReadIsAnIoError) {
             folder.file("run") + " cannot be read: Permission denied");
 }
 
-// A run that was killed leaves its temporary folder; the next ones pass it over.
+// A run that was killed leaves its temporary folder; the next ones skip it.
 TEST(RunFolder, LeftOversOfKilledRunsDoNoHarm) {
   const TempDir folder;
   std::string next;

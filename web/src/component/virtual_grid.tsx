@@ -10,7 +10,7 @@ import { Thumbnail } from "./thumbnail";
 export interface TileInfo {
   thumb: Thumb | null;
   name: string;
-  text: string; // shown if there is no image
+  text: string; // shown when the image is missing
   marks: { icon: IconName; title: string }[];
 }
 

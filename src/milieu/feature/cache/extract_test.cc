@@ -203,7 +203,7 @@ TEST_F(ExtractTest, DamagedFoldersAreRefused) {
   EXPECT_THROW(open_feature_folder(out()), DataError);
   testing::write_bytes(out() + "/features.json", {'{'});
   EXPECT_THROW(open_feature_folder(out()), DataError);
-  EXPECT_TRUE(extract("tiny", out()).is_complete);  // made anew
+  EXPECT_TRUE(extract("tiny", out()).is_complete);  // made again
   EXPECT_EQ(open_feature_folder(out()).points("tiny").rows(), 8);
 }
 

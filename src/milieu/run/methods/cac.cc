@@ -252,7 +252,7 @@ void CacMethod::add_row_labels(const Input& input, const CacResult& result, RunO
   if (!text.empty()) out.files.push_back({"row_labels.csv", std::move(text)});
 }
 
-// Groups as the labels' rows: the mean of their members stands for each.
+// Groups as the labels' rows: each is represented by the mean of its members.
 Dataset CacMethod::units_of(const Dataset& data) {
   const ContextGroups& groups = *input_.groups;
   Dataset units;

@@ -52,7 +52,7 @@ void frame_panel(RasterImage& image, const Panel& panel, const std::string& titl
   draw_line(image, right, panel.top - 1, right, bottom, kInk);
 }
 
-// A class's map in the plane: along a third axis the highest cell stands for its column.
+// A class's map in the plane: along a third axis the highest cell represents its column.
 struct PlaneMap {
   int u = 1, v = 1;
   std::vector<float> heights;

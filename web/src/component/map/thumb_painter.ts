@@ -16,7 +16,7 @@ export class ThumbPainter {
   constructor(private readonly thumbOf: (row: number) => Thumb | null,
               private readonly changed: () => void) {}
 
-  // False: there is no image (yet).
+  // False: no image (yet).
   paint(context: CanvasRenderingContext2D, row: number, left: number, top: number, side: number): boolean {
     const thumb = this.thumbOf(row);
     if (!thumb) return false;
