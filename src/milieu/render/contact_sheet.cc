@@ -100,7 +100,7 @@ std::string render_figures(const MakeSheet& make_sheet, const std::vector<SheetF
   page.open("div", {{"class", "sheets"}});
   for (const SheetFigure& figure : figures) {
     page.open("figure").open("h3");
-    page.element("span", {{"class", "of"}}, counted(figure.size, "sample"));
+    page.element("span", {{"class", "of"}}, count_text(figure.size, "sample"));
     add_swatch(page, figure.color);
     page.text(figure.title).close("h3");
     for (const SheetStrip& strip : figure.strips) add_strip(page, make_sheet, strip);
@@ -202,11 +202,11 @@ std::vector<SheetFigure> make_cluster_figures(const std::vector<ClusterSamples>&
     figure.size = s.size;
     figure.strips = {
         {by_margin ? "most certain" : "most typical",
-         fmt::format("{} {} of: {}", counted(s.typical.size(), "image"),
+         fmt::format("{} {} of: {}", count_text(s.typical.size(), "image"),
                      by_margin ? "with the largest margins" : "nearest to the mean", figure.title),
          s.typical},
         {"least certain",
-         fmt::format("{} that nearly fell elsewhere, of: {}", counted(s.least_sure.size(), "image"),
+         fmt::format("{} that nearly fell elsewhere, of: {}", count_text(s.least_sure.size(), "image"),
                      figure.title),
          s.least_sure}};
     figures.push_back(std::move(figure));

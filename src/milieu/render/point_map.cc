@@ -249,7 +249,7 @@ std::string caption_text(int64_t num_samples, int64_t num_chosen, size_t num_sho
   const int64_t left_out = num_chosen - static_cast<int64_t>(num_shown);
   if (left_out > 0)
     text += fmt::format("{} left out: not all of their values are finite. ",
-                        counted(left_out, "sample"));
+                        count_text(left_out, "sample"));
   return text + note;
 }
 

@@ -71,7 +71,7 @@ void add_size_columns(Markup& page, const std::vector<int64_t>& sizes) {
     const double high = static_cast<double>((i + 1) * order.size() / shown);
     bars.push_back({low + gap / 2, high - gap / 2, static_cast<double>(sizes[cluster]),
                     cluster_color(cluster),
-                    fmt::format("cluster {}: {}", cluster, counted(sizes[cluster], "sample"))});
+                    fmt::format("cluster {}: {}", cluster, count_text(sizes[cluster], "sample"))});
   }
   const double largest = static_cast<double>(sizes[order.front()]);
   PlotSpec spec;
@@ -79,7 +79,7 @@ void add_size_columns(Markup& page, const std::vector<int64_t>& sizes) {
   spec.title = "Cluster sizes, largest first";
   spec.description =
       fmt::format("{} clusters; the largest has {}, the median {}, the smallest {}.", sizes.size(),
-                  counted(sizes[order.front()], "sample"),
+                  count_text(sizes[order.front()], "sample"),
                   count_text(sizes[order[order.size() / 2]]), count_text(sizes[order.back()]));
   spec.width = kSideWidth;
   spec.height = 260;
@@ -165,7 +165,7 @@ void add_sizes_card(Markup& page, const RunSummary& s) {
   if (total < s.n)
     page.element("p", {{"class", "small"}},
                  fmt::format("{} no cluster.",
-                             counted(s.n - total, "sample belongs to", "samples belong to")));
+                             count_text(s.n - total, "sample belongs to", "samples belong to")));
   close_card(page);
 }
 

@@ -16,7 +16,7 @@ namespace milieu {
 namespace {
 
 std::string termination_text(const RunSummary& s) {
-  const std::string rounds = counted(s.iterations, "iteration");
+  const std::string rounds = count_text(s.iterations, "iteration");
   switch (s.termination) {
     case Termination::Converged:
       return "converged after " + rounds;
@@ -81,7 +81,7 @@ std::vector<Tile> make_tiles(const ReportInput& input) {
   const RunSummary& s = *input.summary;
   std::vector<Tile> tiles;
   tiles.push_back({"Clusters", count_text(s.clusters), {}, {}});
-  tiles.push_back({"Samples", count_text(s.n), counted(s.d, "dimension"), {}});
+  tiles.push_back({"Samples", count_text(s.n), count_text(s.d, "dimension"), {}});
   tiles.push_back({"Objective", real_text(s.objective),
                    s.num_restarts > 1
                        ? fmt::format("restart {} of {} kept", s.restart + 1, s.num_restarts)
@@ -115,8 +115,8 @@ void add_header(Markup& page, const ReportInput& input) {
 
 std::string describe_run(const RunSummary& s) {
   return fmt::format("{} of {} fell into {}. The method {}, with objective {}, in {}.",
-                     counted(s.n, "sample"), counted(s.d, "dimension"),
-                     counted(s.clusters, "cluster"), termination_text(s), real_text(s.objective),
+                     count_text(s.n, "sample"), count_text(s.d, "dimension"),
+                     count_text(s.clusters, "cluster"), termination_text(s), real_text(s.objective),
                      seconds_text(s.seconds));
 }
 

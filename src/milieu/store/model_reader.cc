@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/printable.h"
@@ -33,7 +34,7 @@ struct Entry {
   int64_t end = 0;
 };
 
-std::string bytes_text(uint64_t count) { return count_text(static_cast<int64_t>(count), "byte"); }
+std::string bytes_text(uint64_t count) { return counted(static_cast<int64_t>(count), "byte"); }
 
 class Reader {
  public:

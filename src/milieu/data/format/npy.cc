@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/format/npy_header.h"
@@ -75,7 +76,7 @@ void require_size(size_t has, int64_t needs, const NpyHeader& header, const std:
   if (has > needed)
     throw DataError(
         fmt::format("{} has {} after its array, must have none: was something appended?", source,
-                    count_text(static_cast<int64_t>(has - needed), "byte")));
+                    counted(static_cast<int64_t>(has - needed), "byte")));
 }
 
 // A version 1.0 header whose data start at a multiple of 64 bytes, as numpy's own.
