@@ -9,6 +9,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/shell.h"
@@ -75,8 +76,8 @@ RunRecord Runs::add(const RunPlan& plan) {
   {
     const std::lock_guard lock(mutex_);
     if (queue_.size() >= options_.max_waiting)
-      throw RequestError{
-          429, fmt::format("{} runs are waiting already: cancel one, or wait", queue_.size())};
+      throw RequestError{429, fmt::format("{} waiting already: cancel one, or wait",
+                                          counted(queue_.size(), "run is", "runs are"))};
   }
   RunRecord record;
   record.id = make_id();

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/result_text.h"
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/shell.h"
 #include "milieu/data/image_folder.h"
@@ -16,6 +17,7 @@
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/input/codebook.h"
 #include "milieu/input/image_rows.h"
+#include "milieu/render/number_text.h"
 
 namespace milieu::cli {
 
@@ -51,8 +53,9 @@ std::string features_json(const FeatureFolder& folder, const ExtractResult& resu
 
 void print_result(const FeaturesOptions& options, const FeatureFolder& folder,
                   const ExtractResult& result, Console& console) {
-  std::string text = fmt::format("{} images", count_text(result.num_images));
-  if (!folder.labels.names.empty()) text += fmt::format(", {} classes", folder.labels.names.size());
+  std::string text = count_text(result.num_images, "image");
+  if (!folder.labels.names.empty())
+    text += fmt::format(", {}", counted(folder.labels.names.size(), "class", "classes"));
   if (result.num_computed == 0)
     text += ": nothing has changed, nothing was computed";
   else
@@ -61,7 +64,7 @@ void print_result(const FeaturesOptions& options, const FeatureFolder& folder,
                     result.seconds, static_cast<double>(result.num_computed) / result.seconds);
   console.print(text + "\n");
   for (const FeatureFolder::Entry& entry : folder.features)
-    console.print(fmt::format("  {}.npy  {} columns{}\n", entry.id, entry.cols,
+    console.print(fmt::format("  {}.npy  {}{}\n", entry.id, counted(entry.cols, "column"),
                               entry.has_patches ? ", patches kept" : ""));
   for (const std::string& warning : result.warnings)
     console.print(fmt::format("{} {}\n", console.paint(Style::Yellow, "warning:"), warning));

@@ -13,6 +13,7 @@
 #include "cli/output_flags.h"
 #include "cli/progress.h"
 #include "cli/result_text.h"
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/summary.h"
 #include "milieu/data/atomic_file.h"
@@ -21,6 +22,7 @@
 #include "milieu/dlgmm/dlgmm.h"
 #include "milieu/input/row_files.h"
 #include "milieu/metrics/metrics.h"
+#include "milieu/render/number_text.h"
 #include "milieu/run/methods/dlgmm_pictures.h"
 #include "milieu/run/predict.h"
 #include "milieu/store/json.h"
@@ -112,13 +114,14 @@ std::vector<std::string> write_image_files(const PredictOptions& options,
   const PatchImages& images = predicted.patches;
   if (!options.probabilities.empty() && !predicted.probabilities.empty()) {
     write_npy(options.probabilities, predicted.probabilities.view());
-    notes.push_back(fmt::format("wrote {}: probabilities of {} clusters", options.probabilities,
-                                predicted.probabilities.cols()));
+    notes.push_back(fmt::format("wrote {}: probabilities of {}", options.probabilities,
+                                counted(predicted.probabilities.cols(), "cluster")));
   }
   if (maps.empty() || predicted.words.empty()) return notes;
   if (maps.ends_with(".npy")) {
     write_npy(maps, std::span<const int32_t>(predicted.words));
-    notes.push_back(fmt::format("wrote {}: words of {} patches", maps, images.patches.rows()));
+    notes.push_back(fmt::format("wrote {}: words of {}", maps,
+                                counted(images.patches.rows(), "patch", "patches")));
     return notes;
   }
   if (images.root.empty() || images.grid.rows() == 0)
@@ -144,8 +147,8 @@ void print_prediction(const PredictOptions& options, const Prediction& predicted
   } else if (!options.labels.quiet) {
     console.print(dataset_text(data) + "\n");
     if (metrics) console.print(metrics_line(*metrics) + "\n");
-    console.print(fmt::format("wrote {}: {} labels by {}\n", options.labels.out,
-                              count_text(data.points.rows()), predicted.kind));
+    console.print(fmt::format("wrote {}: {} by {}\n", options.labels.out,
+                              count_text(data.points.rows(), "label"), predicted.kind));
     for (const std::string& note : notes) console.print(note + "\n");
   }
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 
 namespace milieu {
@@ -36,9 +37,8 @@ void CrfGraph::add_slave(std::shared_ptr<const CrfSlave> slave) {
                          num_variables());
     });
     require(slave->num_labels()[i] == num_labels(v), [&] {
-      return fmt::format(
-          "variable {} has {} labels in a slave and {} in the graph: they must match", v,
-          slave->num_labels()[i], num_labels(v));
+      return fmt::format("variable {} has {} in a slave and {} in the graph: they must match", v,
+                         counted(slave->num_labels()[i], "label"), num_labels(v));
     });
     ++num_slaves_[v];
   }

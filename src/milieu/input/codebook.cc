@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/dataset.h"
 #include "milieu/dlgmm/dlgmm.h"
@@ -61,9 +62,9 @@ std::string codebook_in_folder(const std::string& path) {
     if (entry.path().string().ends_with(".codebook.npy")) found.push_back(entry.path().string());
   if (found.size() != 1)
     throw InvalidArgument(
-        fmt::format("{} has {} codebooks, must have one: give the file "
+        fmt::format("{} has {}, must have one: give the file "
                     "NAME.codebook.npy",
-                    path, found.size()));
+                    path, counted(found.size(), "codebook")));
   return found[0];
 }
 

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/feature/cache/feature_store.h"
@@ -194,8 +195,10 @@ int parse_max_side(const std::string& text) {
 
 std::string skipped_text(const ImageFolder& images, const ExtractResult& result) {
   if (result.skipped.empty()) return "";
-  return fmt::format("{} of {} images could not be read and were skipped, the first: {}",
-                     result.skipped.size(), images.paths.size(), result.skipped.front().reason);
+  return fmt::format("{} of {} images could not be read and {} skipped, the first: {}",
+                     result.skipped.size(), images.paths.size(),
+                     by_number(std::ssize(result.skipped), "was", "were"),
+                     result.skipped.front().reason);
 }
 
 std::string report_skipped(const ImageFolder& images, const ExtractResult& result,

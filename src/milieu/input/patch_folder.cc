@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
@@ -103,10 +104,10 @@ void write_projected(const std::string& path, FloatView patches, const Matrix<fl
 void check_projection(const Matrix<float>& projection, FloatView patches,
                       const std::string& folder) {
   if (projection.cols() != patches.cols() || projection.rows() < 2)
-    throw DataError(
-        fmt::format("the projection of training is {} x {}, but descriptors of {} have {} numbers: "
-                    "they must be the same feature",
-                    projection.rows(), projection.cols(), folder, patches.cols()));
+    throw DataError(fmt::format(
+        "the projection of training is {} x {}, but descriptors of {} have {}: "
+        "they must be the same feature",
+        projection.rows(), projection.cols(), folder, counted(patches.cols(), "number")));
 }
 
 // The patches on the components of `projection`, or on their own principal components, kept in a

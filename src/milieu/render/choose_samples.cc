@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/render/contact_sheet.h"
@@ -120,8 +121,8 @@ std::vector<int64_t> first_rows(std::span<const Scored> ranked, int count) {
 std::vector<ClusterSamples> choose_samples(FloatView points, std::span<const int> labels,
                                            const SampleChoice& choice) {
   require(static_cast<int64_t>(labels.size()) == points.rows(), [&] {
-    return fmt::format("labels has {} entries, points has {} rows: they must match", labels.size(),
-                       points.rows());
+    return fmt::format("labels has {}, points has {}: they must match",
+                       counted(labels.size(), "entry", "entries"), counted(points.rows(), "row"));
   });
   std::vector<Cluster> clusters = collect_clusters(labels);
   const size_t num_shown = std::min<size_t>(clusters.size(), choice.max_clusters);
@@ -157,8 +158,8 @@ std::vector<ClusterSamples> choose_samples_by_margin(std::span<const int> labels
                                                      std::span<const float> margins,
                                                      const SampleChoice& choice) {
   require(labels.size() == margins.size(), [&] {
-    return fmt::format("labels has {} entries, margins has {}: they must match", labels.size(),
-                       margins.size());
+    return fmt::format("labels has {}, margins has {}: they must match",
+                       counted(labels.size(), "entry", "entries"), margins.size());
   });
   std::vector<Cluster> clusters = collect_clusters(labels);
   clusters.resize(std::min<size_t>(clusters.size(), choice.max_clusters));

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 
 namespace milieu {
@@ -105,8 +106,9 @@ void check_image(const RasterImage& image) {
   require(image.width >= 1 && image.height >= 1, [&] {
     return fmt::format("image is {} x {}, each side must be at least 1", image.width, image.height);
   });
-  require(image.channels >= 1 && image.channels <= 4,
-          [&] { return fmt::format("image has {} channels, must have 1 to 4", image.channels); });
+  require(image.channels >= 1 && image.channels <= 4, [&] {
+    return fmt::format("image has {}, must have 1 to 4", counted(image.channels, "channel"));
+  });
   const size_t expected = static_cast<size_t>(image.width) * image.height * image.channels;
   require(image.pixels.size() == expected, [&] {
     return fmt::format("image has {} pixel bytes, {} x {} x {} needs {}", image.pixels.size(),

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/render/number_text.h"
 #include "milieu/render/page.h"
@@ -60,8 +61,8 @@ void check_input(const ReportInput& input) {
   require(input.summary != nullptr, "render_report: summary is missing");
   const auto check_lengths = [](const char* a, int64_t size_a, const char* b, int64_t size_b) {
     require(size_a == size_b, [&] {
-      return fmt::format("render_report: {} has {} entries, {} has {}: they must match", a, size_a,
-                         b, size_b);
+      return fmt::format("render_report: {} has {}, {} has {}: they must match", a,
+                         counted(size_a, "entry", "entries"), b, size_b);
     });
   };
   if (!input.points.empty())

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/dlgmm/dlgmm.h"
 #include "milieu/input/patch_folder.h"
@@ -58,9 +59,9 @@ void check_width(const DlgmmModel& model, const std::string& model_path,
       images.patches.cols() == model.words.cols())
     return;
   throw InvalidArgument(fmt::format(
-      "the model was fitted on {} numbers per patch, the patches of {} have {}: {} has no "
+      "the model was fitted on {} per patch, the patches of {} have {}: {} has no "
       "projection for them, or is a model of other patches",
-      model.words.cols(), images.source, images.patches.cols(), model_path));
+      counted(model.words.cols(), "number"), images.source, images.patches.cols(), model_path));
 }
 
 Prediction predict_images(const PredictRequest& request, const ModelFile& file, Monitor& monitor) {

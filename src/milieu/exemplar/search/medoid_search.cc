@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/exemplar/search/medoid_search_internal.h"
@@ -132,9 +133,9 @@ void check_memory(int64_t n, double max_memory_gb) {
   const double gigabytes = static_cast<double>(n) * static_cast<double>(n) * sizeof(float) / 1e9;
   require(gigabytes <= max_memory_gb, [&] {
     return fmt::format(
-        "distances of {} samples take {:.1f} GB, max_memory_gb is {}: raise it, or use exemplar "
+        "distances of {} take {:.1f} GB, max_memory_gb is {}: raise it, or use exemplar "
         "with a penalty, which needs no full matrix",
-        n, gigabytes, max_memory_gb);
+        counted(n, "sample"), gigabytes, max_memory_gb);
   });
 }
 

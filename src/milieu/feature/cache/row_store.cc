@@ -12,6 +12,7 @@
 #include <sstream>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
@@ -168,8 +169,8 @@ void RowStore::open_part() {
 void RowStore::append(uint64_t hash, const LocalDescriptors& rows) {
   const Matrix<float>& values = rows.descriptors;
   if (cols_ > 0 && values.rows() > 0 && values.cols() != cols_)
-    throw DataError(fmt::format("{}: an image has {} columns, earlier ones had {}", files_.values,
-                                values.cols(), cols_));
+    throw DataError(fmt::format("{}: an image has {}, earlier ones had {}", files_.values,
+                                counted(values.cols(), "column"), cols_));
   if (cols_ <= 0) cols_ = values.cols();  // an image without descriptors may not know their length
   if (!part_file_) open_part();
   write_all(part_file_, values.data(), sizeof(float) * values.size(), part_);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/feature/decode/decode.h"
@@ -125,9 +126,9 @@ class CacMethod : public MethodWith<CacOptions, CacRunInput> {
     if (input_.group_weights.empty()) return;
     ContextGroups& groups = *binder.groups();
     if (static_cast<int64_t>(input_.group_weights.size()) != groups.num_groups())
-      throw DataError(fmt::format("{} has {} entries, must have {}: one weight per group",
-                                  files()["group_weights"], input_.group_weights.size(),
-                                  groups.num_groups()));
+      throw DataError(fmt::format(
+          "{} has {}, must have {}: one weight per group", files()["group_weights"],
+          counted(input_.group_weights.size(), "entry", "entries"), groups.num_groups()));
     groups.group_weights.assign(input_.group_weights.begin(), input_.group_weights.end());
   }
 

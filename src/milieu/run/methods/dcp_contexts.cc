@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/csv_text.h"
@@ -181,9 +182,10 @@ void add_ranking(const DcpRanking& ranking, size_t num_candidates, RunSummary& s
   summary.extra.emplace_back("context_stability", std::move(stability));
   if (ranking.contexts.size() < num_candidates)
     summary.warnings.push_back(
-        fmt::format("only {} of {} contexts were run before the stop: with --resume FILE the same "
+        fmt::format("only {} of {} contexts {} run before the stop: with --resume FILE the same "
                     "command resumes there",
-                    ranking.contexts.size(), num_candidates));
+                    ranking.contexts.size(), num_candidates,
+                    by_number(std::ssize(ranking.contexts), "was", "were")));
 }
 
 }  // namespace milieu

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/render/color.h"
 #include "milieu/render/png.h"
@@ -177,7 +178,7 @@ std::string render_icc_class(const IccPictureInput& input, int own_class) {
   for (int c = 0; c < own_class; ++c) first += model.subclasses[c];
   const int count = model.subclasses[own_class];
   RasterImage image = blank_picture(3);
-  const std::string parts = fmt::format("{} sub-class{}", count, count == 1 ? "" : "es");
+  const std::string parts = counted(count, "sub-class", "sub-classes");
   if (model.reach == 0) {
     const PlaneMap map = plane_of(model, own_class);
     const auto height_color = [&](int i, int j) {
