@@ -181,7 +181,7 @@ class MethodCases:
         self.fit("--out", "run", "--seed", "2", "--force")
         self.assertNotEqual(self.run_files("run")["options.json"], before["options.json"])
 
-    def test_a_folder_that_is_no_run_is_never_replaced(self):
+    def test_a_folder_that_is_not_a_run_is_never_replaced(self):
         (self.folder / "thesis").mkdir()
         self.write("thesis/chapter.tex", "words")
         message = self.fail_with(2, self.command, "X.npy", "--out", "thesis", "--force")

@@ -99,7 +99,7 @@ class DlgmmTest(EndlessTest):
         self.assertIn('"mean-field"', options)
         self.assertIn('"lda"', options)
 
-    def test_killed_run_goes_on_with_the_same_bits(self):
+    def test_killed_run_resumes_with_the_same_bits(self):
         # Killed at any moment after the first checkpoint; how fast the machine is does not matter.
         common = [*self.arguments, "--rel-tolerance", "0", "--checkpoint", "state"]
         process = self.start("dlgmm", *common, "--max-iterations", "1000000")

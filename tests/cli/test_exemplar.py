@@ -117,7 +117,7 @@ class ExemplarTest(MethodCases, CliTest):
         self.assertEqual(self.fail_with(2, "exemplar", "X.npy", "-k", "121"),
                          "num_clusters is 121, there are only 120 samples: use at most 120")
 
-    def test_wish_reports_the_curve(self):
+    def test_target_number_reports_the_curve(self):
         summary = self.succeed("exemplar", "X.npy", "-k", "7", "--json").json()
         self.assertEqual(summary["clusters"], 7)
         self.assertEqual(len(summary["curve_penalties"]), len(summary["curve_num_exemplars"]))

@@ -95,7 +95,7 @@ class CollectionTest(ExplorerTest):
         self.assertTrue(fields["coef0"]["advanced"])
         self.assertNotIn("rank_contexts", fields)
 
-    def test_wrong_input_is_said_before_there_is_an_address(self):
+    def test_wrong_input_is_reported_before_there_is_an_address(self):
         self.assertIn("does not exist", self.fail_with(1, "explore", "nothing.npy", "--no-browser"))
         self.assertIn("INPUT is missing", self.fail_with(2, "explore"))
         self.save("X.npy", np.zeros((3, 2), np.float32))
@@ -241,7 +241,7 @@ class RunTest(ExplorerTest):
             self.assertIn(reason, error, request)
         self.assertEqual(explorer.get("/api/runs").json(), [])
 
-    def test_failed_run_says_what_the_command_said(self):
+    def test_failed_run_reports_the_message_of_the_command(self):
         explorer = self.vectors()
         run = explorer.start_run(method="kmeans", set={"rows": [1, 2]}, options={"num_clusters": 5})
         end = explorer.wait(run)

@@ -100,7 +100,7 @@ class FeaturesTest(CliTest):
         self.assertEqual(self.load("color").shape, (18, 128))
         self.assertEqual(self.computed("tiny:size=5", "--max-side", "20"), 18)
 
-    def test_killed_run_goes_on(self):
+    def test_killed_run_resumes(self):
         make_folder(self.folder / "large", per_class=8, size=1500, ending="jpg")
         self.save("c.npy", np.random.RandomState(0).rand(7, 128).astype(np.float32))
         process = self.start("features", "large", "--feature", "dense-sift:step=3:codebook=c.npy",

@@ -19,7 +19,7 @@ class ReproduceTest(CliTest):
         self.assertIn("no experiment 'tea'", self.fail_with(2, "reproduce", "tea"))
         self.assertIn("no experiment 'dcp tea'", self.fail_with(2, "reproduce", "dcp", "tea"))
 
-    def test_absent_data_are_said_and_fail(self):
+    def test_missing_data_are_reported_and_fail(self):
         (self.folder / "none").mkdir()
         outcome = self.run_milieu("reproduce", "dcp", "kmeans", "--data", "none", "--quiet")
         self.assertEqual((outcome.code, outcome.out), (1, ""))

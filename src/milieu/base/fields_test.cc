@@ -294,7 +294,7 @@ void visit_fields(WordOptions& o, Visitor&& v) {
   v("tau", o.tau, above(0).or_word("auto", -1), "weight");
 }
 
-TEST(FieldWords, AWordStandsForANumberOutsideTheRange) {
+TEST(FieldWords, ANameReplacesANumberOutsideTheRange) {
   WordOptions options;
   const std::vector<Field> fields = fields_of(options);
   for (const Field& field : fields) {

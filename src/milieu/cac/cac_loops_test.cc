@@ -16,7 +16,7 @@ namespace {
 using internal::kPackedPhrases;
 
 // The loops of every instruction set against plain ones.
-TEST(CacLoops, AllInstructionSetsScoreAlike) {
+TEST(CacLoops, AllInstructionSetsScoreTheSame) {
   Random random(3);
   for (const int64_t stride : {16, 48}) {
     std::vector<float> distances(stride), signs_a(stride), signs_b(stride), scores(stride);

@@ -329,7 +329,7 @@ TEST(Icc, TwoClassesAreEachOthersContext) {
   }
 }
 
-TEST(Icc, BootstrapTellsModesFromNoise) {
+TEST(Icc, BootstrapSeparatesModesFromNoise) {
   Lcg lcg(3);
   const IccExample data = make_icc_figure7(lcg, 3000);
   IccOptions options = paper_scale("100", "8c", 8);

@@ -111,7 +111,7 @@ TEST(Metrics, SingletonsOnBothSidesArePerfect) {
   expect_perfect(compute_metrics(Ints{0, 1, 2}, Ints{5, 3, 4}));
 }
 
-TEST(Metrics, OneClusterOfTwoClassesSaysNothing) {
+TEST(Metrics, OneClusterOfTwoClassesHasNoInformation) {
   const Metrics m = compute_metrics(Ints{0, 0, 0, 0}, Ints{0, 0, 0, 1});
   EXPECT_EQ(m.accuracy, 0.75);
   EXPECT_EQ(m.balanced_error, 0.5);

@@ -41,7 +41,7 @@ TEST(NumberText, RealsHaveFewDigits) {
   EXPECT_EQ(real_text(9999999.9), "1×10⁷");
 }
 
-TEST(NumberText, WhatIsNoNumberIsSaidInWords) {
+TEST(NumberText, NonNumbersAreSpelledOut) {
   EXPECT_EQ(real_text(kNan), "not a number");
   EXPECT_EQ(real_text(INFINITY), "infinite");
   EXPECT_EQ(real_text(-INFINITY), "minus infinite");

@@ -178,7 +178,7 @@ TEST(Describe, Table) {
             "text table\n  samples: 2 of 2 numbers\n");
 }
 
-TEST(Describe, ColumnOfWordsIsToldToBeTheLabelColumn) {
+TEST(Describe, ColumnOfWordsIsSuggestedAsTheLabelColumn) {
   const TempDir folder;
   EXPECT_EQ(facts(folder.write("t.csv", "width,kind,height\n1,cat,2\n3,dog,4\n")),
             "text table\n  samples: 2 of 2 numbers\n  columns: width, height\n"

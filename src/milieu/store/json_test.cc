@@ -164,7 +164,7 @@ TEST(Json, NumbersReadBackToTheSameBits) {
     EXPECT_EQ(std::bit_cast<uint64_t>(back[i]), std::bit_cast<uint64_t>(s.trace[i])) << s.trace[i];
 }
 
-TEST(Json, TextThatIsNotUtf8IsMended) {
+TEST(Json, TextThatIsNotUtf8IsRepaired) {
   RunSummary s;
   s.warnings = {"file \xff.png"};
   EXPECT_EQ(Json::parse(summary_to_json(s))["warnings"][0], "file \xef\xbf\xbd.png");

@@ -299,7 +299,7 @@ TEST(MeanShift, AnyNumberOfThreadsGivesTheSameBits) {
   }
 }
 
-TEST(MeanShift, IterationLimitIsSaid) {
+TEST(MeanShift, IterationLimitIsReported) {
   const MeanShiftResult result =
       fit_mean_shift({normal_points(200, 2, 12)}, {.bandwidth = 0.5, .max_iterations = 2});
   EXPECT_EQ(result.summary.termination, Termination::IterationLimit);

@@ -244,7 +244,7 @@ TEST(Ncut, AnyNumberOfThreadsGivesTheSameBits) {
   }
 }
 
-TEST(Ncut, EigenvectorsThatDoNotConvergeAreSaid) {
+TEST(Ncut, EigenvectorsThatDoNotConvergeAreReported) {
   NcutOptions options;
   options.num_clusters = 4;
   options.num_neighbors = 3;

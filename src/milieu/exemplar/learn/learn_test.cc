@@ -237,7 +237,7 @@ TEST(Learn, NoiseIsSwitchedOffAndNewDataFallIntoTheirGroups) {
 }
 
 // Pure noise is dropped where there are enough samples to detect it, and only there.
-TEST(Learn, ScreeningLeavesOutWhatTellsNothing) {
+TEST(Learn, ScreeningDropsUninformativeCandidates) {
   ExemplarLearnOptions options;
   options.train.max_iterations = 1;
   options.calibrate = false;

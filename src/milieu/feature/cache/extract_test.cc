@@ -95,7 +95,7 @@ TEST_F(ExtractTest, RowsAreThoseOfTheFeature) {
   }
 }
 
-TEST_F(ExtractTest, StoppedRunGoesOnAndGivesTheSame) {
+TEST_F(ExtractTest, StoppedRunResumesAndGivesTheSame) {
   extract("tiny,dense-sift:words=4", folder_.file("whole"), {.patches = true});
   ExtractOptions options;
   options.patches = true;

@@ -234,8 +234,9 @@ void CacMethod::add_overlays(const Input& input, const CacResult& result, RunOut
     DecodeOptions decode;
     decode.max_side = places.max_side;
     const Image image = load_image(places.root + "/" + places.paths[p], decode);
+    if (!name.ends_with(".png")) name += ".png";
     out.files.push_back(
-        {"overlay_" + name + ".png",
+        {"overlay_" + name,
          draw_stages(image, places.positions.gather(keypoints).view(), rows, result)});
   }
 }
