@@ -277,7 +277,7 @@ class FeaturesTest(CliTest):
         self.features("npy:clip.npy")
         np.testing.assert_array_equal(self.load("npy-clip"), values)
         self.write("short.txt", "one.png\n")
-        self.assertIn("short.txt has 1 names, clip.npy has 18 rows",
+        self.assertIn("short.txt has 1 name, clip.npy has 18 rows",
                       self.fail_with(1, "features", "photos", "--feature",
                                      "npy:clip.npy:names=short.txt", "--out", "g"))
         self.write("bare.txt", "".join(self.paths[i].split("/")[1] + "\n" for i in order))

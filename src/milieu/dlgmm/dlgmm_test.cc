@@ -266,7 +266,7 @@ TEST(DlgmmFit, ImagesWithoutPatchesGetNoLabel) {
   EXPECT_EQ(result.labels.size(), 41u);
   for (size_t d = 0; d < 41; ++d) EXPECT_EQ(result.labels[d] == -1, d == 3) << d;
   ASSERT_FALSE(result.summary.warnings.empty());
-  EXPECT_THAT(result.summary.warnings[0], HasSubstr("1 of 41 images have no patch"));
+  EXPECT_THAT(result.summary.warnings[0], HasSubstr("1 of 41 images has no patch"));
 }
 
 TEST(DlgmmFit, MoreWordsThanDistinctPatchesAreLowered) {

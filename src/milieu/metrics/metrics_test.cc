@@ -388,7 +388,7 @@ TEST(ContingencyTable, ValuesOutsideAreRefused) {
   EXPECT_EQ(refusal([] {
               contingency_table(Ints{0}, 1, Ints{0, 0}, 1);
             }),
-            "labels has 1 entries, truth has 2: they must match");
+            "labels has 1 entry, truth has 2: they must match");
 }
 
 }  // namespace

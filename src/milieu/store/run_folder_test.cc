@@ -375,7 +375,7 @@ TEST(LabelsCsv, OtherLengthsAreRefused) {
   EXPECT_EQ(refusal<InvalidArgument>([&] {
               write_labels_csv(folder.file("l.csv"), Ints{1, 2}, {"a"}, {});
             }),
-            "names has 1 entries, labels has 2: they must match");
+            "names has 1 entry, labels has 2: they must match");
   EXPECT_EQ(refusal<InvalidArgument>([&] {
               write_labels_csv(folder.file("l.csv"), Ints{1, 2}, {}, std::vector<int64_t>{1, 2, 3});
             }),

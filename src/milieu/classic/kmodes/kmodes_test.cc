@@ -192,7 +192,7 @@ TEST(KModes, FewerDistinctSamplesThanClustersIsAWarning) {
   const KModesResult result = fit_kmodes({points}, options_for(3));
   EXPECT_EQ(result.summary.objective, 0);
   EXPECT_EQ(result.summary.clusters, 2);
-  EXPECT_THAT(result.summary.warnings, ElementsAre(HasSubstr("1 of 3 clusters are empty")));
+  EXPECT_THAT(result.summary.warnings, ElementsAre(HasSubstr("1 of 3 clusters is empty")));
   EXPECT_EQ(result.labels, predict(result.model, points));
 }
 

@@ -194,7 +194,7 @@ TEST(Exemplar, BadInputIsNamed) {
   const std::vector<double> short_penalties = {1.0};
   input.points = oblong;
   input.penalties = short_penalties;
-  expect_refused(input, {}, "penalty has 1 values");
+  expect_refused(input, {}, "penalty has 1 value");
 }
 
 TEST(Exemplar, ThreadsDoNotChangeTheBits) {
