@@ -139,12 +139,6 @@ ContextGroups make_context(const CacInput& input, const CacOptions& options, Mon
 
 namespace internal {
 
-int CacProblem::view_of_word(int word) const {
-  int v = 0;
-  while (v + 1 < static_cast<int>(views.size()) && views[v + 1].first_word <= word) ++v;
-  return v;
-}
-
 void set_numbers(CacProblem& problem, int num_words, int num_phrases) {
   const int64_t n = problem.views[0].size(), num_groups = problem.groups.num_groups();
   require(num_words <= n, [&] {

@@ -56,14 +56,6 @@ void CrfGraph::add_to_wrong_labels(int variable, int right, double amount) {
     if (l != right) unaries_[variable][l].constant += amount;
 }
 
-int CrfGraph::num_unary_weights() const {
-  int count = 0;
-  for (const auto& labels : unaries_)
-    for (const LinearCost& cost : labels)
-      for (const auto& term : cost.terms) count = std::max(count, term.first + 1);
-  return count;
-}
-
 double CrfGraph::energy(std::span<const int> labels, std::span<const double> w) const {
   double sum = constant_;
   for (int v = 0; v < num_variables(); ++v) sum += unary(v, labels[v]).value(w);
