@@ -8,8 +8,8 @@
 #include <unordered_map>
 
 #include "milieu/base/error.h"
-#include "milieu/base/hash.h"
 #include "milieu/data/dataset.h"
+#include "milieu/data/fingerprint.h"
 #include "milieu/data/mapped_file.h"
 
 namespace milieu {
@@ -32,13 +32,7 @@ class NpyRows : public Feature {
     if (num_names_ != points_.rows())
       throw DataError(fmt::format("{} has {} names, {} has {} rows: they must match", names,
                                   num_names_, path_, points_.rows()));
-    const FloatView view = points_.view();
-    uint64_t hash = hash_text(file->text());
-    for (int64_t i = 0; i < view.rows(); ++i)
-      hash = hash_bytes({reinterpret_cast<const uint8_t*>(view.row(i)),
-                         static_cast<size_t>(view.cols()) * sizeof(float)},
-                        hash);
-    fingerprint_ = hex(hash);
+    fingerprint_ = Fingerprint("npy-rows").text(file->text()).rows(points_.view()).hex();
   }
 
   std::string fingerprint() const override { return fingerprint_; }
