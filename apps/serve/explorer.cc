@@ -393,8 +393,11 @@ Reply Explorer::handle_export(const Request& request, const RunRecord& run,
   if (what == "labels.csv")
     return download("text/csv; charset=utf-8", labels_csv(run, *result, collection_), what);
   if (what == "labels.json")
-    return download("application/json", labels_json(run, *result, collection_).dump(1) + "\n",
-                    what);
+    return download(
+        "application/json",
+        labels_json(run, *result, collection_).dump(1, ' ', false, Json::error_handler_t::replace) +
+            "\n",
+        what);
   return download("text/html; charset=utf-8", report_again(run, *result, collection_), what);
 }
 

@@ -96,6 +96,11 @@ std::optional<Reply> refuse_form(const httplib::Request& request, size_t max_bod
     return error_reply(request.path.size() > kMaxPath ? 414 : 400, "the path is malformed");
   if (method != "GET" && method != "HEAD" && method != "DELETE" && !takes_body(request))
     return error_reply(405, fmt::format("the method {} is not supported here", method));
+  // Two lengths, or a length and chunks: a proxy may see another request than this server.
+  if (request.get_header_value_count("Content-Length") +
+          request.get_header_value_count("Transfer-Encoding") >
+      1)
+    return error_reply(400, "the body has more than one length");
   if (!takes_body(request)) return std::nullopt;
   if (request.has_header("Content-Encoding"))
     return error_reply(415, "the body must not be compressed");

@@ -109,7 +109,7 @@ int64_t row_of(const Json& json, const Collection& collection, const std::string
 
 // A class as --select reads it back; nothing when it cannot.
 std::optional<std::string> class_item(const std::string& name) {
-  if (name.empty() || name.front() == ' ' || name.back() == ' ') return std::nullopt;
+  if (name.empty()) return std::nullopt;
   return selection_item(name);
 }
 

@@ -15,6 +15,7 @@ import unittest
 from PIL import Image
 
 from explorer import Explorer, ExplorerTest
+from images import make_folder
 
 LONG = {"method": "kmeans", "set": {"classes": ["0", "1"]},
         "options": {"num_clusters": 2, "num_restarts": 100000000}}
@@ -270,6 +271,31 @@ class SlowClientTest(ExplorerTest):
             watcher.join(timeout=60)
         self.assertEqual([end["state"] for end in ends], ["cancelled"] * 2)
         self.assertEqual(explorer.wait(other)["state"], "done")
+
+
+class OddNameTest(ExplorerTest):
+    def test_control_characters_and_other_bytes_in_names_issue20(self):
+        """Line breaks, escapes and bytes that are not UTF-8 in the names of images and classes."""
+        make_folder(self.folder / "photos", per_class=4)
+        photos = os.fsencode(self.folder / "photos")
+        names = sorted(path for path in pathlib.Path(os.fsdecode(photos)).glob("*/*.png"))
+        odd = [b"line\nbreak", b"car\rriage", b"esc\x1b[31m", b"del\x7f", b"caf\xe9", b"\xff,\"q\""]
+        for path, name in zip(names, odd):
+            os.rename(path, os.path.join(os.fsencode(path.parent), name + b".png"))
+        os.rename(os.path.join(photos, b"red"), os.path.join(photos, b"r\ne\x1bd"))
+        explorer = Explorer(self, "photos", "--feature", "color")
+        explorer.get("/api/collection")
+        detail = explorer.run(method="dcp", set={"classes": ["r\ne\x1bd"]},
+                              context={"classes": ["stripes"]}, options={"num_clusters": 2})
+        self.assertEqual(len(detail["parts"]), 2)
+        run = explorer.run(method="kmeans", set={"rows": list(range(12))},
+                           options={"num_clusters": 2})["id"]
+        for name in ("labels.csv", "labels.json", "report.html"):
+            answer = explorer.ask("GET", f"/api/runs/{run}/export/{name}")
+            self.assertEqual(answer.status, 200, f"{name}: {answer.body[:300]}")
+        done = explorer.ask("POST", f"/api/runs/{run}/export/folders", {"how": "copy"})
+        self.assertEqual(done.status, 200, done.body)
+        self.assertEqual(done.json()["count"], 12)
 
 
 class BadWorldTest(ExplorerTest):

@@ -2,6 +2,8 @@
 """milieu icc and milieu icc classify: the shared cases, and what only ICC has."""
 
 import json
+import signal
+import time
 import unittest
 
 import numpy as np
@@ -78,6 +80,27 @@ class IccTest(MethodCases, CliTest):
         self.assertGreater(summary["cv_accuracy"][3], 0.5)
         np.save(self.folder / "g.npy", np.arange(900) // 10)
         self.succeed(*arguments, "--holdout", "0.2", "--groups", "g.npy", "--json")
+
+    def test_interrupted_comparisons_say_so_issue20(self):
+        """Stopped by time or by Ctrl-C: not Converged, a warning, no p-values."""
+        self.save_crossing()
+        icc = ["icc", "P.npy", "--labels", "c.npy", "--bandwidth", "0.08"]
+        compare = ["icc", "compare", *icc[1:]]
+        for command in (icc, compare):
+            command += ["--cv", "4", "--repeat", "100000000", "--json"]
+            summary = self.succeed(*command, "--time-limit", "2").json()
+            self.assert_stopped(summary, "TimeLimit")
+            process = self.start(*command)
+            time.sleep(2)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=100)
+            self.assertEqual(process.returncode, 130, err)
+            self.assert_stopped(json.loads(out), "Cancelled")
+
+    def assert_stopped(self, summary, termination):
+        self.assertEqual(summary["termination"], termination)
+        self.assertNotIn("cv_p_value", summary)
+        self.assertRegex(" ".join(summary["warnings"]), r"stopped after \d+ of 100000000 trials")
 
     def test_auto_says_what_it_chose(self):
         self.save_crossing()

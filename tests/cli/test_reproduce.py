@@ -37,14 +37,31 @@ class ReproduceTest(CliTest):
         first = self.succeed(*command).out
         state = json.loads((self.folder / "state.json").read_text())
         name = "digits 6 v 0, 1:1, context 7, run 0"
-        self.assertEqual(len(state["pieces"][name]), 1)
+        self.assertEqual(len(state["pieces"][name]["figures"]), 1)
         self.assertEqual(self.succeed(*command).out, first)
-        state["pieces"][name] = [0.25]  # a kept figure is taken as it is
+        state["pieces"][name]["figures"] = [0.25]  # a kept figure is taken as it is
         self.write("state.json", json.dumps(state))
         self.assertIn("3.6 -> 25.0", self.succeed(*command).out)
         self.assertIn("was written with other options", self.fail_with(2, *command, "--seed", "2"))
+        for text in ("tea", "{}", '{"key": 1}', "[]"):
+            self.write("other.json", text)
+            self.fail_with(2 if "key" in text else 1, *command[:-2], "other.json", "--quiet")
         self.write("state.json", "tea")
         self.assertIn("does not hold the results of an experiment", self.fail_with(1, *command))
+
+    def test_figures_of_other_data_are_refused_issue20(self):
+        """USPS replaced by data of the same shape: the figures of the old data must not come back."""
+        (self.folder / "data/usps_roweis").mkdir(parents=True)
+        random = np.random.RandomState(1)
+        self.save("data/usps_roweis/labels.npy", np.repeat(np.arange(10), 10))
+        command = ["reproduce", "dcp", "digits", "--data", "data", "--runs", "1", "--restarts", "1",
+                   "--resume", "state.json", "--quiet"]
+        self.save("data/usps_roweis/X.npy", (255 * random.rand(100, 16)).astype(np.uint8))
+        self.succeed(*command)
+        before = (self.folder / "state.json").read_bytes()
+        self.save("data/usps_roweis/X.npy", (255 * random.rand(100, 16)).astype(np.uint8))
+        self.assertIn("has figures of other data", self.fail_with(2, *command))
+        self.assertEqual((self.folder / "state.json").read_bytes(), before)
 
     def test_tables_of_dlgmm_go_on_where_they_stopped(self):
         """Synthetic images replace 15-Scenes: finished cells are not computed again."""
@@ -59,15 +76,28 @@ class ReproduceTest(CliTest):
 
         first = run()
         progress = self.folder / "tables/dlgmm_gamma.progress"
-        cells = progress.read_text().splitlines()
-        self.assertEqual(len(cells), 5)
-        progress.write_text("\n".join(cells[1:]) + "\n")  # one is lost
+        state = json.loads(progress.read_text())
+        pieces = dict(state["pieces"])
+        self.assertEqual(len(pieces), 5)
+        name = next(iter(pieces))
+        del state["pieces"][name]  # one is lost
+        progress.write_text(json.dumps(state))
         again = run()
         self.assertEqual(again.out, first.out)
-        self.assertEqual(progress.read_text().splitlines(), cells)
+        self.assertEqual(json.loads(progress.read_text())["pieces"], pieces)
         self.assertEqual(again.err.count("dlgmm_gamma "), 1)
-        progress.write_text(cells[0].split("|")[0] + "|0.25 0.75\n" + "\n".join(cells[1:]) + "\n")
+        state["pieces"] = pieces
+        state["pieces"][name]["figures"] = [0.25, 0.75]
+        progress.write_text(json.dumps(state))
         self.assertIn("25.0", run().out)
+        # Other restarts, another seed or other images: figures that are kept are not theirs.
+        for option in (["--restarts", "3"], ["--seed", "9"]):
+            message = self.fail_with(2, *command, *option, "--quiet", env=env)
+            self.assertIn("was written with other options", message)
+        image = sorted((self.folder / "data/scenes15").glob("*/*"))[0]
+        image.write_bytes(sorted((self.folder / "data/scenes15").glob("*/*"))[-1].read_bytes())
+        self.assertIn("has figures of other data",
+                      self.fail_with(2, *command, "--quiet", env=env))
 
     def test_values_out_of_range_are_refused(self):
         self.assertEqual(self.fail_with(2, "reproduce", "dcp", "--runs", "-1"),

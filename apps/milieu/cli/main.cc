@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <new>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "cli/suggest.h"
 #include "milieu/base/error.h"
 #include "milieu/base/summary.h"
+#include "milieu/linalg/isa.h"
 
 namespace milieu::cli {
 
@@ -54,6 +56,19 @@ int run_command(const Command& command, const std::vector<std::string>& argument
   return run(session);
 }
 
+// The library ignores a value that it cannot follow; whoever sets one wants to know.
+void check_isa() {
+  const char* asked = std::getenv("MILIEU_ISA");
+  if (!asked || *asked == '\0') return;
+  const std::string name = asked;
+  const Isa best = best_isa();
+  if (name != "baseline" && name != "v3" && name != "v4")
+    throw InvalidArgument(fmt::format("MILIEU_ISA is {}, must be baseline, v3 or v4", name));
+  if ((name == "v4" && best < Isa::V4) || (name == "v3" && best < Isa::V3))
+    throw InvalidArgument(fmt::format("MILIEU_ISA is {}, but this CPU has {}: take a lower one",
+                                      name, to_string(best)));
+}
+
 int dispatch(const std::vector<std::string>& words, Session& session) {
   const std::string first = words.empty() ? "help" : words[0];
   if (first == "--version" || first == "-V") {
@@ -68,6 +83,7 @@ int dispatch(const std::vector<std::string>& words, Session& session) {
   }
   if (first[0] == '-') throw UsageError(fmt::format("expected a command, got '{}'", first));
   const CommandWords match = require_command(words);
+  check_isa();
   return run_command(*match.command, {words.begin() + static_cast<int>(match.count), words.end()},
                      session);
 }

@@ -132,7 +132,7 @@ std::string prediction_json(const CacPrediction& prediction, const Metrics* metr
   for (const int label : prediction.labels) ++sizes[label];
   json["sizes"] = sizes;
   if (metrics) json["metrics"] = nlohmann::ordered_json::parse(metrics_to_json(*metrics));
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 int run_cac_predict(const CacPredictOptions& options, Session& session) {

@@ -51,7 +51,7 @@ std::vector<Field> input_fields(CompareInput& input) {
 }
 
 RunSummary summarize(const CompareCommand& command, const Dataset& data, const IccComparison& table,
-                     const Monitor& monitor, double seconds) {
+                     double seconds) {
   RunSummary summary;
   summary.method = "icc compare";
   summary.version = version();
@@ -59,7 +59,6 @@ RunSummary summarize(const CompareCommand& command, const Dataset& data, const I
   summary.n = data.points.rows();
   summary.d = data.points.cols();
   summary.seconds = seconds;
-  if (monitor.should_stop()) summary.termination = termination_from(monitor.stop_reason());
   add_comparison(table, summary);
   return summary;
 }
@@ -91,13 +90,15 @@ int run_compare(CompareCommand& command, Session& session) {
   const Stopwatch watch;
   const IccComparison table = compare_labelled(input.data.points.view(), input.data.labels.indices,
                                                groups, command.options, monitor);
-  const RunSummary summary = summarize(command, input.data, table, monitor, watch.seconds());
+  const RunSummary summary = summarize(command, input.data, table, watch.seconds());
   if (!command.output.out.empty()) write_folder(command, table, summary);
   monitor.clear();
   if (command.output.json) {
     console.print(summary_to_json(summary) + "\n");
   } else if (!command.output.quiet) {
     console.print(dataset_text(input.data) + "\n" + comparison_text(table));
+    for (const std::string& warning : summary.warnings)
+      console.note(console.paint_err(Style::Yellow, "warning: " + warning));
     if (!command.output.out.empty())
       console.print(
           fmt::format("wrote {0}: {0}/comparison.csv has the table\n", command.output.out));

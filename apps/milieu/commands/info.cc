@@ -64,7 +64,9 @@ void print_program(const InfoOptions& options, Console& console) {
     std::replace(name.begin(), name.end(), '_', ' ');
     if (!options.json) console.print(fmt::format("{:<16} {}\n", name, value));
   }
-  if (options.json) console.print(json.dump(2) + "\n");
+  if (options.json)
+    console.print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+                  "\n");
 }
 
 // As base/fields.h makes it for flags; options of features are written name=value.

@@ -68,6 +68,7 @@ int run_reproduce(const ReproduceCommand& command, Session& session) {
     if (session.interrupt.was_requested()) break;
     console.note(fmt::format("{} {}: {}", entry->method, entry->name, entry->summary));
     try {
+      run.begin();
       entry->run(run);
     } catch (const MissingData& missing) {
       ++num_skipped;

@@ -2,7 +2,6 @@
 #include "demo/demo_folder.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -36,20 +35,14 @@ bool is_demo(const fs::path& folder) {
 DemoFolder::DemoFolder(std::string path) : path_(std::move(path)) {
   require(!path_.empty(), "--out is empty, must name a folder");
   while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
+  restore_replaced(path_);
   check_place();
-  std::error_code error;
-  const std::string workplace = fmt::format("{}.tmp-{}", path_, ::getpid());
-  fs::remove_all(workplace, error);  // of a killed process that had our number
-  fs::create_directories(workplace, error);
-  if (error) fail(path_, "made", error);
-  workplace_ = workplace;
+  workplace_ = std::make_unique<TemporaryFolder>(path_, path_);
 }
 
-DemoFolder::~DemoFolder() {
-  if (workplace_.empty()) return;
-  std::error_code ignored;
-  fs::remove_all(workplace_, ignored);
-}
+DemoFolder::~DemoFolder() = default;
+
+const std::string& DemoFolder::workplace() const { return workplace_->path(); }
 
 void DemoFolder::check_place() const {
   std::error_code error;
@@ -67,23 +60,9 @@ void DemoFolder::check_place() const {
 }
 
 void DemoFolder::commit(const std::string& readme) {
-  write_file_atomically(workplace_ + "/" + kReadmeName, std::string(kMark) + "\n" + readme);
+  write_file_atomically(workplace() + "/" + kReadmeName, std::string(kMark) + "\n" + readme);
   check_place();
-  std::error_code error;
-  std::string aside;
-  if (fs::exists(path_, error)) {
-    aside = fmt::format("{}.old-{}", path_, ::getpid());
-    fs::rename(path_, aside, error);
-    if (error) fail(path_, "replaced", error);
-  }
-  fs::rename(workplace_, path_, error);
-  if (error) {
-    std::error_code ignored;
-    if (!aside.empty()) fs::rename(aside, path_, ignored);
-    fail(path_, "put in its place", error);
-  }
-  workplace_.clear();
-  if (!aside.empty()) fs::remove_all(aside, error);  // what cannot be removed stays under its name
+  workplace_->put_in_place();
 }
 
 }  // namespace milieu::cli

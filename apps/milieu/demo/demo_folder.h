@@ -3,7 +3,10 @@
 // An earlier demo is replaced, anything else of the user's is left alone.
 #pragma once
 
+#include <memory>
 #include <string>
+
+#include "milieu/data/temporary.h"
 
 namespace milieu::cli {
 
@@ -17,15 +20,15 @@ class DemoFolder {
   DemoFolder& operator=(const DemoFolder&) = delete;
 
   // Where to write until commit.
-  const std::string& workplace() const { return workplace_; }
+  const std::string& workplace() const;
   // Writes README.txt, which marks the folder as a demo, and puts the folder in its place.
   void commit(const std::string& readme);
 
  private:
   void check_place() const;
 
-  std::string path_;       // without a slash at the end
-  std::string workplace_;  // beside it; empty once committed
+  std::string path_;                            // without a slash at the end
+  std::unique_ptr<TemporaryFolder> workplace_;  // beside it
 };
 
 }  // namespace milieu::cli

@@ -151,7 +151,7 @@ struct TableNames {
 
 void run_set(ReproduceRun& run, const TableNames& names, const PaperTables& paper) {
   ScenePatches theirs(run, names.set, {16, 0}), ours(run, names.set, {8, 64});
-  DoneCells done(run, names.key);
+  run.keep_progress(names.key);
   const std::vector<int> sizes = sizes_of(run);
   std::vector<std::string> columns = {"method"};
   for (const int words : sizes) columns.push_back(fmt::format("V = {}", words));
@@ -173,8 +173,8 @@ void run_set(ReproduceRun& run, const TableNames& names, const PaperTables& pape
       const uint64_t seed = run.options().seed + static_cast<uint64_t>(i);
       const std::string key = fmt::format("{} {}{} {} {}", names.key, row.name,
                                           row.is_paper_setting ? " step 16" : "", words, seed);
-      const auto figures =
-          done.get(key, [&] { return figures_of(patches, row.labels(patches, words, seed, key)); });
+      const auto figures = cell_figures(
+          run, key, [&] { return figures_of(patches, row.labels(patches, words, seed, key)); });
       if (!figures) return;
       ac.push_back((*figures)[0]), mutual.push_back((*figures)[1]);
     }

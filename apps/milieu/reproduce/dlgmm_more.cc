@@ -68,14 +68,14 @@ Matrix<float> to_float(const Matrix<double>& words) {
 
 // Rows of two figures each, over seeds; false if stopped.
 bool add_row(
-    const ReproduceRun& run, DoneCells& done, const std::string& name,
+    const ReproduceRun& run, const std::string& name,
     const std::function<std::vector<double>(uint64_t seed, const std::string& key)>& compute,
     const std::string& published, ResultTable& table) {
   std::vector<double> first, second;
   for (int i = 0; i < run.num_runs(kOwnRuns); ++i) {
     const uint64_t seed = run.options().seed + static_cast<uint64_t>(i);
     const std::string key = fmt::format("{} {} {}", table.name, name, seed);
-    const auto figures = done.get(key, [&] { return compute(seed, key); });
+    const auto figures = cell_figures(run, key, [&] { return compute(seed, key); });
     if (!figures) return false;
     first.push_back((*figures)[0]), second.push_back((*figures)[1]);
   }
@@ -87,7 +87,7 @@ bool add_row(
 
 void reproduce_dlgmm_gamma(ReproduceRun& run) {
   ScenePatches patches(run, "scenes15", {16, 0});
-  DoneCells done(run, "dlgmm_gamma");
+  run.keep_progress("dlgmm_gamma");
   ResultTable table{"dlgmm_gamma",
                     "SC-DLGMM on 15-Scenes against gamma, V = 100, in %",
                     {"gamma", "paper AC/NMI", "AC", "NMI (max)"},
@@ -95,7 +95,7 @@ void reproduce_dlgmm_gamma(ReproduceRun& run) {
                     {}};
   for (const double gamma : {0.0, 0.25, 0.5, 1.0, 2.0}) {
     const bool is_done = add_row(
-        run, done, fmt::format("{}", gamma),
+        run, fmt::format("{}", gamma),
         [&](uint64_t seed, const std::string& key) {
           DlgmmOptions options = paper_options();
           options.gamma = gamma;
@@ -112,7 +112,7 @@ void reproduce_dlgmm_gamma(ReproduceRun& run) {
 
 void reproduce_dlgmm_dense(ReproduceRun& run) {
   ScenePatches patches(run, "scenes15", {5, 0});
-  DoneCells done(run, "dlgmm_dense");
+  run.keep_progress("dlgmm_dense");
   ResultTable table{"dlgmm_dense",
                     "15-Scenes with patches at step 5, V = 100, in %",
                     {"method", "paper AC/NMI", "AC", "NMI (max)"},
@@ -135,7 +135,7 @@ void reproduce_dlgmm_dense(ReproduceRun& run) {
         }}}};
   for (const auto& [name, row] : rows)
     if (!add_row(
-            run, done, name,
+            run, name,
             [&](uint64_t seed, const std::string& key) {
               return figures_of(patches, row.second(seed, key));
             },
@@ -150,7 +150,7 @@ void reproduce_dlgmm_dense(ReproduceRun& run) {
 
 void reproduce_dlgmm_codebook(ReproduceRun& run) {
   ScenePatches patches(run, "scenes15", {8, 64});
-  DoneCells done(run, "dlgmm_codebook");
+  run.keep_progress("dlgmm_codebook");
   ResultTable table{
       "dlgmm_codebook",
       "Classes of 15-Scenes from histograms of words, V = 100, test images right in %",
@@ -165,17 +165,17 @@ void reproduce_dlgmm_codebook(ReproduceRun& run) {
   softer.beta = 0.25;
   const bool is_done =
       add_row(
-          run, done, "k-means",
+          run, "k-means",
           [&](uint64_t seed, const std::string&) {
             return classify(patches, patches.codebook(kWords, seed));
           },
           "", table) &&
       add_row(
-          run, done, "DLGMM, structured",
+          run, "DLGMM, structured",
           [&](uint64_t seed, const std::string& key) { return learned({}, seed, key); }, "",
           table) &&
       add_row(
-          run, done, "DLGMM, structured, beta 0.25",
+          run, "DLGMM, structured, beta 0.25",
           [&](uint64_t seed, const std::string& key) { return learned(softer, seed, key); }, "",
           table);
   if (!is_done) return;
@@ -189,7 +189,7 @@ void reproduce_dlgmm_joint(ReproduceRun& run) {
     int num_components;
     double beta;
   };
-  DoneCells done(run, "dlgmm_joint");
+  run.keep_progress("dlgmm_joint");
   ResultTable table{"dlgmm_joint",
                     "Words learned with the clusters of 15-Scenes or before them, V = 100, in %",
                     {"patches and words", "paper", "AC", "NMI (max)"},
@@ -200,7 +200,7 @@ void reproduce_dlgmm_joint(ReproduceRun& run) {
     ScenePatches patches(run, "scenes15", {8, setting.num_components});
     for (const DlgmmFix fix : {DlgmmFix::Codebook, DlgmmFix::None}) {
       const bool is_done = add_row(
-          run, done,
+          run,
           fmt::format("{}, beta {}, {}", counted(setting.num_components, "component"), setting.beta,
                       fix == DlgmmFix::None ? "joint" : "k-means words that stay"),
           [&](uint64_t seed, const std::string& key) {

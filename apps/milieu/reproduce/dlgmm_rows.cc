@@ -2,11 +2,9 @@
 #include "reproduce/dlgmm_rows.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
 
 #include "milieu/base/random.h"
 #include "milieu/classic/counts/bags.h"
@@ -15,7 +13,6 @@
 #include "milieu/classic/counts/topics.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/classic/ncut/ncut.h"
-#include "milieu/data/text_file.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/store/model_file.h"
 
@@ -47,7 +44,7 @@ Options options_for(ScenePatches& patches, uint64_t seed, int num_restarts) {
 const PatchImages& ScenePatches::images() {
   if (!images_) {
     PatchRequest request;
-    request.path = run_.data_file(set_);
+    request.path = path_;
     request.feature = "dense-sift:step=" + std::to_string(setting_.step);
     request.options.num_components = setting_.num_components;
     request.load.num_threads = run_.options().num_threads;
@@ -175,29 +172,14 @@ DlgmmResult fit_resumable(ScenePatches& patches, DlgmmOptions options, int num_w
   return result;
 }
 
-DoneCells::DoneCells(const ReproduceRun& run, std::string name)
-    : run_(run), name_(std::move(name)) {
-  if (run.options().out.empty()) return;
-  std::istringstream file(
-      try_read_text_file(run.options().out + "/" + name_ + ".progress").value_or(""));
-  for (std::string line; std::getline(file, line);) {
-    const size_t bar = line.find('|');
-    if (bar == std::string::npos) continue;
-    std::istringstream values(line.substr(bar + 1));
-    for (double value = 0; values >> value;) done_[line.substr(0, bar)].push_back(value);
-  }
-}
-
-std::optional<std::vector<double>> DoneCells::get(
-    const std::string& key, const std::function<std::vector<double>()>& compute) {
-  if (const auto found = done_.find(key); found != done_.end()) return found->second;
-  run_.say(key);
-  std::vector<double> values = compute();
-  if (run_.is_stopped()) return std::nullopt;
-  done_[key] = values;
-  std::string text;
-  for (const auto& [name, each] : done_) text += fmt::format("{}|{}\n", name, fmt::join(each, " "));
-  run_.write(name_ + ".progress", text);
+std::optional<std::vector<double>> cell_figures(
+    const ReproduceRun& run, const std::string& key,
+    const std::function<std::vector<double>()>& compute) {
+  std::vector<double> values = run.piece(key, [&] {
+    run.say(key);
+    return compute();
+  });
+  if (run.is_stopped()) return std::nullopt;
   return values;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods of [Xie15, Tables 1 to 4] and ours on one set of images, and a table of cells that
-// survives a kill: finished cells are kept in --out and not computed again.
+// The methods of [Xie15, Tables 1 to 4] and ours on one set of images, and the cells of a table:
+// finished ones are kept (ReproduceRun::piece) and not computed again.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,9 @@ struct PatchSetting {
 // Images of one set under one setting, read when first needed.
 class ScenePatches {
  public:
-  ScenePatches(const ReproduceRun& run, std::string set, PatchSetting setting)
-      : run_(run), set_(std::move(set)), setting_(setting) {}
+  // Throws MissingData.
+  ScenePatches(const ReproduceRun& run, const std::string& set, PatchSetting setting)
+      : run_(run), path_(run.data_file(set)), setting_(setting) {}
   const PatchImages& images();
   int num_classes() { return static_cast<int>(images().labels.names.size()); }
   // The k-means codebook of V words.
@@ -37,7 +38,7 @@ class ScenePatches {
 
  private:
   const ReproduceRun& run_;
-  std::string set_;
+  std::string path_;
   PatchSetting setting_;
   std::optional<PatchImages> images_;
   std::map<std::pair<int, uint64_t>, Matrix<float>> codebooks_;
@@ -64,19 +65,10 @@ DlgmmOptions paper_options();
 DlgmmResult fit_resumable(ScenePatches& patches, DlgmmOptions options, int num_words, uint64_t seed,
                           const std::string& key);
 
-// Accuracy and NMI of the cells of an experiment.
-class DoneCells {
- public:
-  DoneCells(const ReproduceRun& run, std::string name);
-  // The numbers of the cell, from the file or by `compute`; nothing if the run was stopped.
-  std::optional<std::vector<double>> get(const std::string& key,
-                                         const std::function<std::vector<double>()>& compute);
-
- private:
-  const ReproduceRun& run_;
-  std::string name_;
-  std::map<std::string, std::vector<double>> done_;
-};
+// The numbers of a cell, kept ones or those of `compute`; nothing if the run was stopped.
+std::optional<std::vector<double>> cell_figures(
+    const ReproduceRun& run, const std::string& key,
+    const std::function<std::vector<double>()>& compute);
 
 // {accuracy, NMI (max)} of labels; empty for empty labels.
 std::vector<double> figures_of(ScenePatches& patches, const std::vector<int>& labels);

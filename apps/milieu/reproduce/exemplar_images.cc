@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 
 #include "milieu/base/counted.h"
 #include "milieu/exemplar/learn/learn.h"
@@ -210,7 +211,7 @@ void run_pictures(const PictureSetting& setting, ReproduceRun& run) {
   PictureSet plain;
   if (!load_pictures(setting, run, plain)) return;
   const std::string& name = setting.name;
-  DoneRuns done(run, name);
+  run.keep_progress(name);
   ResultTable table{name, setting.title, {"figure", "features", "and as much noise"}, {}, {}};
   for (const char* figure : kFigures) table.rows.push_back({figure});
   const int num_runs = run.num_runs(setting.own_runs);
@@ -224,14 +225,17 @@ void run_pictures(const PictureSetting& setting, ReproduceRun& run) {
       const std::string key = fmt::format("{} rounds{} calibrated noise{} seed{}", setting.features,
                                           setting.rounds, with_noise, seed);
       const bool draws = i == 0 && !with_noise;
-      if (done.find(key) == nullptr || draws) {
+      std::optional<SplitResult> result;
+      const auto compute = [&] {
         run.say(fmt::format("split {}{}", seed, with_noise ? " with noise" : ""));
-        const SplitResult result = run_split(set, setting.rounds, seed, run);
-        if (run.is_stopped()) return;
-        if (draws) draw_page(setting, set, result, name, run);
-        done.add(key, result.figures);
-      }
-      for (size_t f = 0; f < kFigures.size(); ++f) columns[f].push_back(done.find(key)->at(f));
+        result = run_split(set, setting.rounds, seed, run);
+        return result->figures;
+      };
+      const std::vector<double> figures = run.piece(key, compute);
+      if (draws && !result) compute();
+      if (run.is_stopped()) return;
+      if (draws) draw_page(setting, set, *result, name, run);
+      for (size_t f = 0; f < kFigures.size(); ++f) columns[f].push_back(figures.at(f));
     }
     for (size_t f = 0; f < kFigures.size(); ++f) {
       const bool is_plain_number = std::string_view(kFigures[f]) == "learned, clusters" ||

@@ -11,7 +11,6 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/random.h"
-#include "milieu/data/text_file.h"
 #include "milieu/exemplar/learn/learn.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/render/page.h"
@@ -140,20 +139,15 @@ Outcome run_setting(const Setting& s, bool with_euclidean, ReproduceRun& run) {
 }
 
 // Runs with several seeds; those that are done are not run again. Empty if stopped.
-std::vector<Outcome> run_seeds(Setting s, int num_runs, bool with_euclidean, DoneRuns& done,
-                               ReproduceRun& run) {
+std::vector<Outcome> run_seeds(Setting s, int num_runs, bool with_euclidean, ReproduceRun& run) {
   std::vector<Outcome> outcomes;
   for (int i = 0; i < num_runs; ++i) {
     s.seed = run.options().seed + static_cast<uint64_t>(i);
-    if (const auto* figures = done.find(s.key())) {
-      outcomes.push_back(from_figures(*figures));
-      continue;
-    }
-    run.say(s.key());
-    const Outcome out = run_setting(s, with_euclidean, run);
+    outcomes.push_back(from_figures(run.piece(s.key(), [&] {
+      run.say(s.key());
+      return to_figures(run_setting(s, with_euclidean, run));
+    })));
     if (run.is_stopped()) return {};
-    done.add(s.key(), to_figures(out));
-    outcomes.push_back(out);
   }
   return outcomes;
 }
@@ -263,41 +257,8 @@ void draw_figures(const Setting& s, const std::vector<NamedLine>& f_lines, Repro
 
 }  // namespace
 
-DoneRuns::DoneRuns(ReproduceRun& run, const std::string& name) : run_(run), name_(name) {
-  if (run.options().out.empty()) return;
-  std::istringstream file(
-      try_read_text_file(run.options().out + "/" + name + ".progress").value_or(""));
-  for (std::string line; std::getline(file, line);) {
-    const size_t bar = line.find('|');
-    if (bar == std::string::npos) continue;
-    std::vector<double>& figures = done_[line.substr(0, bar)];
-    for (size_t begin = bar + 1; begin < line.size();) {
-      const size_t end = std::min(line.find(' ', begin), line.size());
-      figures.push_back(std::strtod(line.substr(begin, end - begin).c_str(), nullptr));
-      begin = end + 1;
-    }
-  }
-}
-
-const std::vector<double>* DoneRuns::find(const std::string& key) const {
-  const auto found = done_.find(key);
-  return found == done_.end() ? nullptr : &found->second;
-}
-
-void DoneRuns::add(const std::string& key, const std::vector<double>& figures) {
-  done_[key] = figures;
-  std::string text;
-  for (const auto& [name, values] : done_) {
-    text += name + "|";
-    for (size_t i = 0; i < values.size(); ++i)
-      text += fmt::format("{}{}", i == 0 ? "" : " ", values[i]);
-    text += "\n";
-  }
-  run_.write(name_ + ".progress", text);
-}
-
 void reproduce_exemplar_synthetic(ReproduceRun& run) {
-  DoneRuns done(run, "exemplar_synthetic");
+  run.keep_progress("exemplar_synthetic");
   ResultTable table{"exemplar_synthetic",
                     "F of clusterings by learned distances, D = 100, N = 500, M = 10 "
                     "[Komodakis11, Fig. 2d: about 1 for all rho]",
@@ -309,7 +270,7 @@ void reproduce_exemplar_synthetic(ReproduceRun& run) {
   for (const double rho : {0.1, 0.3, 0.5, 0.7, 0.9}) {
     Setting s;
     s.rho = rho;
-    const std::vector<Outcome> o = run_seeds(s, num_runs, true, done, run);
+    const std::vector<Outcome> o = run_seeds(s, num_runs, true, run);
     if (run.is_stopped()) return;
     table.rows.push_back(table_row(fmt::format("{}", rho), o));
     for (size_t i = 0; i < lines.size(); ++i) {
@@ -330,7 +291,7 @@ void reproduce_exemplar_synthetic(ReproduceRun& run) {
 }
 
 void reproduce_exemplar_raw(ReproduceRun& run) {
-  DoneRuns done(run, "exemplar_raw");
+  run.keep_progress("exemplar_raw");
   ResultTable table{"exemplar_raw",
                     "The same without normalised features (numpy reference: F 1.000 at .5, .74 at "
                     ".9 after 100 rounds, .89 after 400)",
@@ -343,7 +304,7 @@ void reproduce_exemplar_raw(ReproduceRun& run) {
       s.rho = rho;
       s.normalize = false;
       s.rounds = rounds;
-      const std::vector<Outcome> o = run_seeds(s, run.num_runs(kOwnRuns), false, done, run);
+      const std::vector<Outcome> o = run_seeds(s, run.num_runs(kOwnRuns), false, run);
       if (run.is_stopped()) return;
       table.rows.push_back(table_row(fmt::format("{}, {}", rho, rounds), o));
     }
@@ -354,7 +315,7 @@ void reproduce_exemplar_raw(ReproduceRun& run) {
 }
 
 void reproduce_exemplar_sizes(ReproduceRun& run) {
-  DoneRuns done(run, "exemplar_sizes");
+  run.keep_progress("exemplar_sizes");
   ResultTable table{
       "exemplar_sizes", "Other D, N and M at rho = .7", table_columns("D, N, M"), {}, {}};
   for (const auto& [d, n, m] :
@@ -363,7 +324,7 @@ void reproduce_exemplar_sizes(ReproduceRun& run) {
     Setting s;
     s.rho = 0.7;
     s.num_columns = d, s.num_samples = n, s.num_clusters = m;
-    const std::vector<Outcome> o = run_seeds(s, run.num_runs(2), false, done, run);
+    const std::vector<Outcome> o = run_seeds(s, run.num_runs(2), false, run);
     if (run.is_stopped()) return;
     table.rows.push_back(table_row(fmt::format("{}, {}, {}", d, n, m), o));
   }

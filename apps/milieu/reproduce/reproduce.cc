@@ -10,9 +10,11 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "milieu/base/assert.h"
 #include "milieu/base/summary.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/csv_text.h"
+#include "milieu/data/fingerprint.h"
 #include "reproduce/cac.h"
 #include "reproduce/dcp/dcp.h"
 #include "reproduce/dlgmm.h"
@@ -125,15 +127,41 @@ ReproduceRun::ReproduceRun(const ReproduceOptions& options, std::string folder, 
       folder_(std::move(folder)),
       console_(console),
       monitor_(monitor),
-      memory_(std::make_shared<ReproduceMemory>(
-          options.resume, fmt::format("version {}, seed {}, restarts {}", version(), options.seed,
-                                      options.num_restarts))) {}
+      key_(fmt::format("version {}, seed {}, restarts {}", version(), options.seed,
+                       options.num_restarts)),
+      memory_(std::make_unique<ReproduceMemory>(options.resume, key_)) {}
+
+void ReproduceRun::begin() {
+  data_.clear();
+  if (options_.resume.empty()) memory_ = std::make_unique<ReproduceMemory>("", key_);
+}
+
+void ReproduceRun::keep_progress(const std::string& name) {
+  if (options_.resume.empty() && !options_.out.empty())
+    memory_ = std::make_unique<ReproduceMemory>(
+        (fs::path(options_.out) / (name + ".progress")).string(), key_);
+}
+
+// Of the content of all data named in this experiment; each is read once.
+std::string ReproduceRun::data_print() const {
+  const std::scoped_lock lock(mutex_);
+  Fingerprint print("reproduce");
+  for (const std::string& name : data_) {
+    std::string& known = printed_[name];
+    if (known.empty()) known = Fingerprint("data").path((fs::path(folder_) / name).string()).hex();
+    print.text(name).text(known);
+  }
+  return print.hex();
+}
 
 std::vector<double> ReproduceRun::piece(const std::string& name,
                                         const std::function<std::vector<double>()>& compute) const {
-  if (auto kept = memory_->find(name)) return *kept;
+  if (!memory_->is_kept()) return compute();
+  const std::string data = data_print();
+  if (auto kept = memory_->find(name, data)) return *kept;
   std::vector<double> figures = compute();
-  if (!is_stopped()) memory_->add(name, figures);
+  MILIEU_ASSERT(data_print() == data);  // data is named before the piece
+  if (!is_stopped()) memory_->add(name, data, figures);
   return figures;
 }
 
@@ -144,6 +172,8 @@ std::string ReproduceRun::data_file(const std::string& name) const {
     throw MissingData(fmt::format(
         "{} does not exist: give the folder of the data sets with --data or MILIEU_DATA",
         folder_.empty() ? name : path.string()));
+  const std::scoped_lock lock(mutex_);
+  data_.insert(name);
   return path.string();
 }
 

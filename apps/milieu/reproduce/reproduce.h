@@ -6,7 +6,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -74,25 +77,37 @@ class ReproduceRun {
   Monitor& monitor() const { return monitor_; }
   bool is_stopped() const { return monitor_.should_stop(); }
 
-  // The path of a file or folder of the data sets: data_file("usps_roweis/X.npy").
+  // An experiment begins: what pieces depend on is the data named from now on.
+  void begin();
+  // Without --resume, pieces of this experiment are kept in --out as NAME.progress. Without --out
+  // nothing is kept.
+  void keep_progress(const std::string& name);
+  // The path of a file or folder of the data sets: data_file("usps_roweis/X.npy"). Named before the
+  // pieces that depend on it, never inside one.
   std::string data_file(const std::string& name) const;
   // Prints the table, and writes NAME.csv into --out.
   void show(const ResultTable& table) const;
   // Writes a picture or a page into --out; nothing without --out.
   void write(const std::string& name, std::string_view content) const;
-  // Figures of one step: those that --resume has kept under `name`, which must name all that they
-  // depend on except the options, or those of `compute`. Not kept if stopped meanwhile.
+  // Figures of one step: those that were kept under `name`, which must name all that they depend on
+  // except the options and the data, or those of `compute`. Not kept if stopped meanwhile.
   std::vector<double> piece(const std::string& name,
                             const std::function<std::vector<double>()>& compute) const;
   // A sentence on stderr: what is being computed now.
   void say(const std::string& text) const { console_.note(text); }
 
  private:
+  std::string data_print() const;
+
   const ReproduceOptions& options_;
   std::string folder_;
   Console& console_;
   Monitor& monitor_;
-  std::shared_ptr<ReproduceMemory> memory_;
+  std::string key_;  // of the options
+  std::unique_ptr<ReproduceMemory> memory_;
+  mutable std::mutex mutex_;                            // of what follows
+  mutable std::set<std::string> data_;                  // named in this experiment
+  mutable std::map<std::string, std::string> printed_;  // name to fingerprint
 };
 
 struct Reproduction {

@@ -6,38 +6,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "milieu/base/assert.h"
 #include "milieu/base/error.h"
+#include "milieu/data/temporary.h"
 
 namespace milieu {
 namespace {
 
+namespace fs = std::filesystem;
+
 // The file behind a symbolic link, also where it does not exist yet. Circular links are
 // left as they are: the system then refuses them.
 std::string follow_links(const std::string& path) {
-  namespace fs = std::filesystem;
   constexpr int kMaxLinks = 40;  // as the system itself
   std::error_code error;
   fs::path at = path;
   for (int i = 0; i < kMaxLinks && fs::is_symlink(at, error); ++i)
     at = at.parent_path() / fs::read_symlink(at, error);
   return at.string();
-}
-
-std::string folder_of(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  return folder.empty() ? "." : folder.string();
-}
-
-std::string temporary_name(const std::string& target) {
-  static std::atomic<unsigned> counter = 0;
-  return fmt::format("{}.tmp-{}-{}", target, ::getpid(), counter++);
 }
 
 }  // namespace
@@ -49,13 +41,16 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(follo
   if (exists && S_ISDIR(info.st_mode))
     throw IoError(fmt::format("{} is a folder, must be a file", path_));
   const bool is_direct = exists && !S_ISREG(info.st_mode);
-  if (!is_direct) temporary_ = temporary_name(target_);
-  const int flags = O_WRONLY | O_CLOEXEC | (is_direct ? 0 : O_CREAT | O_EXCL);
-  const int fd = ::open((is_direct ? target_ : temporary_).c_str(), flags, 0666);
-  if (fd < 0) {
-    temporary_.clear();
+  if (!is_direct && fs::path(target_).filename().string().size() > NAME_MAX) {
+    errno = ENAMETOOLONG;
     fail("be created");
   }
+  const TemporaryFile temporary =
+      is_direct ? TemporaryFile{::open(target_.c_str(), O_WRONLY | O_CLOEXEC), {}}
+                : make_temporary_file(folder_of(target_));
+  const int fd = temporary.fd;
+  if (fd < 0) fail("be created");
+  temporary_ = temporary.path;
   file_ = ::fdopen(fd, "wb");
   if (file_ == nullptr) {
     const int code = errno;
@@ -84,7 +79,7 @@ void AtomicFile::commit() {
   if (temporary_.empty()) return;
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("be moved into place");
   temporary_.clear();
-  sync_folder();
+  sync_folder(folder_of(target_));  // after a power failure the new name is there too
 }
 
 void AtomicFile::check_open() const {
@@ -109,15 +104,6 @@ void AtomicFile::keep_older_permissions() {
   if (::stat(target_.c_str(), &older) == 0)
     (void)::fchmod(::fileno(file_),
                    older.st_mode & 07777);  // best effort: the content matters more
-}
-
-// After a power failure the new name is there too. Not every file system can do this, and the file
-// itself is complete by now: a failure here is not reported.
-void AtomicFile::sync_folder() {
-  const int fd = ::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  (void)::fsync(fd);
-  ::close(fd);
 }
 
 void write_file_atomically(const std::string& path, std::string_view content) {

@@ -8,10 +8,10 @@
 
 namespace milieu {
 
-// Collects writes in `path`.tmp-PID-N; commit() makes it `path`. Without commit() the temporary is
-// removed and an older `path` stays as it was. Every failure (disk full, forbidden) is an IoError
-// that names the path and the system's reason; write() and commit() after a failure, or after
-// commit(), fail too.
+// Collects writes in a temporary file beside `path` (temporary.h); commit() makes it `path`.
+// Without commit() the temporary is removed and an older `path` stays as it was. Every failure
+// (disk full, forbidden) is an IoError that names the path and the system's reason; write() and
+// commit() after a failure, or after commit(), fail too.
 //
 // An older file's permissions are kept. A symbolic link stays a link: what it points to is
 // replaced. A path that is not a regular file (a terminal, a pipe, /dev/null) is written directly.
@@ -31,7 +31,6 @@ class AtomicFile {
   [[noreturn]] void fail(const char* action);
   void discard();
   void keep_older_permissions();
-  void sync_folder();
 
   std::string path_;       // as the caller named it, for messages
   std::string target_;     // where the file goes: path_ with symbolic links followed

@@ -19,7 +19,11 @@ bool is_escape(std::string_view text) {
          std::isxdigit(static_cast<unsigned char>(text[2]));
 }
 
-std::string unescaped(const std::string& cell) {
+bool begins_formula(char c) { return c == '=' || c == '+' || c == '@'; }
+
+}  // namespace
+
+std::string csv_unescaped(const std::string& cell) {
   if (cell.find("\\x") == std::string::npos) return cell;
   std::string text;
   for (size_t i = 0; i < cell.size(); ++i) {
@@ -33,8 +37,6 @@ std::string unescaped(const std::string& cell) {
   return text;
 }
 
-}  // namespace
-
 std::string csv_cell(std::string_view text) {
   const bool needs_quotes = text.empty() || text.find_first_of(",\"") != std::string_view::npos ||
                             std::strchr(" \t#", text.front()) || std::strchr(" \t", text.back());
@@ -42,7 +44,8 @@ std::string csv_cell(std::string_view text) {
   if (needs_quotes) cell += '"';
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (is_control(c) || (c == '\\' && is_escape(text.substr(i + 1)))) {
+    if (is_control(c) || (i == 0 && begins_formula(c)) ||
+        (c == '\\' && is_escape(text.substr(i + 1)))) {
       fmt::format_to(std::back_inserter(cell), "\\x{:02x}", static_cast<unsigned char>(c));
       continue;
     }
@@ -58,7 +61,7 @@ std::vector<std::vector<std::string>> read_csv_records(std::string_view text) {
   std::vector<std::string> record(1);
   bool is_quoted = false;
   const auto end_record = [&] {
-    for (std::string& cell : record) cell = unescaped(cell);
+    for (std::string& cell : record) cell = csv_unescaped(cell);
     records.push_back(std::move(record));
     record.assign(1, "");
   };

@@ -21,9 +21,17 @@ TEST(CsvText, CellsThatReadersWouldChangeAreQuoted) {
 
 TEST(CsvText, ControlCharactersStayOnOneLine) { EXPECT_EQ(csv_cell("a\nb\x7f"), "a\\x0ab\\x7f"); }
 
+TEST(CsvText, SpreadsheetsSeeNoFormula_issue20) {
+  EXPECT_EQ(csv_cell("=cmd|'/c calc'!A1"), "\\x3dcmd|'/c calc'!A1");
+  EXPECT_EQ(csv_cell("+1,2"), "\"\\x2b1,2\"");
+  EXPECT_EQ(csv_cell("@SUM(A1)"), "\\x40SUM(A1)");
+  EXPECT_EQ(csv_cell("a=b"), "a=b");
+  EXPECT_EQ(csv_cell("-1"), "-1");
+}
+
 TEST(CsvText, EveryCellReadsBack) {
   for (const std::string text : {"plain", "", "a,b", "\"", "line\nbreak", "\\x0a", "\\", "\\\\x41",
-                                 " blanks ", "\x1b[31m", "caf\xc3\xa9", "\xff\xfe"}) {
+                                 " blanks ", "\x1b[31m", "=1+1", "@", "caf\xc3\xa9", "\xff\xfe"}) {
     const auto records = read_csv_records("head,er\n" + csv_cell(text) + ",1\n");
     ASSERT_EQ(records.size(), 1u) << text;
     EXPECT_THAT(records[0], ElementsAre(text, "1"));

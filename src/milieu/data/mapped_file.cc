@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "milieu/base/error.h"
+#include "milieu/base/memory.h"
 
 namespace milieu {
 namespace {
@@ -35,8 +37,18 @@ class Descriptor {
   throw IoError(fmt::format("{} cannot be read: {}", path, std::strerror(code)));
 }
 
+// Devices such as /dev/zero never end.
+bool is_endless(const struct stat& info) {
+  constexpr unsigned kMemoryDevices = 1, kZero = 5, kFull = 7, kRandom = 8, kUrandom = 9;
+  if (!S_ISCHR(info.st_mode) || major(info.st_rdev) != kMemoryDevices) return false;
+  const unsigned number = minor(info.st_rdev);
+  return number == kZero || number == kFull || number == kRandom || number == kUrandom;
+}
+
+// A pipe may never end either: it is read until it would take half of the memory that is left.
 std::vector<std::byte> read_to_end(int fd, const std::string& path) {
   constexpr size_t kChunk = 1 << 20;
+  const double most = memory_room().bytes / 2;
   std::vector<std::byte> content;
   size_t used = 0;
   for (;;) {
@@ -46,6 +58,11 @@ std::vector<std::byte> read_to_end(int fd, const std::string& path) {
     if (got < 0) fail(path, errno);
     if (got == 0) break;
     used += static_cast<size_t>(got);
+    if (static_cast<double>(used) > most)
+      throw IoError(fmt::format(
+          "{} gives more than {:.3g} GB, half of the memory that is left: put it into a "
+          "file, which is not copied",
+          path, most / 1e9));
   }
   content.resize(used);
   return content;
@@ -60,6 +77,8 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
   if (::fstat(fd.get(), &info) != 0) fail(path, errno);
   if (S_ISDIR(info.st_mode)) throw IoError(fmt::format("{} is a folder, must be a file", path));
 
+  if (is_endless(info))
+    throw IoError(fmt::format("{} is a device that never ends, must be a file", path));
   std::shared_ptr<MappedFile> file(new MappedFile);
   if (!S_ISREG(info.st_mode)) {
     file->copy_ = read_to_end(fd.get(), path);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "milieu/base/error.h"
+#include "milieu/data/csv_text.h"
 #include "milieu/data/format/csv_cells.h"
 #include "milieu/data/format/numbers.h"
 #include "milieu/data/printable.h"
@@ -77,18 +78,14 @@ std::vector<std::string> parse_selection(std::string_view text) {
   return items;
 }
 
-std::string selection_item(const std::string& name) {
-  if (name.find_first_of(",\"") == std::string::npos) return name;
-  std::string text = "\"";
-  for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
-  return text + "\"";
-}
+std::string selection_item(const std::string& name) { return csv_cell(name); }
 
 std::vector<bool> kept_classes(std::string_view selection, const Labels& labels,
                                const std::string& source) {
   std::vector<bool> kept(labels.names.size(), false);
   for (const std::string& item : parse_selection(selection))
-    if (mark_classes(item, labels, kept) == 0)
+    if (mark_classes(item, labels, kept) == 0 &&
+        mark_classes(csv_unescaped(item), labels, kept) == 0)
       throw InvalidArgument(fmt::format("select: {} has no class \"{}\"; its classes are {}",
                                         source, printable(item), printable_list(labels.names)));
   return kept;

@@ -2,9 +2,10 @@
 // Which classes to keep: "6,0", "0-3,7", "brick,\"sand, wet\"".
 //
 // Items are separated by commas; blanks around them are ignored; an item with a comma goes in
-// double quotes, a quote inside is doubled. An item is the name of a class; else, where classes are
-// whole numbers, a number written differently ("07", "7.0"), or a range "0-3" that keeps every
-// class from 0 to 3. The order of the items does not matter: samples stay in file order.
+// double quotes, a quote inside is doubled; control characters are written as \xNN. An item is the
+// name of a class; else, where classes are whole numbers, a number written differently ("07",
+// "7.0"), or a range "0-3" that keeps every class from 0 to 3. The order of the items does not
+// matter: samples stay in file order.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace milieu {
 // The items of a selection; an empty item or an open quote is an InvalidArgument.
 std::vector<std::string> parse_selection(std::string_view text);
 
-// A class as parse_selection reads it back: in quotes where it needs them.
+// A class as kept_classes reads it back: in quotes and with \xNN where it needs them.
 std::string selection_item(const std::string& name);
 
 // For every class of `labels` whether it is kept. An item that matches no class is an

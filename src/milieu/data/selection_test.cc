@@ -59,6 +59,17 @@ TEST(Selection, UnknownClassListsTheKnownOnes) {
               ThrowsMessage<InvalidArgument>(HasSubstr("c18, c19, ... (100 in all)")));
 }
 
+TEST(Selection, EveryNameCanBeWritten_issue20) {
+  const std::vector<std::string> names = {"a\nb",  "\x1b[31m", "\x7f",  " a ", "a,b",
+                                          "\"q\"", "=1+1",     "\\x41", "A",   "caf\xe9"};
+  Labels labels{{}, names};
+  for (const std::string& name : names) {
+    const std::vector<bool> kept = kept_classes(selection_item(name), labels, "x");
+    for (size_t i = 0; i < names.size(); ++i) EXPECT_EQ(kept[i], names[i] == name) << name;
+  }
+  EXPECT_TRUE(kept_classes("\\x41", labels, "x")[7]) << "as it is typed, if there is such a class";
+}
+
 TEST(Selection, WrongSyntaxIsRefused) {
   for (const char* text : {"", " ", "6,,0", "6,", ",6"})
     EXPECT_THAT([&] { parse_selection(text); },

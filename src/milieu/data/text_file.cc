@@ -5,30 +5,48 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <vector>
 
 #include "milieu/base/error.h"
 
 namespace milieu {
 
+namespace {
+
+constexpr size_t kMostText = size_t{1} << 31;  // a device such as /dev/zero never ends
+
+}  // namespace
+
+// Not MappedFile: these files may be replaced while they are read.
 std::optional<std::string> try_read_text_file(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.bad() || (text.fail() && file.peek() != std::ifstream::traits_type::eof()))
-    return std::nullopt;
-  return std::move(text).str();
+  std::string text;
+  std::vector<char> chunk(1 << 16);
+  while (file.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || file.gcount() > 0) {
+    text.append(chunk.data(), static_cast<size_t>(file.gcount()));
+    if (text.size() > kMostText) {
+      errno = EFBIG;
+      return std::nullopt;
+    }
+  }
+  if (file.bad()) return std::nullopt;
+  return text;
 }
 
 std::string read_text_file(const std::string& path) {
   std::optional<std::string> text = try_read_text_file(path);
-  if (!text)
-    throw IoError(fmt::format("{} cannot be read: {}", path,
-                              errno != 0 ? std::strerror(errno) : "it is not a file"));
-  return std::move(*text);
+  if (text) return std::move(*text);
+  const int code = errno;
+  std::error_code ignored;
+  if (code == ENOENT) throw IoError(fmt::format("{} does not exist: check the path", path));
+  if (std::filesystem::is_directory(path, ignored))
+    throw IoError(fmt::format("{} is a folder, must be a file", path));
+  throw IoError(fmt::format("{} cannot be read: {}", path,
+                            code != 0 ? std::strerror(code) : "it is not a file"));
 }
 
 }  // namespace milieu

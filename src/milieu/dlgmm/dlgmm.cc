@@ -140,8 +140,8 @@ void check_state(const DlgmmState& state, const DlgmmRun& run, const std::string
                     static_cast<int64_t>(state.gammas.size()) == num_passes;
   if (!fits || state.fingerprint != fingerprint)
     throw DataError(
-        "the state to resume belongs to another run: options and patches must be the same; delete "
-        "it to start over");
+        "the state to resume belongs to another run: options, patches and the version of Milieu "
+        "must be the same; delete it to start over");
 }
 
 // Where the passes begin.

@@ -186,15 +186,19 @@ TEST(DlgmmState, FingerprintKnowsEveryByteAndNoThreads) {
   EXPECT_NE(fingerprint_of(input, o), whole);
 }
 
-// States of earlier versions are resumed: renamed options must not change the fingerprint.
-TEST(DlgmmState, FingerprintIsThatOfEarlierVersions) {
+// A state may be continued for more passes, but not by another version of Milieu.
+TEST(DlgmmState, FingerprintKnowsTheVersionAndNoPasses_issue20) {
   Matrix<float> patches(6, 2);
-  for (int i = 0; i < 12; ++i) patches.data()[i] = static_cast<float>(i * i);
   const std::vector<int64_t> offsets = {0, 2, 6};
   DlgmmInput input;
   input.images.patches = patches.view();
   input.images.offsets = offsets;
-  EXPECT_EQ(fingerprint_of(input, {}), "99b908efce75cb04");
+  DlgmmOptions o;
+  o.max_iterations = 3;
+  const std::string print = fingerprint_of(input, o);
+  o.max_iterations = 4;
+  EXPECT_EQ(fingerprint_of(input, o), print);
+  EXPECT_NE(print, "99b908efce75cb04") << "that of 0.1.0 did not have the version";
 }
 
 // A file of version 1 has no terms: its reader says so, the state what to do about it.

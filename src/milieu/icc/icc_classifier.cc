@@ -252,7 +252,7 @@ IccClassifierResult fit_icc_classifier(const IccClassifierInput& input,
     const IccClassifierChoice choice = choose_icc_options(input, options, monitor);
     chosen = choice.options;
     summary.extra.emplace_back("chosen", choice.text);
-    summary.extra.emplace_back("cross_validated_accuracy", choice.accuracy);
+    if (choice.is_complete) summary.extra.emplace_back("cross_validated_accuracy", choice.accuracy);
   }
   Subclasses subclasses = find_subclasses(input, chosen, monitor);
   result.model = internal::fit_on_subclasses(input, subclasses, chosen);

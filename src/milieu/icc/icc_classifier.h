@@ -139,6 +139,7 @@ struct IccClassifierChoice {
   IccClassifierOptions options;
   std::string text;  // "bandwidth 0.05, weight count", "no split", "em_count 3"
   double accuracy = 0;
+  bool is_complete = true;  // false: stopped before all candidates were compared
 };
 IccClassifierChoice choose_icc_options(const IccClassifierInput& input,
                                        const IccClassifierOptions& options,

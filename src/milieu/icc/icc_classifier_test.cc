@@ -2,11 +2,13 @@
 // The classifier of Algorithm 4, its choice by cross-validation and the comparison tables.
 #include "milieu/icc/icc_classifier.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
+#include <stop_token>
 
 #include "milieu/base/random.h"
 #include "milieu/icc/icc_classifier_internal.h"
@@ -258,6 +260,59 @@ TEST(IccClassifier, ComparisonIsTheTableOfThePaper) {
                 .rows[0]
                 .accuracies.size(),
             2u);
+}
+
+// Stops when a stage has come so far.
+class StopAt : public Monitor {
+ public:
+  StopAt(std::stop_source& source, std::string_view stage, int64_t at)
+      : Monitor(source.get_token()), source_(source), stage_(stage), at_(at) {}
+  void on_progress(std::string_view stage, int64_t done, int64_t) override {
+    if (stage == stage_ && done >= at_) source_.request_stop();
+  }
+
+ private:
+  std::stop_source& source_;
+  std::string_view stage_;
+  int64_t at_;
+};
+
+// p-values of a comparison that was stopped would be those of whatever trials there were.
+TEST(IccClassifier, StoppedComparisonSaysSo_issue20) {
+  const Experiment1 experiment;
+  IccCompareOptions options;
+  options.repeat = 6;
+  for (const int trials : {0, 3}) {
+    std::stop_source stop;
+    StopAt monitor(stop, "trials", trials);
+    const IccComparison table =
+        compare_icc({experiment.data.points, experiment.data.classes, {}}, options, monitor);
+    EXPECT_EQ(table.termination, Termination::Cancelled);
+    EXPECT_EQ(table.num_trials, trials);
+    EXPECT_FALSE(table.is_complete());
+    const std::string csv = comparison_csv(table);
+    EXPECT_EQ(std::ranges::count(csv, '\n'), trials == 0 ? 1 : 5);
+    for (const IccCompareRow& row : table.rows) {
+      EXPECT_EQ(row.accuracies.size(), static_cast<size_t>(trials));
+      EXPECT_EQ(row.p_value, 1);
+      if (trials > 0) {
+        EXPECT_THAT(csv, HasSubstr(fmt::format("{},,", row.deviation)));
+      }
+    }
+  }
+  const IccComparison whole =
+      compare_icc({experiment.data.points, experiment.data.classes, {}}, options);
+  EXPECT_EQ(whole.termination, Termination::Converged);
+  EXPECT_TRUE(whole.is_complete());
+  EXPECT_NE(whole.rows[0].p_value, 1);
+}
+
+TEST(IccClassifier, StoppedChoiceIsNotComplete_issue20) {
+  const Experiment1 experiment;
+  std::stop_source stop;
+  StopAt monitor(stop, "cross-validation", 5);
+  const IccClassifierInput input{experiment.data.points, experiment.data.classes};
+  EXPECT_FALSE(choose_icc_options(input, {}, monitor).is_complete);
 }
 
 TEST(IccClassifier, WrongOptionsAreRefused) {

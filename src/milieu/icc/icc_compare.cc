@@ -118,7 +118,7 @@ void finish_rows(IccComparison& comparison) {
     for (const double a : row.accuracies) squares += (a - row.mean) * (a - row.mean);
     row.deviation = trials > 1 ? std::sqrt(squares / (trials - 1)) : 0;
     for (double* value : {&row.seconds, &row.subclasses, &row.overlap}) *value /= trials;
-    if (trials > 1)
+    if (trials > 1 && comparison.is_complete())
       row.p_value = paired_t_test(comparison.rows.back().accuracies, row.accuracies).p_value;
   }
 }
@@ -168,6 +168,7 @@ IccComparison compare_icc(const IccCompareInput& input, const IccCompareOptions&
   const std::vector<IccContender> contenders =
       options.contenders.empty() ? paper_contenders(options.classifier) : options.contenders;
   IccComparison comparison;
+  comparison.num_wanted = options.repeat;
   comparison.rows.resize(contenders.size());
   for (size_t c = 0; c < contenders.size(); ++c) comparison.rows[c].name = contenders[c].name;
   const Random root(options.classifier.icc.seed);
@@ -193,7 +194,10 @@ IccComparison compare_icc(const IccCompareInput& input, const IccCompareOptions&
         run_fold(parts, contenders, tallies, monitor);
       }
     }
-    if (monitor.should_stop()) break;
+    if (const StopReason reason = monitor.stop_reason(); reason != StopReason::None) {
+      comparison.termination = termination_from(reason);
+      break;
+    }
     require(tallies[0].count > 0,
             "the classes are too small: no split leaves a sample of every class to train on");
     for (size_t c = 0; c < contenders.size(); ++c) {
@@ -210,22 +214,26 @@ IccComparison compare_icc(const IccCompareInput& input, const IccCompareOptions&
 }
 
 std::string comparison_text(const IccComparison& comparison) {
+  if (comparison.num_trials == 0) return "";
   std::string text = fmt::format("{:<10} {:>10} {:>6} {:>10} {:>11} {:>8} {:>9}\n", "method",
                                  "accuracy %", "std", "p", "sub-classes", "overlap", "seconds");
   for (const IccCompareRow& row : comparison.rows) {
     const bool is_icc = &row == &comparison.rows.back();
-    text += fmt::format("{:<10} {:>10.1f} {:>6.1f} {:>10} {:>11.1f} {:>8.4f} {:>9.4f}\n", row.name,
-                        100 * row.mean, 100 * row.deviation,
-                        is_icc ? "-" : fmt::format("{:.2g}", row.p_value), row.subclasses,
-                        row.overlap, row.seconds);
+    text +=
+        fmt::format("{:<10} {:>10.1f} {:>6.1f} {:>10} {:>11.1f} {:>8.4f} {:>9.4f}\n", row.name,
+                    100 * row.mean, 100 * row.deviation,
+                    is_icc || !comparison.is_complete() ? "-" : fmt::format("{:.2g}", row.p_value),
+                    row.subclasses, row.overlap, row.seconds);
   }
   return text;
 }
 
 std::string comparison_csv(const IccComparison& comparison) {
   std::string text = "method,accuracy,std,p_value,subclasses,overlap,seconds\n";
+  if (comparison.num_trials == 0) return text;
   for (const IccCompareRow& row : comparison.rows)
-    text += fmt::format("{},{},{},{},{},{},{}\n", row.name, row.mean, row.deviation, row.p_value,
+    text += fmt::format("{},{},{},{},{},{},{}\n", row.name, row.mean, row.deviation,
+                        comparison.is_complete() ? fmt::format("{}", row.p_value) : "",
                         row.subclasses, row.overlap, row.seconds);
   return text;
 }

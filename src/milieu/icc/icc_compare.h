@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "milieu/base/monitor.h"
+#include "milieu/base/summary.h"
 #include "milieu/icc/icc_classifier.h"
 
 namespace milieu {
@@ -58,19 +59,26 @@ struct IccCompareRow {
   double subclasses = 0;  // in all classes together, on average
   double overlap = 0;     // mean Bhattacharyya coefficient of the classes in the space of the
                           // densities, on average over trials [Bhattacharyya43]
-  double p_value = 1;     // paired t-test against the last row; 1 for that row itself
+  double p_value = 1;     // paired t-test against the last row; 1 for that row itself. Meaningless
+                          // when the comparison was stopped
 };
 
 struct IccComparison {
   std::vector<IccCompareRow> rows;  // one per contender
-  int num_trials = 0;               // fewer than requested when stopped
+  int num_trials = 0;               // complete ones; fewer than requested when stopped
+  int num_wanted = 0;
+  // Not Converged when the monitor stopped it: the figures are those of the complete trials, and
+  // p-values are not given, since when to stop may depend on them.
+  Termination termination = Termination::Converged;
+
+  bool is_complete() const { return num_trials == num_wanted; }
 };
 
 // Throws InvalidArgument for options out of range, and when a class is too small for the splits.
 IccComparison compare_icc(const IccCompareInput& input, const IccCompareOptions& options,
                           Monitor& monitor = silent_monitor());
 
-// The table as text, and as comma-separated values.
+// The table as text, and as comma-separated values; without rows when no trial was completed.
 std::string comparison_text(const IccComparison& comparison);
 std::string comparison_csv(const IccComparison& comparison);
 

@@ -167,6 +167,25 @@ void GridFit::fill_model(IccModel& model, const std::vector<std::vector<double>>
       DoubleView(maxima.data(), static_cast<int64_t>(model.heights.size()), grid.dims()));
 }
 
+namespace {
+
+// Stopped before the first resample there is nothing to say.
+void add_resampling(const Resampling& again, int num_wanted, RunSummary& summary) {
+  if (again.num_resamples > 0) {
+    summary.extra.emplace_back("survival", again.survival);
+    summary.extra.emplace_back("noise", again.noise);
+    summary.extra.emplace_back("mean_subclasses", again.mean_subclasses);
+    summary.extra.emplace_back("fewest_subclasses", again.fewest_subclasses);
+    summary.extra.emplace_back("most_subclasses", again.most_subclasses);
+  }
+  summary.extra.emplace_back("resamples", int64_t{again.num_resamples});
+  if (again.num_resamples < num_wanted)
+    summary.warnings.push_back(fmt::format("the bootstrap was stopped after {} of {} resamples",
+                                           again.num_resamples, num_wanted));
+}
+
+}  // namespace
+
 IccResult GridFit::split(Monitor& monitor) {
   IccResult result;
   const ClassCounts counts = to_class_counts(*counts_);
@@ -189,16 +208,9 @@ IccResult GridFit::split(Monitor& monitor) {
     shares.push_back(settings_.sigmas[a] / settings_.grid.size[a]);
   result.summary.extra.emplace_back("bandwidth", shares);
   result.summary.extra.emplace_back("persistence", persistence);
-  if (options_.bootstrap > 0) {
-    const Resampling again =
-        resample(counts, splits, settings_, options_.bootstrap, options_.seed, monitor);
-    result.summary.extra.emplace_back("survival", again.survival);
-    result.summary.extra.emplace_back("noise", again.noise);
-    result.summary.extra.emplace_back("mean_subclasses", again.mean_subclasses);
-    result.summary.extra.emplace_back("fewest_subclasses", again.fewest_subclasses);
-    result.summary.extra.emplace_back("most_subclasses", again.most_subclasses);
-    result.summary.extra.emplace_back("resamples", int64_t{again.num_resamples});
-  }
+  if (options_.bootstrap > 0)
+    add_resampling(resample(counts, splits, settings_, options_.bootstrap, options_.seed, monitor),
+                   options_.bootstrap, result.summary);
   return result;
 }
 

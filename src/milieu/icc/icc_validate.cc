@@ -277,6 +277,7 @@ IccClassifierChoice choose_icc_options(const IccClassifierInput& input,
     }
     if (next_stage) candidates = next_stage(candidates.front());
   }
+  choice.is_complete = !monitor.should_stop();
   return choice;
 }
 

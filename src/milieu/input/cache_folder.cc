@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "milieu/input/cache_folder.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
+#include <filesystem>
 
 #include "milieu/base/error.h"
 
@@ -21,6 +24,13 @@ std::string cache_folder() {
         "HOME is not set, so there is no place for the cache: set MILIEU_CACHE, or "
         "use milieu features");
   return home + "/.cache/milieu";
+}
+
+std::string cache_place(const std::string& source, const std::string& kind,
+                        const Fingerprint& print) {
+  constexpr size_t kMostBytes = 100;  // names may have 255
+  const std::string name = std::filesystem::path(source).filename().string();
+  return fmt::format("{}/{}{}-{}", cache_folder(), name.substr(0, kMostBytes), kind, print.hex());
 }
 
 }  // namespace milieu

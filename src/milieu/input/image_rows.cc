@@ -8,7 +8,6 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
-#include "milieu/base/hash.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/input/cache_folder.h"
 #include "milieu/input/codebook.h"
@@ -21,14 +20,14 @@ namespace {
 
 // One feature folder of the cache per image folder, feature and parameters: other parameters never
 // replace it.
-std::string cache_place(const std::string& root, const std::string& spec, int max_side,
-                        const std::string& vocabulary_folder) {
+std::string place_of(const std::string& root, const std::string& spec, int max_side,
+                     const std::string& vocabulary_folder) {
   std::error_code error;
-  const fs::path canonical = fs::canonical(root, error);
-  std::string key = fmt::format("{}\n{}\n{}\n", canonical.string(), spec, max_side);
-  if (!vocabulary_folder.empty()) key += fs::canonical(vocabulary_folder, error).string() + "\n";
-  return fmt::format("{}/{}-{}", cache_folder(), canonical.filename().string(),
-                     hex(hash_text(key)));
+  const std::string canonical = fs::canonical(root, error).string();
+  Fingerprint print("image-features");
+  print.text(canonical).text(spec).number(max_side);
+  if (!vocabulary_folder.empty()) print.text(fs::canonical(vocabulary_folder, error).string());
+  return cache_place(canonical, "", print);
 }
 
 void require_feature(const std::string& path, const ImageOptions& images) {
@@ -71,7 +70,7 @@ struct FeatureTable {
     const int64_t first = points.cols();
     points = join_columns(points, folder.points(id));
     images.columns.push_back({id, first, points.cols() - first});
-    for (const std::string& name : vocabulary_files(folder.path, id))
+    for (const std::string& name : folder.vocabulary(id))
       images.vocabulary.push_back({name, folder.path + "/" + name});
     images.feature += (images.feature.empty() ? "" : ",") + folder.find(id).spec;
   }
@@ -108,7 +107,7 @@ class CachedFeatures {
 
   FeatureFolder compute(FeatureSpec spec) {
     const std::string place =
-        cache_place(path_, to_text(spec), extract_.decode.max_side, vocabulary_folder_);
+        place_of(path_, to_text(spec), extract_.decode.max_side, vocabulary_folder_);
     std::vector<FeatureSpec> one;
     one.push_back(std::move(spec));
     const ExtractResult result =

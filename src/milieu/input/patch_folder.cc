@@ -9,7 +9,6 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
-#include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/data/image_folder.h"
@@ -50,11 +49,11 @@ std::string extract_patches(const PatchRequest& request, const std::string& feat
   options.patches = true;
   options.num_threads = request.load.num_threads;
   options.decode.max_side = parse_max_side(request.max_side);
-  const std::string key =
-      fmt::format("{}\n{}\n{}", canonical, to_text(specs[0]), options.decode.max_side);
-  const std::string place =
-      fmt::format("{}/{}-patches-{}", cache_folder(), fs::path(canonical).filename().string(),
-                  hex(hash_text(key)));
+  const std::string place = cache_place(canonical, "-patches",
+                                        Fingerprint("image-patches")
+                                            .text(canonical)
+                                            .text(to_text(specs[0]))
+                                            .number(options.decode.max_side));
   const ImageFolder images = list_image_folder(request.path);
   monitor.on_stage(RunStage::Describing, request.path);
   const ExtractResult result = extract_features(images, std::move(specs), place, options, monitor);
@@ -121,14 +120,10 @@ void project_patches(const Points& patches, const std::string& folder, const Pat
   if (given.empty() && (num_components == 0 || num_components >= view.cols() || view.rows() == 0))
     return;
   if (!given.empty()) check_projection(given, view, folder);
-  const std::string bytes(reinterpret_cast<const char*>(given.data()),
-                          static_cast<size_t>(given.size()) * sizeof(float));
-  const auto time = fs::last_write_time(folder + "/features.json").time_since_epoch().count();
-  const std::string base =
-      fmt::format("{}/pca-{}", cache_folder(),
-                  hex(hash_text(fmt::format("2 {} {} {} {} {} ", folder, time, view.rows(),
-                                            given.empty() ? num_components : 0, request.seed) +
-                                bytes)));
+  Fingerprint print("projected-patches");
+  print.version().rows(view, request.load.num_threads).rows(given.view());
+  print.number(given.empty() ? num_components : 0).number(static_cast<int64_t>(request.seed));
+  const std::string base = fmt::format("{}/pca-{}", cache_folder(), print.hex());
   const std::string path = base + ".npy", projection_path = base + ".projection.npy";
   if (!fs::exists(path)) {
     images.projection = given.empty() ? fit_projection(view, num_components, request.seed) : given;

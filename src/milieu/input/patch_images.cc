@@ -8,6 +8,7 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/data/file_stamp.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/selection.h"
@@ -187,10 +188,7 @@ Dataset image_dataset(const PatchImages& images) {
 std::string watch_state(const PatchImages& images) {
   std::string state;
   for (const std::string& path : images.watched) {
-    std::error_code error;
-    const auto size = fs::file_size(path, error);
-    const auto time = fs::last_write_time(path, error);
-    state += fmt::format("{} {};", error ? 0 : size, time.time_since_epoch().count());
+    state += to_text(stamp_of(path)) + ";";
   }
   return state;
 }

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "milieu/base/error.h"
-#include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/text_file.h"
@@ -54,16 +53,16 @@ std::string unpack_vocabulary(const ModelFile& model) {
           name.substr(kFilePrefix.size()),
           std::string_view(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size()));
   if (files.empty()) return "";
-  uint64_t hash = kHashStart;
-  for (const auto& [name, content] : files) hash = hash_text(content, hash_text(name, hash));
-  const std::string folder = fmt::format("{}/words-{}", cache_folder(), hex(hash));
+  Fingerprint print("training-words");
+  for (const auto& [name, content] : files) print.text(name).text(content);
+  const std::string folder = fmt::format("{}/words-{}", cache_folder(), print.hex());
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw IoError(fmt::format("{}: {}", folder, error.message()));
   for (const auto& [name, content] : files) {
     if (name.find('/') != std::string::npos)
       throw DataError(fmt::format("a model holds a file named '{}', must be a plain name", name));
-    if (const std::string place = folder + "/" + name; !fs::exists(place, error))
+    if (const std::string place = folder + "/" + name; try_read_text_file(place) != content)
       write_file_atomically(place, content);
   }
   return folder;

@@ -2,7 +2,6 @@
 #include "milieu/report/thumbnails.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 // jpeglib.h needs size_t and FILE to be known.
 #include <cstddef>
@@ -16,8 +15,9 @@
 #include <filesystem>
 
 #include "milieu/base/error.h"
-#include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
+#include "milieu/data/file_stamp.h"
+#include "milieu/data/fingerprint.h"
 #include "milieu/data/read_below.h"
 #include "milieu/data/text_file.h"
 #include "milieu/feature/decode/decode.h"
@@ -117,10 +117,9 @@ RasterImage Thumbnails::draw_square(int64_t row, int side) const {
 std::string Thumbnails::kept_path(int64_t row, int side) const {
   if (!collection_.has_image_files() || collection_.cache_folder().empty()) return {};
   const std::string name = collection_.row_name(row);
-  struct stat info = {};
-  if (::stat((collection_.root() + "/" + name).c_str(), &info) != 0) return {};
-  const uint64_t hash = hash_text(fmt::format("{}\n{}\n{}.{}\n", name, info.st_size,
-                                              info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
+  const FileStamp stamp = stamp_of(collection_.root() + "/" + name);
+  if (stamp.bytes < 0) return {};
+  const uint64_t hash = Fingerprint("thumbnail").text(name).text(to_text(stamp)).value();
   return fmt::format("{}/thumbs/{}/{:02x}/{:014x}.jpg", collection_.cache_folder(), side,
                      hash >> 56, hash & 0xFFFFFFFFFFFFFFU);
 }

@@ -20,12 +20,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json parse_run_options(const std::string& path) {
-  Json json;
-  try {
-    json = Json::parse(read_text_file(path));
-  } catch (const Json::parse_error& error) {
-    throw DataError(fmt::format("{} is not JSON: {}", path, error.what()));
-  }
+  const std::string text = read_text_file(path);
+  if (const std::string problem = json_problem(text); !problem.empty())
+    throw DataError(
+        fmt::format("{} {}: it must be the options.json of a run folder", path, problem));
+  Json json = Json::parse(text);
   for (const char* key : {"method", "input", "options"})
     if (!json.is_object() || !json.contains(key))
       throw DataError(
@@ -69,7 +68,7 @@ std::string run_options_to_json(const std::string& method, const std::vector<Fie
   json["version"] = version();
   json["input"] = Json::parse(options_to_json(given_fields(input_fields)));
   json["options"] = Json::parse(options_to_json(option_fields));
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 void read_run_options(const std::string& path, const std::string& method,

@@ -146,6 +146,8 @@ std::string options_to_json(const std::vector<Field>& fields) {
   return internal::to_lines(json);
 }
 
+std::string json_problem(std::string_view text) { return internal::parse_json(text).problem; }
+
 void options_from_json(std::string_view text, const std::vector<Field>& fields,
                        const std::string& source) {
   const internal::ParsedJson parsed = internal::parse_json(text);

@@ -37,6 +37,10 @@ std::string metrics_to_json(const Metrics& metrics);
 // as text ("inf"), so that it reads back.
 std::string options_to_json(const std::vector<Field>& fields);
 
+// Empty for strict JSON; else the rest of a sentence that begins with the text's name: "is not JSON
+// (line 1, column 5)", "has the key 'centers' twice", "is nested deeper than 16".
+std::string json_problem(std::string_view text);
+
 // Sets the fields named in `text` and checks their ranges. A key is a field's name or, so that the
 // files of earlier versions are read, one of its aliases (with underscores; not a single letter) or
 // former names. Text that is not a JSON object, an unknown name, a wrong type or a value out of

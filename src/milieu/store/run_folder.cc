@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "milieu/store/run_folder.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -16,6 +10,7 @@
 #include "milieu/base/assert.h"
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
+#include "milieu/data/temporary.h"
 
 namespace milieu {
 
@@ -65,104 +60,64 @@ void check_place(const std::string& target, const std::string& path, bool force)
   });
 }
 
-// An unused name beside `target`; left-overs of killed runs are skipped.
-std::string free_sibling(const std::string& target, const char* purpose) {
-  static std::atomic<unsigned> counter = 0;
-  std::error_code error;
-  std::string name;
-  do {
-    name = fmt::format("{}.{}-{}-{}", target, purpose, ::getpid(), counter++);
-  } while (fs::exists(fs::symlink_status(name, error)));
-  return name;
-}
-
-// Asks for the folder's names to be on disk. Not every file system can; the files themselves are
-// there by then, so a failure is not reported.
-void sync_folder(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  (void)::fsync(fd);
-  ::close(fd);
-}
-
-std::string parent_of(const std::string& path) {
-  const fs::path parent = fs::path(path).parent_path();
-  return parent.empty() ? "." : parent.string();
-}
-
 }  // namespace
 
 RunFolder::RunFolder(std::string path, bool force)
     : path_(std::move(path)), target_(resolve_target(path_)), force_(force) {
+  restore_replaced(target_);
   check_place(target_, path_, force_);
-  std::error_code error;
-  fs::create_directories(parent_of(target_), error);
-  if (error) fail(path_, "created", error.value());
-  const std::string temporary = free_sibling(target_, "tmp");
-  if (::mkdir(temporary.c_str(), 0777) != 0) fail(path_, "created", errno);
-  temporary_ = temporary;
+  temporary_ = std::make_unique<TemporaryFolder>(target_, path_);
 }
 
-RunFolder::~RunFolder() {
-  if (temporary_.empty()) return;
-  std::error_code ignored;
-  fs::remove_all(temporary_, ignored);
-}
+RunFolder::~RunFolder() = default;
 
-std::string RunFolder::temporary_file(std::string_view name) const {
-  MILIEU_ASSERT(!temporary_.empty());  // not committed yet
+// Messages name the run folder, not the temporary one.
+void RunFolder::write(std::string_view name,
+                      const std::function<void(const std::string& path)>& write_to) {
+  MILIEU_ASSERT(temporary_ != nullptr);  // not committed yet
   MILIEU_ASSERT(!name.empty() && name.find('/') == std::string_view::npos);
-  return fmt::format("{}/{}", temporary_, name);
+  try {
+    write_to(fmt::format("{}/{}", temporary_->path(), name));
+  } catch (const IoError& error) {
+    std::string text = error.what();
+    if (const size_t at = text.find(temporary_->path()); at != std::string::npos)
+      text.replace(at, temporary_->path().size(), path_);
+    throw IoError(text);
+  }
 }
 
 void RunFolder::write_text(std::string_view name, std::string_view content) {
-  AtomicFile file(temporary_file(name));
-  file.write(content);
-  if (!content.ends_with('\n')) file.write("\n");
-  file.commit();
+  const bool has_end = content.ends_with('\n');
+  write_file(name, has_end ? std::string(content) : std::string(content) + "\n");
 }
 
 void RunFolder::write_file(std::string_view name, std::string_view content) {
-  AtomicFile file(temporary_file(name));
-  file.write(content);
-  file.commit();
+  write(name, [&](const std::string& path) { write_file_atomically(path, content); });
 }
 
 void RunFolder::write_model(const ModelFile& file) {
-  write_model_file(temporary_file(kModelName), file);
+  write(kModelName, [&](const std::string& path) { write_model_file(path, file); });
 }
 
 void RunFolder::write_columns(const std::vector<Column>& columns) {
-  milieu::write_columns(temporary_file(kColumnsName), columns);
+  write(kColumnsName, [&](const std::string& path) { milieu::write_columns(path, columns); });
 }
 
 void RunFolder::write_labels(std::span<const int> labels, const std::vector<std::string>& names,
                              std::span<const int64_t> rows) {
-  write_labels_csv(temporary_file("labels.csv"), labels, names, rows);
+  write("labels.csv",
+        [&](const std::string& path) { write_labels_csv(path, labels, names, rows); });
 }
 
 void RunFolder::commit() {
-  MILIEU_ASSERT(!temporary_.empty());
-  sync_folder(temporary_);
+  MILIEU_ASSERT(temporary_ != nullptr);
   check_place(target_, path_, force_);
-  // An empty folder gives way to the rename itself; an older run is first moved aside.
-  std::string aside;
-  std::error_code error;
-  if (fs::exists(target_, error) && !fs::is_empty(target_, error)) {
-    aside = free_sibling(target_, "old");
-    if (std::rename(target_.c_str(), aside.c_str()) != 0) fail(path_, "replaced", errno);
-  }
-  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
-    const int code = errno;
-    if (!aside.empty()) std::rename(aside.c_str(), target_.c_str());
-    fail(path_, "moved into place", code);
-  }
-  temporary_.clear();
-  sync_folder(parent_of(target_));
-  if (!aside.empty()) fs::remove_all(aside, error);  // what cannot be removed stays under its name
+  temporary_->put_in_place();
+  temporary_.reset();
 }
 
 std::string resolve_model_path(const std::string& path) {
+  restore_replaced(path);
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status))

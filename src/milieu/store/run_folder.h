@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +16,8 @@
 #include "milieu/store/model_file.h"
 
 namespace milieu {
+
+class TemporaryFolder;
 
 class RunFolder {
  public:
@@ -44,12 +48,12 @@ class RunFolder {
   const std::string& path() const { return path_; }
 
  private:
-  std::string temporary_file(std::string_view name) const;
+  void write(std::string_view name, const std::function<void(const std::string& path)>& write_to);
 
-  std::string path_;       // as given
-  std::string target_;     // what path_ leads to, without a slash at the end
-  std::string temporary_;  // beside target_; empty once committed
+  std::string path_;    // as given
+  std::string target_;  // what path_ leads to, without a slash at the end
   bool force_ = false;
+  std::unique_ptr<TemporaryFolder> temporary_;  // beside target_; null once committed
 };
 
 // A labels.csv by itself, atomically: what RunFolder::write_labels writes.

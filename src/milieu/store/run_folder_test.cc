@@ -250,22 +250,20 @@ TEST(RunFolder, FolderThatMayNotBeReadIsAnIoError) {
             folder.file("run") + " cannot be read: Permission denied");
 }
 
-// A run that was killed leaves its temporary folder; the next ones skip it.
-TEST(RunFolder, LeftOversOfKilledRunsDoNoHarm) {
+// In a container a killed run and the next one have the same number: its left-overs must not be in
+// the way, and what it had moved aside comes back.
+TEST(RunFolder, LeftOversOfKilledRunsDoNoHarm_issue20) {
   const TempDir folder;
-  std::string next;
-  {
-    const RunFolder probe(folder.file("run"), false);
-    next = names_in(folder.path())[0];
-  }
-  // The same process id and the numbers that come next.
-  const size_t dash = next.rfind('-');
-  const int number = std::stoi(next.substr(dash + 1));
-  for (int i = 1; i <= 3; ++i)
-    folder.write(next.substr(0, dash + 1) + std::to_string(number + i) + "/summary.json", "stale");
+  for (int i = 0; i < 3; ++i)
+    folder.write("run.tmp-" + std::to_string(::getpid()) + "-" + std::to_string(i), "stale");
   write_run(folder.file("run"), false, "new");
   EXPECT_EQ(read_bytes(folder.file("run/summary.json")), "new\n");
-  EXPECT_EQ(names_in(folder.path()).size(), 4u);  // the run and the three left-overs
+  fs::rename(folder.file("run"), folder.file("run.old-1-0"));  // killed between two renames
+  EXPECT_THROW(RunFolder(folder.file("run"), false), InvalidArgument) << "it is there again";
+  EXPECT_EQ(read_bytes(folder.file("run/summary.json")), "new\n");
+  fs::rename(folder.file("run"), folder.file("run.old-1-0"));
+  folder.write("run.old-1-0/model.safetensors", "x");
+  EXPECT_EQ(resolve_model_path(folder.file("run")), folder.file("run/model.safetensors"));
 }
 
 TEST(RunFolder, FolderThatAppearsMeanwhileIsKept) {

@@ -13,11 +13,14 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
+#include "milieu/data/fingerprint.h"
+#include "milieu/data/temporary.h"
 #include "milieu/feature/cache/extract_internal.h"
 #include "milieu/feature/cache/in_order_internal.h"
 #include "milieu/feature/opencv_internal.h"
@@ -70,7 +73,8 @@ void remove_leftovers(const std::string& out) {
   for (const std::string& folder : {out, out + "/.milieu"})
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
       const std::string name = entry.path().filename().string();
-      if (name.ends_with(".npy.new") || name.find(".tmp-") != std::string::npos)
+      if (name.ends_with(".npy.new") || is_temporary_name(name) ||
+          name.find(".tmp-") != std::string::npos)
         fs::remove(entry.path());
     }
 }
@@ -106,6 +110,8 @@ class Extraction {
  private:
   void read_recorded();
   void list_items();
+  void find_damage();
+  bool is_intact(const FeatureRecord& feature, const StoreFiles& files) const;
   bool is_listing_unchanged() const;
   void add_recorded_specs();
   bool prepare_tasks();
@@ -114,6 +120,7 @@ class Extraction {
   std::vector<int64_t> missing() const;
   bool process(const std::vector<int64_t>& todo);
   void keep(ImageItem& item, ImageResult result);
+  void settle();
   void skip(const ImageItem& item, const std::string& reason);
   void finish();
   bool is_finished(const std::vector<uint64_t>& hashes, const std::vector<ImageRow>& rows) const;
@@ -128,8 +135,12 @@ class Extraction {
   std::optional<FolderRecord> record_;   // of the finished folder, if it is one
   std::vector<ImageRow> recorded_rows_;  // its images.csv
   std::vector<FeatureRecord> kept_;      // finished features that are not part of this job
+  // Files of finished features that are not what was written: feature to names.
+  std::map<std::string, std::set<std::string>> damaged_;
   std::vector<ImageItem> items_;
   std::vector<FeatureTask> tasks_;
+  std::vector<std::pair<ImageItem*, FileState>> unsettled_;  // rows may not be on disk yet
+  Stopwatch since_settled_;
   std::map<std::string, std::string> errors_;  // of this run: path to reason
   ExtractResult result_;
 };
@@ -152,10 +163,32 @@ void Extraction::list_items() {
     item.path = images_.paths[i];
     const int label = images_.labels.empty() ? -1 : images_.labels.indices[i];
     if (label >= 0) item.class_name = images_.labels.names[label];
-    item.now = stat_file(images_.root + "/" + item.path);
-    item.known = index_->find(item.path, item.now);
+    item.now = stamp_of(images_.root + "/" + item.path);
+    item.known = options_.verify ? nullptr : index_->find(item.path, item.now);
     item.earlier = index_->find_earlier(item.path);
   }
+}
+
+// A damaged file is made again: from the rows that are intact, or from the images.
+void Extraction::find_damage() {
+  if (!record_) return;
+  for (const FeatureSpec& spec : specs_) {
+    const FeatureRecord* before = recorded(spec.id);
+    if (!before) continue;
+    for (const std::string& name : damaged_files(out_, *before)) {
+      damaged_[spec.id].insert(name);
+      result_.warnings.push_back(
+          fmt::format("{}/{} was damaged or changed and is made again", out_, name));
+    }
+  }
+}
+
+bool Extraction::is_intact(const FeatureRecord& feature, const StoreFiles& files) const {
+  const auto found = damaged_.find(feature.id);
+  if (found == damaged_.end()) return true;
+  for (const std::string& path : files.all())
+    if (found->second.contains(name_in(out_, path))) return false;
+  return true;
 }
 
 bool Extraction::is_listing_unchanged() const {
@@ -202,14 +235,19 @@ void Extraction::open_stores(FeatureTask& task) {
   const FeatureRecord* before = recorded(id);
   const StoreFiles files = task.spec.is_local() ? count_files(out_, id) : whole_files(out_, id);
   task.rows = std::make_unique<RowStore>(files, hidden(out_, id), task.key);
-  if (before && before->key == task.key) task.rows->take_finished(hashes);
+  if (before && before->key == task.key && is_intact(*before, files))
+    task.rows->take_finished(hashes);
   const bool had_patches = before && !before->patches_key.empty();
   if (!task.spec.is_local() || (!options_.patches && !had_patches)) return;
-  task.patches_key = hex(hash_text(fmt::format("{} pca {}", descriptor_key(task, options_.decode),
-                                               task.spec.words.pca > 0 ? task.key : "")));
+  task.patches_key = Fingerprint("patches")
+                         .text(descriptor_key(task, options_.decode))
+                         .text(task.spec.words.pca > 0 ? task.key : "")
+                         .hex();
   task.patches = std::make_unique<RowStore>(patch_files(out_, id), hidden(out_, id + ".patches"),
                                             task.patches_key);
-  if (had_patches && before->patches_key == task.patches_key) task.patches->take_finished(hashes);
+  if (had_patches && before->patches_key == task.patches_key &&
+      is_intact(*before, patch_files(out_, id)))
+    task.patches->take_finished(hashes);
 }
 
 // False when stopped.
@@ -220,14 +258,10 @@ bool Extraction::prepare_tasks() {
     validate_fields(task.spec.fields());
     task.spec.feature->prepare();
     task.options_json = options_json(task.spec);
-    task.key = descriptor_key(task, options_.decode);
-    if (task.spec.is_local()) {
-      if (!find_vocabulary(task, items_, images_.root, out_, options_, monitor_, result_.warnings))
-        return false;
-      task.key = hex(
-          hash_text(fmt::format("{} vocabulary {} levels {}", task.key,
-                                hex(hash_of(task.vocabulary)), task.spec.words.pyramid_levels)));
-    }
+    if (task.spec.is_local() &&
+        !find_vocabulary(task, items_, images_.root, out_, options_, monitor_, result_.warnings))
+      return false;
+    task.key = rows_key(task, options_.decode);
     open_stores(task);
     tasks_.push_back(std::move(task));
   }
@@ -263,8 +297,22 @@ void Extraction::keep(ImageItem& item, ImageResult result) {
     if (result.features[t].patches)
       tasks_[t].patches->append(result.state.hash, *result.features[t].patches);
   }
-  index_->append(item.path, result.state);
-  item.known = index_->find(item.path, item.now);
+  unsettled_.emplace_back(&item, std::move(result.state));
+  if (since_settled_.seconds() >= kSecondsPerFlush) settle();
+}
+
+// An image is known once its rows are on disk.
+void Extraction::settle() {
+  for (FeatureTask& task : tasks_) {
+    task.rows->flush();
+    if (task.patches) task.patches->flush();
+  }
+  for (auto& [item, state] : unsettled_) {
+    index_->append(item->path, state);
+    item->known = index_->find(item->path, item->now);
+  }
+  unsettled_.clear();
+  since_settled_ = Stopwatch();
 }
 
 // False when stopped.
@@ -280,6 +328,7 @@ bool Extraction::process(const std::vector<int64_t>& todo) {
         keep(items_[todo[i]], std::move(result));
         monitor_.on_progress("images", ++done, total);
       });
+  settle();
   return done == total;
 }
 
@@ -290,9 +339,9 @@ bool Extraction::is_finished(const std::vector<uint64_t>& hashes,
     return false;
   for (const FeatureTask& task : tasks_) {
     const FeatureRecord* before = recorded(task.spec.id);
-    if (!before || before->options_json != task.options_json || before->key != task.key ||
-        before->patches_key != task.patches_key || !task.rows->is_finished(hashes) ||
-        (task.patches && !task.patches->is_finished(hashes)))
+    if (!before || damaged_.contains(task.spec.id) || before->options_json != task.options_json ||
+        before->key != task.key || before->patches_key != task.patches_key ||
+        !task.rows->is_finished(hashes) || (task.patches && !task.patches->is_finished(hashes)))
       return false;
   }
   return true;
@@ -316,6 +365,7 @@ FolderRecord Extraction::make_record(const std::vector<ImageRow>& rows) const {
     feature.key = task.key;
     feature.patches_key = task.patches_key;
     feature.cols = task.rows->cols();
+    feature.files = print_files(out_, files_of(out_, feature));
     record.features.push_back(std::move(feature));
   }
   return record;
@@ -369,6 +419,7 @@ ExtractResult Extraction::run() {
   read_recorded();
   list_items();
   add_recorded_specs();
+  find_damage();
   result_.is_complete = prepare_tasks() && process(missing());
   if (result_.is_complete) finish();
   if (result_.is_complete)

@@ -8,10 +8,10 @@
 //   NAME.codebook.npy ...      of local features: what words are made with
 //   .milieu/                   what is needed to resume after a crash
 //
-// Work is never done twice: images are known by size and time, then by content; features by all
-// their parameters. A killed run (kill -9, power cut) resumes where it stopped. Memory does not
-// depend on the number of images. The numbers do not depend on threads, on interruptions or on what
-// was there before.
+// Work is never done twice: images are known by size, times and inode, then by content; features by
+// all their parameters. A killed run (kill -9, power cut) resumes where it stopped; files that are
+// not what was written are made again. Memory does not depend on the number of images. The numbers
+// do not depend on threads, on interruptions or on what was there before.
 #pragma once
 
 #include <functional>
@@ -30,6 +30,7 @@ struct ExtractOptions {
   DecodeOptions decode = {};
   bool patches = false;  // keep the local descriptors, not only the words
   bool strict = false;   // an unreadable image is an error, not skipped
+  bool verify = false;   // read every image, even one that looks unchanged
   int num_threads = 0;
   bool waits = false;  // for another run that writes to the same folder; else it is an error
   // A folder with the vocabulary (NAME.codebook.npy, ...) that must be used: another folder of
@@ -45,6 +46,9 @@ void visit_fields(ExtractOptions& o, Visitor&& v) {
   v("patches", o.patches, anything(),
     "keep the local descriptors and their positions as well as the word histograms");
   v("strict", o.strict, anything(), "fail at the first unreadable image instead of skipping it");
+  v("verify", o.verify, anything(),
+    "compare the content of every image, not only size, times and inode, with what was seen "
+    "before");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 

@@ -17,7 +17,7 @@ namespace milieu::internal {
 struct ImageItem {
   std::string path;
   std::string class_name;
-  FileState now;                       // size and time
+  FileStamp now;
   const FileState* known = nullptr;    // what was found out about it; null: nothing yet
   const FileState* earlier = nullptr;  // what was known before the file changed, if anything
 };
@@ -60,6 +60,9 @@ bool find_vocabulary(FeatureTask& task, const std::vector<ImageItem>& items,
 // Reads, decodes and describes one image as far as the tasks' stores lack it.
 ImageResult process_image(const ImageItem& item, const std::string& root,
                           const std::vector<FeatureTask>& tasks, const DecodeOptions& decode);
+
+// Fingerprint of a feature's rows: its descriptors and, of local features, the words.
+std::string rows_key(FeatureTask& task, const DecodeOptions& decode);
 
 // NAME.npy (and NAME.idf.npy) from the counts of words.
 void write_words(const FeatureTask& task, const std::string& out);

@@ -8,6 +8,7 @@
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
+#include "milieu/data/fingerprint.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/feature/cache/extract_internal.h"
 #include "milieu/feature/opencv_internal.h"
@@ -64,19 +65,31 @@ bool lacks_image(const std::vector<FeatureTask>& tasks, uint64_t hash) {
 }  // namespace
 
 std::string descriptor_key(FeatureTask& task, const DecodeOptions& decode) {
-  std::string text =
-      fmt::format("{} {} {} max_side {}", task.spec.entry->name, task.spec.entry->version,
-                  task.spec.feature->fingerprint(), decode.max_side);
-  for (const Field& field : task.spec.feature->fields())
-    text += fmt::format(" {}={}", field.name, to_text(field.get()));
-  return hex(hash_text(text));
+  return Fingerprint("descriptors")
+      .text(task.spec.entry->name)
+      .number(task.spec.entry->version)
+      .text(task.spec.feature->fingerprint())
+      .number(decode.max_side)
+      .options(task.spec.feature->fields())
+      .hex();
+}
+
+std::string rows_key(FeatureTask& task, const DecodeOptions& decode) {
+  const std::string descriptors = descriptor_key(task, decode);
+  if (!task.spec.is_local()) return descriptors;
+  return Fingerprint("words")
+      .text(descriptors)
+      .number(static_cast<int64_t>(hash_of(task.vocabulary)))
+      .number(task.spec.words.pyramid_levels)
+      .values(std::span<const double>(task.idf))
+      .hex();
 }
 
 ImageResult process_image(const ImageItem& item, const std::string& root,
                           const std::vector<FeatureTask>& tasks, const DecodeOptions& decode) {
   ImageResult result;
   result.features.resize(tasks.size());
-  result.state = item.now;
+  result.state.stamp = item.now;
   const std::string path = root + "/" + item.path;
   std::vector<uint8_t> file;
   try {
@@ -90,8 +103,7 @@ ImageResult process_image(const ImageItem& item, const std::string& root,
   const bool is_same = item.earlier && item.earlier->hash == state.hash;
   if (is_same && item.earlier->error.empty() && !lacks_image(tasks, state.hash)) {  // touched
     state = *item.earlier;
-    state.bytes = item.now.bytes;
-    state.mtime_ns = item.now.mtime_ns;
+    state.stamp = item.now;
     return result;
   }
   result.was_decoded = true;

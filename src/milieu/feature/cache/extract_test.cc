@@ -6,13 +6,13 @@
 
 #include <atomic>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <stop_token>
 #include <thread>
 
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
 #include "milieu/base/random.h"
-#include "milieu/data/format/npy.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/feature/cache/file_index_internal.h"
 #include "milieu/feature/cache/image_files.h"
@@ -24,7 +24,6 @@ namespace milieu {
 namespace {
 
 namespace fs = std::filesystem;
-using internal::RowStore;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -115,6 +114,29 @@ TEST_F(ExtractTest, StoppedRunResumesAndGivesTheSame) {
         << name;
 }
 
+// Rewrites a part with zeros for numbers.
+void blank_rows(const std::string& part) {
+  std::istringstream journal(read_bytes(part + ".journal"));
+  std::string mark, key, line;
+  journal >> mark >> key;
+  const internal::StoreFiles files{"v", "f", "o", "g"};
+  std::vector<std::pair<uint64_t, LocalDescriptors>> kept;
+  {
+    const internal::RowStore store(files, part, key);
+    for (std::getline(journal, line); std::getline(journal, line);) {
+      uint64_t hash = 0;
+      ASSERT_TRUE(parse_hex(line.substr(0, 16), hash));
+      kept.emplace_back(hash, store.read(hash));
+    }
+  }
+  fs::remove(part + ".journal");
+  internal::RowStore store(files, part, key);
+  for (auto& [hash, rows] : kept) {
+    std::fill_n(rows.descriptors.data(), rows.descriptors.size(), 0.0f);
+    store.append(hash, rows);
+  }
+}
+
 // The images of the sample are described once: what was kept of them is what is used.
 TEST_F(ExtractTest, DescriptorsOfTheSampleServeTheMainPass) {
   const ExtractOptions options{.patches = true, .num_threads = 1};
@@ -122,9 +144,8 @@ TEST_F(ExtractTest, DescriptorsOfTheSampleServeTheMainPass) {
   StopAfter monitor(stop, 1);
   EXPECT_FALSE(extract("dense-sift:words=4", out(), options, monitor).is_complete);
   const std::string part = out() + "/.milieu/dense-sift.sample.part";
-  const size_t kept = fs::file_size(part);
-  ASSERT_GT(kept, 0u);
-  std::ofstream(part, std::ios::binary) << std::string(kept, '\0');
+  ASSERT_GT(fs::file_size(part), 0u);
+  blank_rows(out() + "/.milieu/dense-sift.sample");
   EXPECT_TRUE(extract("dense-sift:words=4", out(), options).is_complete);
   const PatchSet patches = open_feature_folder(out()).patches("dense-sift");
   const FloatView last = patches.descriptors_of(patches.num_images() - 1);
@@ -194,6 +215,77 @@ TEST_F(ExtractTest, EqualImagesShareTheirRow) {
   EXPECT_TRUE(std::equal(points.view().row(0), points.view().row(0) + 256, points.view().row(8)));
 }
 
+// Two images of equal size and time change places: their rows must change places too.
+TEST_F(ExtractTest, SwappedFilesAreNoticed_issue20) {
+  const std::string first = photos() + "/a/0.ppm", second = photos() + "/a/1.ppm";
+  for (const std::string& path : {first, second}) {
+    Image image = testing::smooth_image(40, 32);
+    if (path == second) std::reverse(image.rgb.begin(), image.rgb.end());
+    testing::write_bytes(path, testing::to_ppm(image));
+    fs::last_write_time(path, fs::file_time_type(std::chrono::seconds(1)));
+  }
+  ASSERT_EQ(fs::file_size(first), fs::file_size(second));
+  extract("tiny", out());
+  fs::rename(first, first + "-");
+  fs::rename(second, first);
+  fs::rename(first + "-", second);
+  extract("tiny", out());
+  extract("tiny", folder_.file("fresh"));
+  EXPECT_EQ(read_bytes(out() + "/tiny.npy"), read_bytes(folder_.file("fresh") + "/tiny.npy"));
+}
+
+// A stamp may lie (another file system, a clock that was set back): --verify reads every image.
+TEST_F(ExtractTest, VerifyReadsEveryImage_issue20) {
+  extract("tiny", out());
+  const std::string image = photos() + "/b/2.png";
+  const std::string index = out() + "/.milieu/files";
+  write_image("b", 2, 99);
+  {
+    // The index is made to say that it has seen this very file, with the content of the old one.
+    internal::FileIndex files(index);
+    internal::FileState state = *files.find_earlier("b/2.png");
+    state.stamp = stamp_of(image);
+    files.append("b/2.png", state);
+  }
+  EXPECT_EQ(extract("tiny", out()).num_computed, 0);
+  EXPECT_EQ(extract("tiny", out(), {.verify = true}).num_computed, 1);
+  extract("tiny", folder_.file("fresh"));
+  EXPECT_EQ(read_bytes(out() + "/tiny.npy"), read_bytes(folder_.file("fresh") + "/tiny.npy"));
+}
+
+// Finished arrays and codebooks are checked when they are opened, and made again when asked for.
+TEST_F(ExtractTest, DamagedFilesAreRefusedAndMadeAgain_issue20) {
+  const ExtractOptions options{.patches = true};
+  const char* list = "tiny,dense-sift:words=4";
+  extract(list, folder_.file("whole"), options);
+  for (const char* name :
+       {"tiny.npy", "dense-sift.npy", "dense-sift.descriptors.npy", "dense-sift.frames.npy",
+        "dense-sift.offsets.npy", "dense-sift.codebook.npy", ".milieu/dense-sift.codebook.npy",
+        ".milieu/dense-sift.counts.npy"})
+    for (const bool is_cut : {false, true}) {
+      fs::remove_all(out());
+      extract(list, out(), options);
+      const std::string path = out() + "/" + name;
+      std::string bytes = read_bytes(path);
+      if (is_cut) bytes.resize(bytes.size() - 5);
+      if (!is_cut) bytes[bytes.size() - 2] = static_cast<char>(bytes[bytes.size() - 2] ^ 1);
+      testing::write_bytes(path, {bytes.begin(), bytes.end()});
+      const auto use = [&] {
+        const FeatureFolder folder = open_feature_folder(out());
+        (void)folder.points("tiny");
+        (void)folder.points("dense-sift");
+        (void)folder.patches("dense-sift");
+        (void)folder.vocabulary("dense-sift");
+      };
+      if (name[0] != '.') {
+        EXPECT_THROW(use(), DataError) << name;
+      }
+      EXPECT_TRUE(extract(list, out(), options).is_complete) << name;
+      EXPECT_NO_THROW(use()) << name;
+      EXPECT_EQ(read_bytes(path), read_bytes(folder_.file("whole") + "/" + name)) << name;
+    }
+}
+
 TEST_F(ExtractTest, DamagedFoldersAreRefused) {
   extract("tiny", out());
   fs::copy(out(), folder_.file("cut"), fs::copy_options::recursive);
@@ -226,113 +318,6 @@ TEST_F(ExtractTest, FolderIsWrittenByOneRunAtATime) {
   });
   extract("color", out(), {.num_threads = 1}, monitor);
   EXPECT_THAT(message, HasSubstr("another run is writing to"));
-}
-
-TEST(FileIndex, RemembersAndForgetsWhatACrashCutOff) {
-  const TempDir folder;
-  const std::string path = folder.file("files");
-  const internal::FileState state{
-      .bytes = 7, .mtime_ns = 9, .hash = 11, .width = 3, .height = 2, .error = "no \"image\""};
-  const std::string odd = "caf\xe9\n\xff.png";  // not UTF-8
-  {
-    internal::FileIndex index(path);
-    index.append("a.png", state);
-    index.append(odd, state);
-  }
-  fs::resize_file(path, fs::file_size(path) - 3);  // cut off
-  {
-    internal::FileIndex index(path);
-    ASSERT_NE(index.find("a.png", state), nullptr);
-    EXPECT_EQ(index.find("a.png", state)->error, "no \"image\"");
-    EXPECT_EQ(index.find("a.png", {.bytes = 8, .mtime_ns = 9, .error = {}}), nullptr);
-    EXPECT_NE(index.find_earlier("a.png"), nullptr);
-    EXPECT_EQ(index.find(odd, state), nullptr);
-    index.append(odd, state);
-  }
-  internal::FileIndex index(path);
-  ASSERT_NE(index.find(odd, state), nullptr);
-  EXPECT_EQ(index.find(odd, state)->hash, 11u);
-  index.keep_only({"a.png"});
-  EXPECT_EQ(internal::FileIndex(path).find(odd, state), nullptr);
-  EXPECT_NE(internal::FileIndex(path).find("a.png", state), nullptr);
-}
-
-LocalDescriptors rows_of(int64_t count, float value) {
-  LocalDescriptors rows;
-  rows.descriptors = Matrix<float>(count, 2);
-  rows.frames = Matrix<float>(count, 4);
-  for (int64_t i = 0; i < rows.descriptors.size(); ++i) rows.descriptors.data()[i] = value + i;
-  return rows;
-}
-
-internal::StoreFiles store_files(const TempDir& folder) {
-  return {.values = folder.file("v.npy"),
-          .frames = folder.file("f.npy"),
-          .offsets = folder.file("o.npy"),
-          .grids = folder.file("g.npy")};
-}
-
-// Cuts the part and the journal at every length: what is left is a beginning of the images.
-TEST(RowStore, AnyCutLeavesABeginning) {
-  const TempDir folder;
-  {
-    RowStore store(store_files(folder), folder.file("x"), "key");
-    for (uint64_t hash = 1; hash <= 3; ++hash)
-      store.append(hash, rows_of(static_cast<int64_t>(hash), static_cast<float>(10 * hash)));
-  }
-  const std::string journal = read_bytes(folder.file("x.journal"));
-  const std::string part = read_bytes(folder.file("x.part"));
-  for (size_t cut = 0; cut <= journal.size(); ++cut) {
-    folder.write("x.journal", journal.substr(0, cut));
-    folder.write("x.part", part);
-    const RowStore store(store_files(folder), folder.file("x"), "key");
-    EXPECT_GE(store.has(1), store.has(2));
-    EXPECT_GE(store.has(2), store.has(3));
-  }
-  for (size_t cut = 0; cut <= part.size(); cut += 5) {
-    folder.write("x.journal", journal);
-    folder.write("x.part", part.substr(0, cut));
-    RowStore store(store_files(folder), folder.file("x"), "key");
-    for (uint64_t hash = 1; hash <= 3; ++hash)
-      if (!store.has(hash))
-        store.append(hash, rows_of(static_cast<int64_t>(hash), static_cast<float>(10 * hash)));
-    store.assemble({3, 1, 2});
-    store.publish();
-    const Points values = to_points(open_npy(folder.file("v.npy")));
-    ASSERT_EQ(values.rows(), 6);
-    EXPECT_EQ(values.view()(0, 0), 30);
-    EXPECT_EQ(values.view()(3, 0), 10);
-    EXPECT_EQ(values.view()(5, 1), 23);
-  }
-}
-
-TEST(RowStore, PartOfOtherParametersIsForgotten) {
-  const TempDir folder;
-  {
-    RowStore store(store_files(folder), folder.file("x"), "key");
-    store.append(1, rows_of(2, 0));
-  }
-  EXPECT_FALSE(RowStore(store_files(folder), folder.file("x"), "other").has(1));
-}
-
-TEST(RowStore, RowsOfAnotherLengthAreRefused) {
-  const TempDir folder;
-  RowStore store(store_files(folder), folder.file("x"), "key");
-  store.append(1, LocalDescriptors());  // none: any length
-  store.append(2, rows_of(1, 0));
-  LocalDescriptors longer = rows_of(1, 0);
-  longer.descriptors = Matrix<float>(1, 3);
-  EXPECT_THROW(store.append(3, longer), DataError);
-}
-
-TEST(RowStore, MayBeAskedWhileAnotherThreadAppends) {
-  const TempDir folder;
-  RowStore store(store_files(folder), folder.file("x"), "key");
-  std::jthread reader([&](const std::stop_token& stop) {
-    while (!stop.stop_requested()) EXPECT_FALSE(store.has(501));
-  });
-  for (uint64_t hash = 1; hash <= 500; ++hash) store.append(hash, rows_of(1, 0));
-  EXPECT_TRUE(store.has(500));
 }
 
 TEST(InOrder, ResultsComeInOrderAndFewWait) {

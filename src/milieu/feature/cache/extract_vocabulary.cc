@@ -15,6 +15,7 @@
 #include "milieu/base/random.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/dataset.h"
+#include "milieu/data/fingerprint.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/feature/cache/extract_internal.h"
 #include "milieu/feature/cache/in_order_internal.h"
@@ -133,11 +134,39 @@ bool learn(FeatureTask& task, const std::vector<SampleImage>& sample, const std:
   return !monitor.should_stop();
 }
 
+// What is beside a kept vocabulary: the key it was learned under, and the fingerprint of what was
+// learned.
+std::string kept_line(const std::string& key, const Vocabulary& vocabulary) {
+  return fmt::format("{} {}", key, hex(hash_of(vocabulary)));
+}
+
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
   return line;
+}
+
+// The vocabulary of an earlier run with the same key; false when there is none, or it is damaged:
+// then it is learned again.
+bool take_kept(FeatureTask& task, const std::string& out, const std::string& key) {
+  const std::string line = first_line(hidden(out, task.spec.id + ".vocabulary"));
+  if (!line.starts_with(key)) return false;
+  try {
+    Vocabulary kept = read_vocabulary(hidden(out, ""), task.spec.id);
+    if (line != kept_line(key, kept)) return false;
+    task.vocabulary = std::move(kept);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void keep_vocabulary(const FeatureTask& task, const std::string& out, const std::string& key) {
+  const std::string path = hidden(out, task.spec.id + ".vocabulary");
+  std::filesystem::remove(path);
+  write_vocabulary(hidden(out, ""), task.spec.id, task.vocabulary);
+  write_file_atomically(path, kept_line(key, task.vocabulary) + "\n");
 }
 
 // True when the options name a vocabulary.
@@ -180,20 +209,15 @@ bool find_vocabulary(FeatureTask& task, const std::vector<ImageItem>& items,
   const WordOptions& words = task.spec.words;
   const std::vector<SampleImage> sample = sample_images(items, root, words.seed);
   const std::string descriptors = descriptor_key(task, options.decode);
-  uint64_t key = hash_text(fmt::format("{} words {} pca {} samples {} seed {}", descriptors,
-                                       words.num_words, words.pca, words.num_samples, words.seed));
-  for (const SampleImage& image : sample) key = hash_text(hex(image.hash), key);
+  Fingerprint key("learned-words");
+  key.text(descriptors).number(words.num_words).number(words.pca).number(words.num_samples);
+  key.number(static_cast<int64_t>(words.seed));
+  for (const SampleImage& image : sample) key.number(static_cast<int64_t>(image.hash));
   task.sample = std::make_unique<RowStore>(patch_files(out, task.spec.id),
                                            hidden(out, task.spec.id + ".sample"), descriptors);
-  const std::string key_path = hidden(out, task.spec.id + ".vocabulary");
-  const std::string folder = hidden(out, "");
-  if (first_line(key_path) == hex(key) && has_vocabulary(folder, task.spec.id)) {
-    task.vocabulary = read_vocabulary(folder, task.spec.id);
-  } else {
+  if (!take_kept(task, out, key.hex())) {
     if (!learn(task, sample, root, options, monitor)) return false;
-    std::filesystem::remove(key_path);
-    write_vocabulary(folder, task.spec.id, task.vocabulary);
-    write_file_atomically(key_path, hex(key) + "\n");
+    keep_vocabulary(task, out, key.hex());
   }
   if (task.vocabulary.size() < words.num_words)
     warnings.push_back(

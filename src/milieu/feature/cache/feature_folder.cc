@@ -13,9 +13,11 @@
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/csv_text.h"
 #include "milieu/data/dataset.h"
+#include "milieu/data/fingerprint.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/data/text_file.h"
 #include "milieu/feature/cache/feature_folder_internal.h"
+#include "milieu/feature/cache/feature_store.h"
 
 namespace milieu::internal {
 namespace {
@@ -43,6 +45,8 @@ FolderRecord parse_features_json(const Json& json, const std::string& path) {
     feature.key = entry.at("key").get<std::string>();
     feature.patches_key = entry.value("patches_key", "");
     feature.cols = entry.at("columns").get<int64_t>();
+    if (entry.contains("files"))
+      feature.files = entry.at("files").get<std::map<std::string, std::string>>();
     record.features.push_back(std::move(feature));
   }
   return record;
@@ -92,6 +96,7 @@ void write_features_json(const std::string& path, const FolderRecord& record) {
     entry["options"] = Json::parse(feature.options_json);
     entry["key"] = feature.key;
     if (!feature.patches_key.empty()) entry["patches_key"] = feature.patches_key;
+    if (!feature.files.empty()) entry["files"] = feature.files;
     json["features"][feature.id] = std::move(entry);
   }
   write_file_atomically(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -121,6 +126,46 @@ StoreFiles patch_files(const std::string& out, const std::string& id) {
 }
 std::string hidden(const std::string& out, const std::string& name) {
   return out + "/.milieu/" + name;
+}
+
+std::vector<std::string> files_of(const std::string& out, const FeatureRecord& feature) {
+  std::vector<std::string> paths = {whole_files(out, feature.id).values};
+  const auto add = [&](const StoreFiles& files) {
+    for (const std::string& path : files.all()) paths.push_back(path);
+  };
+  if (feature.kind == "words") add(count_files(out, feature.id));
+  if (!feature.patches_key.empty()) add(patch_files(out, feature.id));
+  if (feature.kind == "words")
+    for (const std::string& name : vocabulary_files(out, feature.id))
+      paths.push_back(out + "/" + name);
+  for (std::string& path : paths) path = name_in(out, path);
+  return paths;
+}
+
+std::map<std::string, std::string> print_files(const std::string& out,
+                                               const std::vector<std::string>& names) {
+  std::map<std::string, std::string> prints;
+  for (const std::string& name : names) prints[name] = print_of_file(out + "/" + name);
+  return prints;
+}
+
+std::vector<std::string> damaged_files(const std::string& out, const FeatureRecord& feature) {
+  std::vector<std::string> damaged;
+  for (const auto& [name, print] : feature.files)
+    if (print_of_file(out + "/" + name) != print) damaged.push_back(name);
+  return damaged;
+}
+
+std::string name_in(const std::string& out, const std::string& path) {
+  return path.substr(out.size() + 1);
+}
+
+std::string print_of_file(const std::string& path) {
+  try {
+    return Fingerprint("file").path(path).hex();
+  } catch (const Error&) {
+    return "";
+  }
 }
 
 void write_vocabulary(const std::string& folder, const std::string& id, const Vocabulary& v) {
@@ -160,12 +205,11 @@ bool has_vocabulary(const std::string& folder, const std::string& id) {
 }
 
 uint64_t hash_of(const Vocabulary& v) {
-  const auto bytes = [](const auto* data, int64_t count) {
-    return std::span(reinterpret_cast<const uint8_t*>(data), sizeof(*data) * count);
-  };
-  uint64_t hash = hash_bytes(bytes(v.words.centers.data(), v.words.centers.size()));
-  hash = hash_bytes(bytes(v.pca.mean.data(), static_cast<int64_t>(v.pca.mean.size())), hash);
-  return hash_bytes(bytes(v.pca.components.data(), v.pca.components.size()), hash);
+  return Fingerprint("vocabulary")
+      .rows(v.words.centers.view())
+      .values(std::span<const double>(v.pca.mean))
+      .rows(v.pca.components.view())
+      .value();
 }
 
 }  // namespace milieu::internal

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct FeatureRecord {
   std::string key;          // parameters of the rows in one fingerprint
   std::string patches_key;  // of the local descriptors; "": not kept
   int64_t cols = 0;
+  std::map<std::string, std::string> files;  // name to fingerprint; empty in folders of 0.1.0
 };
 
 struct FolderRecord {
@@ -56,6 +58,17 @@ StoreFiles whole_files(const std::string& out, const std::string& id);
 StoreFiles count_files(const std::string& out, const std::string& id);
 StoreFiles patch_files(const std::string& out, const std::string& id);
 std::string hidden(const std::string& out, const std::string& name);  // in .milieu/
+
+// Names, relative to `out`, of the finished files of a feature.
+std::vector<std::string> files_of(const std::string& out, const FeatureRecord& feature);
+std::map<std::string, std::string> print_files(const std::string& out,
+                                               const std::vector<std::string>& names);
+// Files that are missing or are not what was written.
+std::vector<std::string> damaged_files(const std::string& out, const FeatureRecord& feature);
+// The name of a file of the folder `out` relative to it.
+std::string name_in(const std::string& out, const std::string& path);
+// The content in one fingerprint; "" when it cannot be read.
+std::string print_of_file(const std::string& path);
 
 // NAME.codebook.npy and, where it has one, NAME.pca.npy (the mean, then the components).
 void write_vocabulary(const std::string& folder, const std::string& id, const Vocabulary& v);

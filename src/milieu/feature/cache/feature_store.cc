@@ -24,6 +24,19 @@ void check_rows(const Points& points, int64_t expected, const std::string& path)
                                 counted(points.rows(), "row"), expected));
 }
 
+void require_intact(const FeatureFolder& folder, const std::string& id,
+                    const std::vector<std::string>& paths) {
+  const FeatureFolder::Entry& entry = folder.find(id);
+  for (const std::string& path : paths) {
+    const auto recorded = entry.files.find(internal::name_in(folder.path, path));
+    if (recorded != entry.files.end() && internal::print_of_file(path) != recorded->second)
+      throw DataError(fmt::format(
+          "{} was damaged or changed after it was written: run `milieu features {} --feature {} "
+          "--out {}`, which makes it again",
+          path, folder.source, entry.spec, folder.path));
+  }
+}
+
 }  // namespace
 
 bool is_feature_folder(const std::string& path) {
@@ -63,7 +76,8 @@ FeatureFolder open_feature_folder(const std::string& path) {
                                .is_words = feature.kind == "words",
                                .has_patches = !feature.patches_key.empty(),
                                .cols = feature.cols,
-                               .options_json = feature.options_json});
+                               .options_json = feature.options_json,
+                               .files = feature.files});
   return folder;
 }
 
@@ -79,6 +93,7 @@ const FeatureFolder::Entry& FeatureFolder::find(const std::string& id) const {
 
 Points FeatureFolder::points(const std::string& id) const {
   const std::string file = internal::whole_files(path, find(id).id).values;
+  require_intact(*this, id, {file});
   Points points = to_points(open_npy(file));
   check_rows(points, static_cast<int64_t>(images.size()), file);
   return points;
@@ -89,6 +104,7 @@ PatchSet FeatureFolder::patches(const std::string& id) const {
     throw InvalidArgument(
         fmt::format("{} has no patches of {}: run milieu features with --patches", path, id));
   const internal::StoreFiles files = internal::patch_files(path, id);
+  require_intact(*this, id, files.all());
   PatchSet set;
   set.file = files.values;
   set.descriptors = to_points(open_npy(files.values));
@@ -108,6 +124,13 @@ PatchSet FeatureFolder::patches(const std::string& id) const {
     set.grids.push_back(
         {static_cast<int>(element_at(grids, i, 0)), static_cast<int>(element_at(grids, i, 1))});
   return set;
+}
+
+std::vector<std::string> FeatureFolder::vocabulary(const std::string& id) const {
+  std::vector<std::string> names = vocabulary_files(path, find(id).id), paths;
+  for (const std::string& name : names) paths.push_back(path + "/" + name);
+  require_intact(*this, id, paths);
+  return names;
 }
 
 std::string FeatureFolder::found_source() const {

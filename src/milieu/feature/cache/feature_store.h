@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -54,16 +55,19 @@ struct FeatureFolder {
     bool has_patches = false;  // local descriptors were kept
     int64_t cols = 0;
     std::string options_json;
+    std::map<std::string, std::string> files;  // name to fingerprint; empty in folders of 0.1.0
   };
   std::vector<Entry> features;
   int max_side = 0;  // how images were scaled down
   int64_t max_pixels = 0;
 
   // Throw InvalidArgument that names the features there are when `id` is none of them, or has no
-  // patches.
+  // patches; DataError when a file is not what was written.
   const Entry& find(const std::string& id) const;
   Points points(const std::string& id) const;
   PatchSet patches(const std::string& id) const;
+  // vocabulary_files() of this folder.
+  std::vector<std::string> vocabulary(const std::string& id) const;
   // Where the images are now: `source` as it was given if the first image is there, else the
   // absolute path.
   std::string found_source() const;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
@@ -11,12 +10,19 @@
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
+#include "milieu/data/fingerprint.h"
 #include "milieu/feature/cache/file_index_internal.h"
 
 namespace milieu::internal {
 namespace {
 
 using Json = nlohmann::json;
+
+std::string check_of(const Json& line) {
+  return Fingerprint("image-file")
+      .text(line.dump(-1, ' ', true, Json::error_handler_t::replace))
+      .hex();
+}
 
 // Paths are bytes, JSON is UTF-8: other bytes are written as if they were Latin-1 and read back
 // that way.
@@ -25,21 +31,38 @@ std::string to_line(const std::string& image, const FileState& s) {
   for (const char c : image) bytes.push_back(static_cast<unsigned char>(c));
   const bool is_ascii =
       std::all_of(image.begin(), image.end(), [](unsigned char c) { return c >= 32 && c < 127; });
-  const Json line = {
-      is_ascii ? Json(image) : bytes, s.bytes, s.mtime_ns, hex(s.hash), s.width, s.height, s.error};
+  Json line = {is_ascii ? Json(image) : bytes,
+               s.stamp.bytes,
+               s.stamp.mtime_ns,
+               hex(s.hash),
+               s.width,
+               s.height,
+               s.error,
+               s.stamp.ctime_ns,
+               s.stamp.inode};
+  line.push_back(check_of(line));
   return line.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
+// Lines of 0.1.0 end after the error: what they say is a stamp that no file has, so that the file
+// is read once more.
 bool parse_line(const std::string& text, std::string& image, FileState& s) {
-  const Json line = Json::parse(text, nullptr, false);
-  if (!line.is_array() || line.size() != 7) return false;
+  Json line = Json::parse(text, nullptr, false);
+  if (!line.is_array() || (line.size() != 7 && line.size() != 10)) return false;
   try {
+    if (line.size() == 10) {
+      const auto check = line[9].get<std::string>();
+      line.erase(9);
+      if (check != check_of(line)) return false;
+      s.stamp.ctime_ns = line[7].get<int64_t>();
+      s.stamp.inode = line[8].get<int64_t>();
+    }
     if (line[0].is_string())
       image = line[0].get<std::string>();
     else
       for (const Json& byte : line[0]) image += static_cast<char>(byte.get<int>());
-    s.bytes = line[1].get<int64_t>();
-    s.mtime_ns = line[2].get<int64_t>();
+    s.stamp.bytes = line[1].get<int64_t>();
+    s.stamp.mtime_ns = line[2].get<int64_t>();
     s.width = line[4].get<int>();
     s.height = line[5].get<int>();
     s.error = line[6].get<std::string>();
@@ -50,15 +73,6 @@ bool parse_line(const std::string& text, std::string& image, FileState& s) {
 }
 
 }  // namespace
-
-FileState stat_file(const std::string& path) {
-  struct stat info = {};
-  FileState state;
-  if (::stat(path.c_str(), &info) != 0) return state;
-  state.bytes = info.st_size;
-  state.mtime_ns = int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
-  return state;
-}
 
 FileIndex::FileIndex(std::string path) : path_(std::move(path)) { read(); }
 
@@ -77,9 +91,9 @@ void FileIndex::read() {
   }
 }
 
-const FileState* FileIndex::find(const std::string& image, const FileState& now) const {
+const FileState* FileIndex::find(const std::string& image, const FileStamp& now) const {
   const auto found = states_.find(image);
-  const bool is_known = found != states_.end() && found->second.is_same_file(now);
+  const bool is_known = found != states_.end() && found->second.stamp == now;
   return is_known ? &found->second : nullptr;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known about the image files of a folder: size and time show without reading whether a
-// file is the one that was seen before. Kept in a journal of one JSON line per image, appended as
-// images are finished; a line that a crash cut off is forgotten.
+// What is known about the image files of a folder: a stamp shows without reading whether a file is
+// the one that was seen before. Kept in a journal of one JSON line per image, appended as images
+// are finished; each line ends with its checksum, and one that a crash damaged is forgotten.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,17 @@
 #include <string>
 #include <vector>
 
+#include "milieu/data/file_stamp.h"
+
 namespace milieu::internal {
 
 struct FileState {
-  int64_t bytes = -1;
-  int64_t mtime_ns = 0;
+  FileStamp stamp;
   uint64_t hash = 0;  // of the content
   int width = 0;      // of the upright image in the file
   int height = 0;
   std::string error;  // why it is not an image; "" when it is one
-
-  bool is_same_file(const FileState& other) const {
-    return bytes == other.bytes && mtime_ns == other.mtime_ns;
-  }
 };
-
-// Size and time of a file; bytes is -1 when it cannot be found.
-FileState stat_file(const std::string& path);
 
 class FileIndex {
  public:
@@ -36,7 +30,7 @@ class FileIndex {
   FileIndex& operator=(const FileIndex&) = delete;
 
   // Null when nothing is known, or the file has changed since.
-  const FileState* find(const std::string& image, const FileState& now) const;
+  const FileState* find(const std::string& image, const FileStamp& now) const;
   // What was known of the image's path, whether the file is still the same or not; null: nothing.
   const FileState* find_earlier(const std::string& image) const;
   // On disk when it returns. Throws IoError.

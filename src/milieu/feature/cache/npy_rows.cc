@@ -9,8 +9,8 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
-#include "milieu/base/hash.h"
 #include "milieu/data/dataset.h"
+#include "milieu/data/fingerprint.h"
 #include "milieu/data/mapped_file.h"
 
 namespace milieu {
@@ -34,13 +34,7 @@ class NpyRows : public Feature {
       throw DataError(fmt::format("{} has {}, {} has {}: they must match", names,
                                   counted(num_names_, "name"), path_,
                                   counted(points_.rows(), "row")));
-    const FloatView view = points_.view();
-    uint64_t hash = hash_text(file->text());
-    for (int64_t i = 0; i < view.rows(); ++i)
-      hash = hash_bytes({reinterpret_cast<const uint8_t*>(view.row(i)),
-                         static_cast<size_t>(view.cols()) * sizeof(float)},
-                        hash);
-    fingerprint_ = hex(hash);
+    fingerprint_ = Fingerprint("npy-rows").text(file->text()).rows(points_.view()).hex();
   }
 
   std::string fingerprint() const override { return fingerprint_; }

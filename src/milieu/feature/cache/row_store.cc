@@ -16,6 +16,7 @@
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
+#include "milieu/data/fingerprint.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/feature/cache/row_store_internal.h"
 
@@ -34,6 +35,20 @@ std::string fresh(const std::string& path) { return path + ".new"; }
 
 void write_all(std::FILE* file, const void* data, size_t bytes, const std::string& path) {
   if (bytes > 0 && std::fwrite(data, 1, bytes, file) != bytes) fail_write(path);
+}
+
+// Journals of 0.1.0 began with the key alone and had no checksums.
+std::string journal_head(const std::string& key) { return "checked " + key; }
+
+std::string line_of(uint64_t hash, int64_t rows, int64_t cols, int grid_rows, int grid_cols) {
+  return fmt::format("{} {} {} {} {} ", hex(hash), rows, cols, grid_rows, grid_cols);
+}
+
+// What follows is damaged, or was never recorded.
+void cut_at(std::FILE* file, int64_t bytes, const std::string& path) {
+  if (::ftruncate(::fileno(file), static_cast<off_t>(bytes)) != 0 ||
+      std::fseek(file, 0, SEEK_END) != 0)
+    fail_write(path);
 }
 
 // A float .npy as it is, or nothing.
@@ -87,6 +102,11 @@ RowStore::RowStore(StoreFiles files, std::string part, std::string key)
 }
 
 RowStore::~RowStore() {
+  try {
+    flush();
+  } catch (const Error&) {
+    // what is not in the journal is computed again
+  }
   if (part_file_) std::fclose(part_file_);
   if (journal_file_) std::fclose(journal_file_);
 }
@@ -127,43 +147,64 @@ void RowStore::take_finished(const std::vector<uint64_t>& hashes) {
                           static_cast<int>(grids[2 * i]), static_cast<int>(grids[2 * i + 1])});
 }
 
-// The journal's first line is the key; then "HASH ROWS COLS GRID_ROWS GRID_COLS ." per image. The
-// rows of an image are on disk before its line.
+// Of the line, the rows and the lines before: any damage shows.
+std::string RowStore::check_of(std::string_view line, const std::vector<float>& floats) const {
+  return Fingerprint("row-journal")
+      .text(last_check_)
+      .text(line)
+      .values(std::span<const float>(floats))
+      .hex();
+}
+
+// The journal's first line is the key; then "HASH ROWS COLS GRID_ROWS GRID_COLS CHECK" per image.
+// The first line that does not match its rows ends what is believed.
 void RowStore::read_part() {
-  std::ifstream journal(journal_);
+  std::ifstream journal(journal_, std::ios::binary);
   std::string line;
-  if (!std::getline(journal, line) || line != key_) return;
+  if (!std::getline(journal, line) || journal.eof() || line != journal_head(key_)) return;
   std::error_code error;
   const auto size = static_cast<int64_t>(fs::file_size(part_, error));
   if (error) return;
-  while (std::getline(journal, line)) {
-    std::istringstream words(line);
-    std::string hash_text, end;
-    uint64_t hash = 0;
-    int64_t cols = 0;
-    Place place{true, part_floats_, 0, 0, 0};
-    words >> hash_text >> place.count >> cols >> place.grid_rows >> place.grid_cols >> end;
-    if (end != "." || !parse_hex(hash_text, hash) || place.count < 0 || cols < 0) break;
-    const int64_t floats = place.count * (cols + (files_.is_local() ? kFrameCols : 0));
-    if ((part_floats_ + floats) * static_cast<int64_t>(sizeof(float)) > size) break;
-    part_floats_ += floats;
-    cols_ = cols;
-    places_.emplace(hash, place);
-  }
-  if (part_floats_ > 0) part_reader_ = std::make_unique<FloatFile>(part_, 0);
+  part_reader_ = std::make_unique<FloatFile>(part_, 0);
+  journal_bytes_ = static_cast<int64_t>(line.size()) + 1;
+  while (std::getline(journal, line) && !journal.eof() && read_line(line, size))
+    journal_bytes_ += static_cast<int64_t>(line.size()) + 1;
+}
+
+// Takes the image of a line; false when it is damaged.
+bool RowStore::read_line(const std::string& line, int64_t part_bytes) {
+  std::istringstream cells(line);
+  std::string hash_text, check;
+  uint64_t hash = 0;
+  int64_t cols = 0;
+  Place place{true, part_floats_, 0, 0, 0};
+  cells >> hash_text >> place.count >> cols >> place.grid_rows >> place.grid_cols >> check;
+  if (!parse_hex(hash_text, hash) || place.count < 0 || cols < 0) return false;
+  const int64_t row_floats = cols + (files_.is_local() ? kFrameCols : 0);
+  const int64_t floats_left = part_bytes / static_cast<int64_t>(sizeof(float)) - part_floats_;
+  if (row_floats > 0 && place.count > floats_left / row_floats) return false;
+  std::vector<float> floats(static_cast<size_t>(place.count * row_floats));
+  part_reader_->read(part_floats_, std::ssize(floats), floats.data());
+  if (line != line_of(hash, place.count, cols, place.grid_rows, place.grid_cols) + check ||
+      check != check_of(line.substr(0, line.size() - check.size()), floats))
+    return false;
+  part_floats_ += std::ssize(floats);
+  cols_ = cols;
+  last_check_ = check;
+  places_.emplace(hash, place);
+  return true;
 }
 
 void RowStore::open_part() {
-  const bool goes_on = part_floats_ > 0;
+  const bool goes_on = journal_bytes_ > 0;
   part_file_ = std::fopen(part_.c_str(), goes_on ? "r+b" : "wb");
   if (!part_file_) fail_write(part_);
-  const auto bytes = static_cast<off_t>(part_floats_ * static_cast<int64_t>(sizeof(float)));
-  if (::ftruncate(::fileno(part_file_), bytes) != 0 || std::fseek(part_file_, 0, SEEK_END) != 0)
-    fail_write(part_);
-  if (!part_reader_) part_reader_ = std::make_unique<FloatFile>(part_, 0);
-  journal_file_ = std::fopen(journal_.c_str(), goes_on ? "ab" : "wb");
+  journal_file_ = std::fopen(journal_.c_str(), goes_on ? "r+b" : "wb");
   if (!journal_file_) fail_write(journal_);
-  if (!goes_on) write_all(journal_file_, (key_ + "\n").data(), key_.size() + 1, journal_);
+  cut_at(part_file_, part_floats_ * static_cast<int64_t>(sizeof(float)), part_);
+  cut_at(journal_file_, journal_bytes_, journal_);
+  if (!part_reader_) part_reader_ = std::make_unique<FloatFile>(part_, 0);
+  if (!goes_on) pending_ = journal_head(key_) + "\n";
 }
 
 void RowStore::append(uint64_t hash, const LocalDescriptors& rows) {
@@ -173,17 +214,28 @@ void RowStore::append(uint64_t hash, const LocalDescriptors& rows) {
                                 counted(values.cols(), "column"), cols_));
   if (cols_ <= 0) cols_ = values.cols();  // an image without descriptors may not know their length
   if (!part_file_) open_part();
-  write_all(part_file_, values.data(), sizeof(float) * values.size(), part_);
+  std::vector<float> floats(values.data(), values.data() + values.size());
   if (files_.is_local())
-    write_all(part_file_, rows.frames.data(), sizeof(float) * rows.frames.size(), part_);
+    floats.insert(floats.end(), rows.frames.data(), rows.frames.data() + rows.frames.size());
+  write_all(part_file_, floats.data(), sizeof(float) * floats.size(), part_);
   if (std::fflush(part_file_) != 0) fail_write(part_);
-  const std::string line = fmt::format("{} {} {} {} {} .\n", hex(hash), values.rows(), cols_,
-                                       rows.grid_rows, rows.grid_cols);
-  write_all(journal_file_, line.data(), line.size(), journal_);
-  if (std::fflush(journal_file_) != 0) fail_write(journal_);
+  const std::string line = line_of(hash, values.rows(), cols_, rows.grid_rows, rows.grid_cols);
+  last_check_ = check_of(line, floats);
+  pending_ += line + last_check_ + "\n";
+  if (since_flush_.seconds() >= kSecondsPerFlush) flush();
   const std::unique_lock lock(mutex_);
   places_.emplace(hash, Place{true, part_floats_, values.rows(), rows.grid_rows, rows.grid_cols});
-  part_floats_ += values.size() + (files_.is_local() ? rows.frames.size() : 0);
+  part_floats_ += std::ssize(floats);
+}
+
+void RowStore::flush() {
+  since_flush_ = Stopwatch();
+  if (pending_.empty()) return;
+  if (::fdatasync(::fileno(part_file_)) != 0) fail_write(part_);
+  write_all(journal_file_, pending_.data(), pending_.size(), journal_);
+  if (std::fflush(journal_file_) != 0 || ::fdatasync(::fileno(journal_file_)) != 0)
+    fail_write(journal_);
+  pending_.clear();
 }
 
 bool RowStore::has(uint64_t hash) const {
@@ -261,14 +313,15 @@ void RowStore::assemble(const std::vector<uint64_t>& hashes) {
 }
 
 void RowStore::publish() {
-  for (const std::string& path : {files_.values, files_.frames, files_.offsets, files_.grids})
-    if (!path.empty() && std::rename(fresh(path).c_str(), path.c_str()) != 0) fail_write(path);
+  for (const std::string& path : files_.all())
+    if (std::rename(fresh(path).c_str(), path.c_str()) != 0) fail_write(path);
   discard_part();
 }
 
 void RowStore::discard_part() {
   if (part_file_) std::fclose(std::exchange(part_file_, nullptr));
   if (journal_file_) std::fclose(std::exchange(journal_file_, nullptr));
+  pending_.clear();
   std::error_code ignored;
   fs::remove(journal_, ignored);
   fs::remove(part_, ignored);

@@ -8,12 +8,11 @@
 #include <cmath>
 
 #include "milieu/base/error.h"
-#include "milieu/base/hash.h"
+#include "milieu/data/fingerprint.h"
 #include "milieu/data/selection.h"
 #include "milieu/run/methods/dcp_contexts.h"
 #include "milieu/run/methods/entries.h"
 #include "milieu/run/predictor_internal.h"
-#include "milieu/store/json.h"
 
 namespace milieu {
 
@@ -189,24 +188,14 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
     return out;
   }
 
-  // What a kept ranking depends on: the samples and candidates themselves, not their names.
+  // What a kept ranking depends on: the samples and candidates themselves, not their names alone.
   std::string ranking_key(const Dataset& data, const ContextCandidates& contexts) {
-    std::vector<Field> fields = fields_of(static_cast<DcpOptions&>(options_));
-    std::erase_if(fields, [](const Field& field) { return field.name == "num_threads"; });
-    uint64_t hash = hash_text(options_to_json(fields), hash_text(version()));
-    const auto add = [&](FloatView points) {
-      hash = hash_text(fmt::format("{} x {};", points.rows(), points.cols()), hash);
-      for (int64_t i = 0; i < points.rows(); ++i)
-        hash = hash_bytes({reinterpret_cast<const uint8_t*>(points.row(i)),
-                           static_cast<size_t>(points.cols()) * sizeof(float)},
-                          hash);
-    };
-    add(data.points.view());
-    for (size_t c = 0; c < contexts.names.size(); ++c) {
-      hash = hash_text(contexts.names[c], hash);
-      add(contexts.data[c].points.view());
-    }
-    return hex(hash);
+    Fingerprint print("dcp-ranking");
+    print.version().options(fields_of(static_cast<DcpOptions&>(options_)));
+    print.rows(data.points.view(), num_threads());
+    for (size_t c = 0; c < contexts.names.size(); ++c)
+      print.text(contexts.names[c]).rows(contexts.data[c].points.view(), num_threads());
+    return print.hex();
   }
 
   ContextCandidates candidates(const Input& input) {
@@ -223,7 +212,9 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
     std::unique_ptr<RankingState> state;
     DcpRankHooks hooks;
     if (!ranking_.resume.empty()) {
-      state = std::make_unique<RankingState>(ranking_.resume, ranking_key(input.data, contexts));
+      state =
+          std::make_unique<RankingState>(ranking_.resume, ranking_key(input.data, contexts),
+                                         RankingShape{input_.points.rows(), options_.num_clusters});
       hooks.find_known = [&](const std::string& name) { return state->find(name); };
       hooks.on_split = [&](const DcpContextSplit& split) { state->add(split); };
     }

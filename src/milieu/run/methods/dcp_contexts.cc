@@ -34,6 +34,18 @@ DcpContextSplit from_json(const Json& json) {
           json.at("agreement"), json.at("stability"), json.at("seconds")};
 }
 
+void check_labels(const DcpContextSplit& split, const RankingShape& shape,
+                  const std::string& path) {
+  const auto count = static_cast<int64_t>(split.labels.size());
+  if (count != shape.num_samples)
+    throw DataError(fmt::format("{} has {} labels for context {}, there are {} samples: remove it",
+                                path, count, split.name, shape.num_samples));
+  for (const int label : split.labels)
+    if (label < 0 || label >= shape.num_parts)
+      throw DataError(fmt::format("{} has the label {} for context {}, must be 0 to {}: remove it",
+                                  path, label, split.name, shape.num_parts - 1));
+}
+
 std::vector<int64_t> part_sizes(const std::vector<int>& labels) {
   std::vector<int64_t> sizes;
   for (const int label : labels) {
@@ -41,6 +53,13 @@ std::vector<int64_t> part_sizes(const std::vector<int>& labels) {
     ++sizes[label];
   }
   return sizes;
+}
+
+// The file's name without its ending, unless another file would then have the same name.
+std::string context_name(const fs::path& file, const std::vector<fs::path>& all) {
+  const bool is_shared = std::ranges::any_of(
+      all, [&](const fs::path& other) { return other != file && other.stem() == file.stem(); });
+  return (is_shared ? file.filename() : file.stem()).string();
 }
 
 // Classes that have no row but the given ones: what is left of the others can be a context.
@@ -76,7 +95,7 @@ ContextCandidates candidates_from_folder(const std::string& folder, int num_thre
   plain.num_threads = num_threads;
   for (const fs::path& file : files) {
     candidates.data.push_back(load_dataset(file.string(), plain));
-    candidates.names.push_back(file.stem().string());
+    candidates.names.push_back(context_name(file, files));
   }
   return candidates;
 }
@@ -106,22 +125,28 @@ ContextCandidates candidates_from_classes(const Input& input, const SplitRows& s
   return candidates;
 }
 
-RankingState::RankingState(std::string path, std::string key)
+RankingState::RankingState(std::string path, std::string key, RankingShape shape)
     : path_(std::move(path)), key_(std::move(key)) {
   const std::optional<std::string> text = try_read_text_file(path_);
   if (!text) return;
   try {
-    const Json json = Json::parse(*text);
-    if (json.at("key") != key_)
-      throw InvalidArgument(fmt::format(
-          "{} belongs to a ranking of other data or options: choose another file, or remove it",
-          path_));
-    for (const Json& one : json.at("splits")) {
-      DcpContextSplit split = from_json(one);
-      splits_.emplace(split.name, std::move(split));
-    }
+    read(*text, shape);
   } catch (const Json::exception&) {
     throw DataError(fmt::format("{} does not hold a ranking: choose another file", path_));
+  }
+}
+
+void RankingState::read(const std::string& text, const RankingShape& shape) {
+  const Json json = Json::parse(text);
+  if (json.at("key") != key_)
+    throw InvalidArgument(fmt::format(
+        "{} belongs to a ranking of other data or options, or of another version of Milieu: name "
+        "another file, or remove it",
+        path_));
+  for (const Json& one : json.at("splits")) {
+    DcpContextSplit split = from_json(one);
+    check_labels(split, shape, path_);
+    splits_.emplace(split.name, std::move(split));
   }
 }
 
@@ -138,7 +163,7 @@ void RankingState::add(const DcpContextSplit& split) {
 void RankingState::write() const {
   Json json{{"key", key_}, {"splits", Json::array()}};
   for (const auto& [name, split] : splits_) json["splits"].push_back(to_json(split));
-  write_file_atomically(path_, json.dump() + "\n");
+  write_file_atomically(path_, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::string ranking_text(const DcpRanking& ranking) {

@@ -31,17 +31,26 @@ ContextCandidates candidates_from_folder(const std::string& folder, int num_thre
 ContextCandidates candidates_from_classes(const Input& input, const SplitRows& split,
                                           const std::string& classes);
 
+// What the labels of a split must look like.
+struct RankingShape {
+  int64_t num_samples = 0;
+  int num_parts = 0;
+};
+
 // Splits of an earlier ranking, kept in a file. It belongs to one input and one set of options:
-// `key` says which.
+// `key` is their fingerprint (data/fingerprint.h).
 class RankingState {
  public:
-  RankingState(std::string path, std::string key);  // reads the file if it exists
+  // Reads the file if it exists. Throws InvalidArgument for another key, DataError for a file that
+  // is not a ranking, or one whose labels do not have this shape.
+  RankingState(std::string path, std::string key, RankingShape shape);
 
   const DcpContextSplit* find(const std::string& name) const;
   void add(const DcpContextSplit& split);  // and writes the file
   size_t size() const { return splits_.size(); }
 
  private:
+  void read(const std::string& text, const RankingShape& shape);
   void write() const;
 
   std::string path_;

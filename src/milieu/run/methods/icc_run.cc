@@ -169,11 +169,20 @@ void add_comparison(const IccComparison& table, RunSummary& summary) {
     deviations.push_back(row.deviation);
     p_values.push_back(row.p_value);
   }
-  summary.extra.emplace_back("cv_methods", names);
-  summary.extra.emplace_back("cv_accuracy", means);
-  summary.extra.emplace_back("cv_std", deviations);
-  summary.extra.emplace_back("cv_p_value", p_values);
+  if (table.num_trials > 0) {
+    summary.extra.emplace_back("cv_methods", names);
+    summary.extra.emplace_back("cv_accuracy", means);
+    summary.extra.emplace_back("cv_std", deviations);
+  }
+  if (table.is_complete()) summary.extra.emplace_back("cv_p_value", p_values);
   summary.extra.emplace_back("cv_trials", int64_t{table.num_trials});
+  if (table.is_complete()) return;
+  summary.termination = table.termination;
+  summary.message = "stopped early: the comparison has only the trials that were complete";
+  summary.warnings.push_back(
+      fmt::format("the comparison was stopped after {} of {} trials: its figures are of these "
+                  "trials only, and there are no p-values",
+                  table.num_trials, table.num_wanted));
 }
 
 void apply_paper_preset(IccClassifierOptions& options) {
@@ -197,7 +206,8 @@ RunOutcome run_icc(const IccRunInput& input, const IccRunOptions& options, Monit
     const IccClassifierChoice best =
         choose_icc_options({data.points, data.classes, data.groups}, options.classifier, monitor);
     chosen.classifier = best.options;
-    choice = {{"chosen", best.text}, {"cross_validated_accuracy", best.accuracy}};
+    choice = {{"chosen", best.text}};
+    if (best.is_complete) choice.emplace_back("cross_validated_accuracy", best.accuracy);
   }
   IccOptions icc = chosen.classifier.icc;
   if (chosen.classifier.split == IccSplit::None) icc.min_size = 1 << 30;  // chosen: no split
@@ -213,8 +223,7 @@ RunOutcome run_icc(const IccRunInput& input, const IccRunOptions& options, Monit
   out.model = to_model_file(result.model);
   out.labels = std::move(result.labels);
   out.summary = std::move(result.summary);
-  if ((options.cv > 0 || options.holdout > 0) && !monitor.should_stop())
-    add_comparison_of(out, data, options, monitor);
+  if (options.cv > 0 || options.holdout > 0) add_comparison_of(out, data, options, monitor);
   return out;
 }
 
