@@ -25,7 +25,7 @@ void check_location(const std::string& location, const std::string& path) {
     throw DataError(
         fmt::format("{} keeps its weights in '{}', must be a file in the model's own folder: "
                     "export it again with a plain file name",
-                    path, location));
+                    path, printable(location)));
 }
 
 class GraphReader {
@@ -41,6 +41,9 @@ class GraphReader {
     }
     if (!has_graph || graph_.nodes.empty())
       throw DataError(fmt::format("{} is not an ONNX model: it has no nodes", path_));
+    if (graph_.opsets.empty())
+      throw DataError(
+          fmt::format("{} is damaged: it does not say which operator set it was made for", path_));
     std::sort(graph_.weights.begin(), graph_.weights.end());
     std::erase_if(graph_.inputs, [&](const auto& in) { return graph_.is_weight(in.name); });
     graph_.external_files.assign(files_.begin(), files_.end());
@@ -200,7 +203,8 @@ std::string find_tensor(const Graph& graph, const std::string& layer, const std:
   throw InvalidArgument(
       fmt::format("layer is '{}', but {} has no tensor or node of that name: its outputs are {}, "
                   "its last nodes {}",
-                  layer, path, fmt::join(graph.outputs, ", "), fmt::join(last, ", ")));
+                  layer, path, printable(fmt::format("{}", fmt::join(graph.outputs, ", "))),
+                  printable(fmt::format("{}", fmt::join(last, ", ")))));
 }
 
 std::string tensor_before_pooling(const Graph& graph) {
@@ -223,12 +227,18 @@ std::string with_output(std::string_view model, const std::string& tensor) {
   return std::string(model) + proto_field(7, proto_field(12, proto_field(1, tensor)));
 }
 
+std::string printable(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 32 || c > 126; }, '?');
+  return text;
+}
+
 std::string opset_text(const Graph& graph) {
   std::vector<std::string> texts;
   for (const auto& [domain, version] : graph.opsets)
     texts.push_back(
         fmt::format("{} {}", domain.empty() || domain == "ai.onnx" ? "opset" : domain, version));
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return printable(fmt::format("{}", fmt::join(texts, ", ")));
 }
 
 }  // namespace milieu::internal

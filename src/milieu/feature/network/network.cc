@@ -53,10 +53,12 @@ std::string explain(const std::string& text, const std::string& memory) {
                        match.str(2));
   if (std::regex_search(text, std::regex("bad_alloc|allocate memory|Failed to allocate")))
     return fmt::format("it needs more than {} of memory", memory);
+  // Not where in its own sources it noticed.
   std::string words = std::regex_replace(text, std::regex(R"(\S*onnxruntime\S*/\S+ )"), "");
+  words = std::regex_replace(words, std::regex(R"(^[\w: ]*onnxruntime::[^)]*\)\s*)"), "");
   words = words.substr(0, std::min(words.find('\n'), kMostWords));
   while (!words.empty() && (words.back() == '.' || words.back() == ' ')) words.pop_back();
-  return words;
+  return printable(words);
 }
 
 std::string failure_text(const TrialResult& result, const std::string& memory) {

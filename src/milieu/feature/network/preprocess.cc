@@ -60,7 +60,7 @@ const GraphInput& image_input(const Graph& graph, const std::string& path) {
     throw DataError(
         fmt::format("{} has {} inputs ({}), must have one, the image: export only the part of the "
                     "network that sees images",
-                    path, graph.inputs.size(), names));
+                    path, graph.inputs.size(), printable(names)));
   }
   const GraphInput& input = graph.inputs[0];
   if (!input.shape.empty() && input.shape.size() != 4)

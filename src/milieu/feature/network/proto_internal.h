@@ -84,6 +84,10 @@ inline std::string varint(uint64_t value) {
   return out + static_cast<char>(value);
 }
 
+inline std::string proto_number(uint64_t number, uint64_t value) {
+  return varint(number << 3) + varint(value);
+}
+
 // A field that holds bytes.
 inline std::string proto_field(uint64_t number, std::string_view bytes) {
   return varint(number << 3 | 2) + varint(bytes.size()) + std::string(bytes);
