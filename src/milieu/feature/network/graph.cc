@@ -3,13 +3,13 @@
 #include "milieu/feature/network/graph_internal.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include "milieu/base/error.h"
+#include "milieu/data/printable.h"
 #include "milieu/feature/network/proto_internal.h"
 
 namespace milieu::internal {
@@ -203,8 +203,7 @@ std::string find_tensor(const Graph& graph, const std::string& layer, const std:
   throw InvalidArgument(
       fmt::format("layer is '{}', but {} has no tensor or node of that name: its outputs are {}, "
                   "its last nodes {}",
-                  layer, path, printable(fmt::format("{}", fmt::join(graph.outputs, ", "))),
-                  printable(fmt::format("{}", fmt::join(last, ", ")))));
+                  layer, path, printable_list(graph.outputs), printable_list(last)));
 }
 
 std::string tensor_before_pooling(const Graph& graph) {
@@ -227,18 +226,12 @@ std::string with_output(std::string_view model, const std::string& tensor) {
   return std::string(model) + proto_field(7, proto_field(12, proto_field(1, tensor)));
 }
 
-std::string printable(std::string text) {
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < 32 || c > 126; }, '?');
-  return text;
-}
-
 std::string opset_text(const Graph& graph) {
   std::vector<std::string> texts;
   for (const auto& [domain, version] : graph.opsets)
     texts.push_back(
         fmt::format("{} {}", domain.empty() || domain == "ai.onnx" ? "opset" : domain, version));
-  return printable(fmt::format("{}", fmt::join(texts, ", ")));
+  return printable_list(texts);
 }
 
 }  // namespace milieu::internal

@@ -50,9 +50,6 @@ std::string tensor_before_pooling(const Graph& graph);
 // The model with one more output, the tensor of that name.
 std::string with_output(std::string_view model, const std::string& tensor);
 
-// The text with every byte that a terminal might obey replaced: names in a file may be anything.
-std::string printable(std::string text);
-
 // "opset 17", or "opset 17, com.microsoft 1".
 std::string opset_text(const Graph& graph);
 

@@ -12,6 +12,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
+#include "milieu/data/printable.h"
 #include "milieu/feature/network/trial_internal.h"
 
 namespace milieu::internal {
@@ -56,9 +57,9 @@ std::string explain(const std::string& text, const std::string& memory) {
   // Not where in its own sources it noticed.
   std::string words = std::regex_replace(text, std::regex(R"(\S*onnxruntime\S*/\S+ )"), "");
   words = std::regex_replace(words, std::regex(R"(^[\w: ]*onnxruntime::[^)]*\)\s*)"), "");
-  words = words.substr(0, std::min(words.find('\n'), kMostWords));
+  words = words.substr(0, words.find('\n'));
   while (!words.empty() && (words.back() == '.' || words.back() == ' ')) words.pop_back();
-  return printable(words);
+  return printable(words, kMostWords);
 }
 
 std::string failure_text(const TrialResult& result, const std::string& memory) {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "milieu/base/error.h"
+#include "milieu/data/printable.h"
 #include "milieu/feature/network/preset_internal.h"
 
 namespace milieu::internal {
@@ -54,13 +55,12 @@ void apply_numbers(const PreprocessOptions& options, Preset& preset) {
 
 const GraphInput& image_input(const Graph& graph, const std::string& path) {
   if (graph.inputs.size() != 1) {
-    std::string names;
-    for (const GraphInput& input : graph.inputs)
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", input.name);
+    std::vector<std::string> names;
+    for (const GraphInput& input : graph.inputs) names.push_back(input.name);
     throw DataError(
         fmt::format("{} has {} inputs ({}), must have one, the image: export only the part of the "
                     "network that sees images",
-                    path, graph.inputs.size(), printable(names)));
+                    path, graph.inputs.size(), printable_list(names)));
   }
   const GraphInput& input = graph.inputs[0];
   if (!input.shape.empty() && input.shape.size() != 4)
