@@ -12,7 +12,7 @@
 #include "milieu/input/cache_folder.h"
 #include "milieu/input/codebook.h"
 #include "milieu/input/default_network.h"
-#include "milieu/input/vector_rows.h"
+#include "milieu/input/vectors/vector_rows.h"
 
 namespace milieu {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/input/vector_rows.h"
+#include "milieu/input/vectors/vector_rows.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/printable.h"
 #include "milieu/data/row_names.h"
-#include "milieu/input/vector_file.h"
+#include "milieu/input/vectors/vector_file.h"
 
 namespace milieu {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/input/vector_rows.h"
+#include "milieu/input/vectors/vector_rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/input/vector_file.h"
+#include "milieu/input/vectors/vector_file.h"
 
 #include <fmt/format.h>
 
