@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Everything outside comes from Debian through find_package; nothing is downloaded.
+# Everything outside comes from Debian through find_package, ONNX Runtime from where scripts/setup put
+# it (MilieuOnnxRuntime); nothing is downloaded.
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(TBB REQUIRED)
 find_package(fmt REQUIRED)
@@ -21,6 +22,7 @@ find_path(MILIEU_OPENCV_INCLUDE opencv2/core.hpp PATH_SUFFIXES opencv4 REQUIRED)
 find_path(MILIEU_VLFEAT_INCLUDE vl/generic.h REQUIRED)
 add_library(milieu_opencv INTERFACE)
 target_include_directories(milieu_opencv SYSTEM INTERFACE ${MILIEU_OPENCV_INCLUDE})
+include(MilieuOnnxRuntime)
 if(MILIEU_BUILD_CLI)
   find_package(CLI11 REQUIRED)
 endif()

@@ -18,10 +18,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def environment(**more):
-    """A bare environment: no locale, no colours asked for or refused, no instruction set chosen."""
+    """A bare environment: no locale, no colours asked for or refused, no instruction set chosen, no
+    configuration of the user."""
     keep = ("PATH", "HOME", "TMPDIR", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS")
     env = {name: os.environ[name] for name in keep if name in os.environ}
-    return {**env, "LC_ALL": "C", **more}
+    return {**env, "LC_ALL": "C", "XDG_CONFIG_HOME": os.devnull, **more}
 
 
 def default_signals():

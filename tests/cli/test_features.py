@@ -362,14 +362,14 @@ class FeaturesTest(CliTest):
         self.assertIn("photos holds other files",
                       self.fail_with(2, "features", "photos", "--feature", "tiny", "--out", "photos"))
 
-    def test_network_that_opencv_cannot_read_names_its_operator(self):
+    def test_network_that_cannot_run_names_its_operator(self):
         self.write("odd.onnx", onnx_model("Frobnicate"))
         message = self.fail_with(1, "features", "photos", "--feature", "onnx:odd.onnx", "--out", "f")
-        self.assertIn("odd.onnx cannot be read by OpenCV", message)
+        self.assertIn("odd.onnx (opset 13) cannot be run by ONNX Runtime", message)
         self.assertIn("Frobnicate", message)
-        self.assertIn("npy:FILE", message)
+        self.assertIn("--vectors FILE", message)
         self.write("text.onnx", "no network")
-        self.assertIn("text.onnx cannot be read", self.fail_with(
+        self.assertIn("text.onnx is not an ONNX model", self.fail_with(
             1, "features", "photos", "--feature", "onnx:text.onnx", "--out", "f"))
 
     def test_network_gives_its_output(self):

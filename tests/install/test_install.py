@@ -123,6 +123,19 @@ class Install(unittest.TestCase):
                 for place in (str(BUILD), str(SOURCE), str(self.folder)):
                     self.assertNotIn(place, text, file)
 
+    def test_networks_run_where_the_runtime_is_bundled(self):
+        library = self.prefix / "lib" / "milieu" / "libonnxruntime.so.1"
+        program = self.prefix / "bin" / "milieu"
+        if not library.exists() or not program.exists():
+            self.skipTest("the runtime is the system's, or there is none")
+        self.assertRegex(run(program, "info"), r"networks +ONNX Runtime 1\.")
+        self.assertTrue(list(self.prefix.rglob("onnxruntime/LICENSE")))
+        library.rename(library.with_suffix(".away"))  # it is this one that was used
+        try:
+            self.assertIn("cannot be loaded", run(program, "info"))
+        finally:
+            library.with_suffix(".away").rename(library)
+
     def test_program_runs(self):
         program = self.prefix / "bin" / "milieu"
         if not program.exists():

@@ -14,6 +14,7 @@
 #include "milieu/data/groups.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/input/cache_folder.h"
+#include "milieu/input/default_network.h"
 #include "milieu/input/image_rows.h"
 #include "milieu/input/input.h"
 #include "milieu/input/row_files.h"
@@ -106,6 +107,15 @@ std::vector<std::string> input_arguments(InputSpec& input) {
   return arguments;
 }
 
+std::vector<std::string> without_flags(std::vector<std::string> arguments,
+                                       std::initializer_list<const char*> flags) {
+  for (const std::string_view flag : flags) {
+    const auto found = std::find(arguments.begin(), arguments.end(), flag);
+    if (found != arguments.end()) arguments.erase(found, found + 2);
+  }
+  return arguments;
+}
+
 // INPUT as cac reads it: the views in its place, or images by their keypoints unless other
 // context files are given.
 std::vector<std::string> cac_arguments(InputSpec& input, const MethodFiles& files) {
@@ -116,12 +126,9 @@ std::vector<std::string> cac_arguments(InputSpec& input, const MethodFiles& file
     for (const std::string& path : split_text(files.cac["view"], '\n'))
       arguments.insert(arguments.end(), {"--view", path});
   }
-  const auto drop = [&](std::string_view flag) {
-    const auto found = std::find(arguments.begin(), arguments.end(), flag);
-    if (found != arguments.end()) arguments.erase(found, found + 2);
-  };
   if (!files.has_context_files())
-    for (const char* flag : {"--feature", "--max-side", "--codebook"}) drop(flag);
+    arguments = without_flags(std::move(arguments), {"--feature", "--max-side", "--codebook",
+                                                     "--vectors", "--vector-names"});
   for (const char* name : {"positions", "images", "groups"})
     if (files.cac.has(name))
       arguments.insert(arguments.end(), {fmt::format("--{}", name), files.cac[name]});
@@ -150,6 +157,9 @@ serve::MethodInfo method_info(const MethodEntry& method, ExploreOptions& options
     if (!options.files.has_context_files()) info.needs = {"pictures"};
     info.input_arguments = cac_arguments(options.input, options.files);
   }
+  if (method.name == "dlgmm" && !options.input.vectors.empty())  // it takes patches
+    info.input_arguments =
+        without_flags(input_arguments(options.input), {"--vectors", "--vector-names"});
   if (method.name == "exemplar")
     info.input_arguments = exemplar_arguments(options.input, options.files);
   info.make_fields = [&method] {
@@ -228,8 +238,11 @@ void refuse_run_folder(const std::string& path) {
 
 int run_explore(ExploreOptions& options, Session& session) {
   refuse_run_folder(options.input.path);
-  if (is_image_folder(options.input.path) && options.input.feature.empty())
-    options.input.feature = kDefaultFeature;
+  if (is_image_folder(options.input.path) && options.input.feature.empty() &&
+      options.input.vectors.empty()) {
+    options.input.feature = default_network_feature();
+    if (options.input.feature.empty()) options.input.feature = kDefaultFeature;
+  }
   serve::ExplorerOptions explorer_options;
   explorer_options.collection = load_collection(options, session);
   add_context_files(options, explorer_options.collection);
@@ -299,6 +312,8 @@ constexpr const char* kExample =
     "  milieu explore photos\n"
     "    opens a page on this machine: choose a class, choose what to compare it with, and look\n"
     "    at the split. Images are described by gist unless --feature names something else.\n"
+    "  milieu explore photos --vectors clip.npy\n"
+    "    by vectors made elsewhere, one row per image in the order of the sorted names.\n"
     "  milieu explore digits.npy --labels digits_labels.npy --image-size 16x16 --no-browser\n"
     "    only prints the address. Runs are kept: they are there again the next time.\n";
 

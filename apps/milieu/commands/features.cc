@@ -16,6 +16,7 @@
 #include "milieu/feature/cache/extract.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/input/codebook.h"
+#include "milieu/input/default_network.h"
 #include "milieu/input/image_rows.h"
 #include "milieu/render/number_text.h"
 
@@ -77,12 +78,13 @@ int run_features(const FeaturesOptions& options, Session& session) {
   Console& console = session.console;
   console.set_quiet(options.quiet);
   session.interrupt.set_quiet(options.quiet);
-  if (options.feature.empty())
+  const std::string feature = options.feature.empty() ? default_network_feature() : options.feature;
+  if (feature.empty())
     throw UsageError("--feature is missing: say what to compute, such as --feature gist,color");
   if (options.out.empty()) throw UsageError("--out is missing: give a folder for the features");
   ExtractOptions extract = options.extract;
   extract.read_codebook = read_codebook;
-  std::vector<FeatureSpec> specs = parse_feature_list(options.feature, options.codebook);
+  std::vector<FeatureSpec> specs = parse_feature_list(feature, options.codebook);
   const ImageFolder images = list_images(options.input);
 
   ProgressMonitor monitor(session, "features");

@@ -18,6 +18,7 @@
 #include "milieu/exemplar/learn/learn.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/feature/feature_spec.h"
+#include "milieu/feature/network/onnx.h"
 #include "milieu/linalg/gemm.h"
 #include "milieu/linalg/isa.h"
 #include "milieu/run/methods.h"
@@ -52,9 +53,13 @@ std::string cpu_name() {
 }
 
 std::vector<std::pair<std::string, std::string>> program_facts() {
-  return {{"version", version()},    {"compiler", compiler_name()},
-          {"cpu", cpu_name()},       {"instruction_set", to_string(active_isa())},
-          {"gemm", describe_gemm()}, {"threads", fmt::format("{}", resolve_num_threads(0))}};
+  return {{"version", version()},
+          {"compiler", compiler_name()},
+          {"cpu", cpu_name()},
+          {"instruction_set", to_string(active_isa())},
+          {"gemm", describe_gemm()},
+          {"networks", describe_network_runtime()},
+          {"threads", fmt::format("{}", resolve_num_threads(0))}};
 }
 
 void print_program(const InfoOptions& options, Console& console) {

@@ -74,9 +74,10 @@ FeatureEntry local(std::string name, std::string summary) {
 }
 
 FeatureEntry from_file(std::string name, FeatureKind kind, std::string file, std::string summary,
-                       std::unique_ptr<Feature> (*make)(const std::string&)) {
+                       std::unique_ptr<Feature> (*make)(const std::string&), int version = 1) {
   return {.name = std::move(name),
           .kind = kind,
+          .version = version,
           .summary = std::move(summary),
           .file = std::move(file),
           .make = make};
@@ -113,9 +114,9 @@ const std::vector<FeatureEntry>& feature_catalog() {
       whole<ColorOptions, color_histogram>("color", "joint histogram of hue, saturation and value"),
       whole<TinyOptions, tiny>("tiny", "the pixels of the image scaled to a small square"),
       from_file("onnx", FeatureKind::Whole, "MODEL.onnx", "output of a network that you provide",
-                make_onnx),
+                make_onnx, 2),
       from_file("onnx-patches", FeatureKind::Local, "MODEL.onnx",
-                "every position of a network's feature map", make_onnx_patches),
+                "every position of a network's feature map", make_onnx_patches, 2),
       from_file("npy", FeatureKind::Whole, "ROWS.npy",
                 "vectors computed elsewhere, joined by file name", make_npy_rows),
   };

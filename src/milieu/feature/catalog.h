@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/monitor.h"
 #include "milieu/feature/descriptor/local.h"
 #include "milieu/feature/image.h"
 
@@ -25,7 +26,8 @@ struct SourceImage {
   const std::string& path;  // relative to the folder, "/" between names
 };
 
-// One feature with its options. After prepare() the const functions may be called from any thread.
+// One feature with its options. After prepare() and open() the const functions may be called from
+// any thread.
 class Feature {
  public:
   virtual ~Feature() = default;
@@ -34,6 +36,9 @@ class Feature {
   // Called once the options are set: checks them and reads files they name. Throws InvalidArgument,
   // IoError or DataError.
   virtual void prepare() { validate_fields(fields()); }
+  // Called before the first image is described, not at all when every image is known: loads what
+  // that needs. May return early when the monitor asks to stop. Throws as prepare() does.
+  virtual void open(const Monitor&) {}
   // What the result depends on beside the options: the content of files.
   virtual std::string fingerprint() const { return ""; }
   virtual std::vector<float> whole(const SourceImage& source) const;

@@ -11,6 +11,8 @@
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/input/cache_folder.h"
 #include "milieu/input/codebook.h"
+#include "milieu/input/default_network.h"
+#include "milieu/input/vectors/vector_rows.h"
 
 namespace milieu {
 
@@ -30,12 +32,28 @@ std::string place_of(const std::string& root, const std::string& spec, int max_s
   return cache_place(canonical, "", print);
 }
 
-void require_feature(const std::string& path, const ImageOptions& images) {
-  if (images.feature.empty())
+// What is asked for, else the network that the user has set up.
+std::string require_feature(const std::string& path, const ImageOptions& images) {
+  const std::string feature = images.feature.empty() ? default_network_feature() : images.feature;
+  if (feature.empty())
     throw InvalidArgument(
         fmt::format("{} is an image folder: say what to compute from the images, such as "
-                    "--feature gist (milieu help features lists all features)",
+                    "--feature gist (milieu help features lists all features), or give vectors "
+                    "computed elsewhere with --vectors FILE",
                     path));
+  return feature;
+}
+
+// Vectors in place of features: only for images, and only one of both.
+InputRows open_given_vectors(const std::string& path, const ImageOptions& images,
+                             const LoadOptions& load) {
+  if (!images.feature.empty() || !images.codebook.empty())
+    throw InvalidArgument("give only one of --vectors and --feature (or --codebook)");
+  if (!is_image_folder(path) && !path.ends_with(".txt"))
+    throw InvalidArgument(fmt::format(
+        "vectors is {}, but {} is not an image folder: give the vectors themselves as INPUT",
+        images.vectors, path));
+  return open_vector_rows(path, images, load);
 }
 
 // The features of the folder that the list names; its only one when there is no list.
@@ -133,8 +151,8 @@ class CachedFeatures {
 
 InputRows open_image_rows(const std::string& path, const ImageOptions& images,
                           const LoadOptions& load, Monitor& monitor) {
-  require_feature(path, images);
-  std::vector<FeatureSpec> specs = parse_feature_list(images.feature, images.codebook);
+  std::vector<FeatureSpec> specs =
+      parse_feature_list(require_feature(path, images), images.codebook);
   CachedFeatures cached(path, images, load.num_threads, monitor);
   monitor.on_stage(RunStage::Describing, path);
   FeatureTable table;
@@ -219,6 +237,10 @@ bool is_image_folder(const std::string& path) {
 
 InputRows open_rows(const std::string& path, const ImageOptions& images, const LoadOptions& load,
                     Monitor& monitor) {
+  if (!images.vectors.empty()) return open_given_vectors(path, images, load);
+  if (!images.vector_names.empty())
+    throw InvalidArgument(fmt::format(
+        "vector_names is {}, but there are no --vectors FILE that it names", images.vector_names));
   if (is_feature_input(path)) return open_feature_rows(path, images, load);
   if (is_image_folder(path) || (!images.feature.empty() && path.ends_with(".txt")))
     return open_image_rows(path, images, load, monitor);

@@ -21,6 +21,8 @@ struct ImageOptions {
   std::string max_side;           // "": the default
   std::string codebook;           // "": none
   std::string vocabulary_folder;  // visual words of training; "": learned here
+  std::string vectors = {};       // a file with one row per image, in place of features; "": none
+  std::string vector_names = {};  // the images of its rows; "": in the order of sorted names
 };
 
 // The columns of one feature, or of one view.

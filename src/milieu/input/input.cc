@@ -49,7 +49,9 @@ ImageOptions image_options_of(const InputSpec& spec) {
   return {.feature = spec.feature,
           .max_side = spec.max_side,
           .codebook = spec.codebook,
-          .vocabulary_folder = {}};
+          .vocabulary_folder = {},
+          .vectors = spec.vectors,
+          .vector_names = spec.vector_names};
 }
 
 Input read_rows(InputSpec& spec, int num_threads, const std::string& model, Monitor& monitor) {

@@ -23,6 +23,8 @@ struct InputSpec {
   std::string feature = {};
   std::string max_side = {};
   std::string codebook = {};
+  std::string vectors = {};
+  std::string vector_names = {};
 };
 
 template <class Visitor>
@@ -45,6 +47,11 @@ void visit_fields(InputSpec& o, Visitor&& v) {
   v("codebook", o.codebook, anything(),
     "visual words computed elsewhere, for local features: a .npy, a run folder or a feature "
     "folder");
+  v("vectors", o.vectors, anything(),
+    "INPUT is an image folder: its vectors, computed elsewhere (.npy, .npz, .safetensors), one row "
+    "per image in the order of the sorted names");
+  v("vector_names", o.vector_names, anything(),
+    "the image that each row of --vectors describes, one name per line");
 }
 
 // The files that give a method its further inputs, by name; a repeated input has one path per line.

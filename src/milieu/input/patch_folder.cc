@@ -16,6 +16,7 @@
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/feature/feature_spec.h"
 #include "milieu/input/cache_folder.h"
+#include "milieu/input/default_network.h"
 #include "milieu/input/image_rows.h"
 #include "milieu/input/patch_projection.h"
 
@@ -144,6 +145,8 @@ std::string patch_feature(const PatchRequest& request) {
         "step is {}, but feature is {}: write the step into the feature, dense-sift:step={}", step,
         request.feature, step));
   if (!request.feature.empty()) return local_text(request.feature);
+  const std::string network = step > 0 ? "" : default_network_feature(true);
+  if (!network.empty()) return local_text(network);
   return local_text(fmt::format("dense-sift:step={}", step > 0 ? step : kDefaultStep));
 }
 

@@ -151,7 +151,8 @@ void add_training(const ImageOrigin& images, ModelFile& model) {
 InputRows open_rows_like_training(const std::string& path, const std::string& model,
                                   ImageOptions images, const LoadOptions& load, Monitor& monitor) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return open_rows(path, images, load, monitor);
+  if (!fs::is_directory(path, error) || !images.vectors.empty())
+    return open_rows(path, images, load, monitor);
   const Training training = read_training(model);
   check_same_features(images.feature, training, model, is_feature_folder(path));
   if (images.feature.empty()) images.feature = training.feature;
@@ -164,7 +165,7 @@ InputRows open_rows_like_training(const std::string& path, const std::string& mo
   if (images.feature.empty())
     throw InvalidArgument(fmt::format(
         "{} is an image folder, but {} does not say what the model was trained on: give the "
-        "run folder, or the feature with --feature",
+        "run folder, the feature with --feature, or the vectors with --vectors",
         path, model));
   std::vector<FeatureSpec> specs = parse_features(images.feature);
   check_codebooks(specs, training, images.codebook);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "milieu/input/default_network.h"
 #include "milieu/input/image_rows.h"
 #include "milieu/run/method.h"
 #include "milieu/run/methods.h"
@@ -34,9 +35,12 @@ class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>
  public:
   // Words of images are counted for a method of counts, unless the feature says otherwise.
   Input read(InputSpec& spec, Monitor& monitor) override {
-    if constexpr (requires { this->input_.counts; })
+    if constexpr (requires { this->input_.counts; }) {
+      if (spec.feature.empty() && spec.vectors.empty() && is_image_folder(spec.path))
+        spec.feature = default_network_feature(true);
       if (!spec.feature.empty() && !is_feature_input(spec.path))
         spec.feature = counting_features(spec.feature);
+    }
     return read_rows(spec, this->num_threads(), "", monitor);
   }
 

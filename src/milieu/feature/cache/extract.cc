@@ -82,9 +82,9 @@ void remove_leftovers(const std::string& out) {
 std::string options_json(FeatureSpec& spec) {
   std::string text;
   for (const Field& field : spec.fields()) {
-    const bool is_text = field.kind == FieldKind::Text || field.kind == FieldKind::Choice;
-    std::string value = to_text(field.get());
-    if (is_text) {
+    const FieldValue kept = field.get();
+    std::string value = to_text(kept);
+    if (std::holds_alternative<std::string>(kept)) {  // a number may be a word: auto
       std::string quoted;
       for (const char c : value)
         quoted += c == '"' || c == '\\' ? fmt::format("\\{}", c) : std::string(1, c);
@@ -317,6 +317,8 @@ void Extraction::settle() {
 
 // False when stopped.
 bool Extraction::process(const std::vector<int64_t>& todo) {
+  if (!todo.empty())
+    for (FeatureTask& task : tasks_) task.spec.feature->open(monitor_);
   const auto total = static_cast<int64_t>(items_.size());
   int64_t done = total - static_cast<int64_t>(todo.size());
   for_each_in_order(

@@ -113,6 +113,7 @@ void keep_sample(FeatureTask& task, const SampleImage& image, const SampleRows& 
 // False when stopped.
 bool learn(FeatureTask& task, const std::vector<SampleImage>& sample, const std::string& root,
            const ExtractOptions& options, Monitor& monitor) {
+  task.spec.feature->open(monitor);
   const auto n = static_cast<int64_t>(sample.size());
   const WordOptions& words = task.spec.words;
   const int64_t quota = std::max<int64_t>(1, (words.num_samples + n - 1) / n);

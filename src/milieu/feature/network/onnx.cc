@@ -4,112 +4,100 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <mutex>
-#include <opencv2/dnn.hpp>
-#include <regex>
+#include <filesystem>
 #include <span>
 
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
-#include "milieu/feature/decode/decode.h"
-#include "milieu/feature/opencv_internal.h"
+#include "milieu/feature/network/network_internal.h"
+#include "milieu/feature/network/output_internal.h"
+#include "milieu/feature/network/preprocess_internal.h"
 
 namespace milieu {
 namespace {
 
-// "0.5" for all channels, or "0.485/0.456/0.406".
-std::array<double, 3> parse_triple(const std::string& name, const std::string& text) {
-  std::array<double, 3> values = {};
-  size_t count = 0;
-  const char* at = text.data();
-  const char* end = at + text.size();
-  while (count < 3) {
-    const auto [rest, error] = std::from_chars(at, end, values[count]);
-    if (error != std::errc()) break;
-    ++count;
-    at = rest;
-    if (at == end || *at != '/') break;
-    ++at;
-  }
-  if (at != end || (count != 1 && count != 3))
-    throw InvalidArgument(fmt::format(
-        "{} is '{}', must be one number, or three with slashes, such as 0.485/0.456/0.406", name,
-        text));
-  if (count == 1) values[1] = values[2] = values[0];
-  return values;
-}
-
-// OpenCV's sentence about a model, cut down to what helps: the operator, if it is named.
-std::string explain(const cv::Exception& error) {
-  const std::string text = error.err.empty() ? error.what() : error.err;
-  for (const char* pattern : {R"(Node \[([A-Za-z0-9_@.]+)\])", R"(of type .?([A-Za-z0-9_@.]+))",
-                              R"([Uu]nsupported (?:operation|layer)[^A-Za-z]*([A-Za-z0-9_]+))"}) {
-    std::smatch match;
-    if (std::regex_search(text, match, std::regex(pattern)))
-      return fmt::format("its operator {} is not supported", match.str(1));
-  }
-  return text.substr(0, text.find('\n'));
-}
+using namespace internal;
 
 struct OnnxOptions {
-  int size = 224;
-  std::string scale = "0.00392156862745098";  // 1 / 255
-  std::string mean = "0";
-  std::string std = "1";
+  PreprocessOptions image;
   std::string layer;
-  bool crop = true;
-  bool bgr = false;
   bool normalize = true;
 };
 
 template <class Visitor>
 void visit_fields(OnnxOptions& o, Visitor&& v) {
-  v("size", o.size, between(1, 4096), "side of the network's square input in pixels");
-  v("scale", o.scale, anything(),
-    "factor of pixel values in [0, 255]; one number or three (a/b/c)");
-  v("mean", o.mean, anything(), "subtracted after scaling; one number or three");
-  v("std", o.std, anything(), "divided by after subtracting the mean; one number or three");
-  v("layer", o.layer, anything(), "name of the output to use; by default the network's own");
-  v("crop", o.crop, anything(), "crop the central square; else the whole image is squeezed");
-  v("bgr", o.bgr, anything(), "channels in the order blue, green, red");
+  visit_fields(o.image, v);
+  v("layer", o.layer, anything(),
+    "tensor or node to use; by default the network's first output, for patches the last map or "
+    "tokens before it");
   v("normalize", o.normalize, anything(), "scale the vector to norm 1");
 }
 
-class Onnx : public Feature {
+struct PoolOptions {
+  PoolMode mode = PoolMode::Auto;
+};
+
+template <class Visitor>
+void visit_fields(PoolOptions& o, Visitor&& v) {
+  v("pool", o.mode,
+    one_of<PoolMode>({{"auto", PoolMode::Auto},
+                      {"class", PoolMode::Class},
+                      {"mean", PoolMode::Mean},
+                      {"flat", PoolMode::Flat}}),
+    "one vector from a map or tokens: the class token, the mean of all positions, or every number; "
+    "auto: the class token where there is one, else the mean");
+}
+
+// What both features share: the file, the images that go in, the tensor that comes out.
+class NetworkFeature : public Feature {
  public:
-  explicit Onnx(std::string path) : path_(std::move(path)) {}
+  explicit NetworkFeature(std::string path) : path_(std::move(path)) {}
 
   std::vector<Field> fields() override { return fields_of(options_); }
 
   void prepare() override {
-    validate_options(options_);
-    scale_ = parse_triple("scale", options_.scale);
-    mean_ = parse_triple("mean", options_.mean);
-    std_ = parse_triple("std", options_.std);
-    for (const double value : std_)
-      if (value == 0) throw InvalidArgument("std is 0, must not be 0");
-    model_ = read_image_file(path_);  // the bytes of any file
-    internal::quiet_opencv();
-    nets_.push_back(make_net());
-    check_output(
-        run(cv::Mat(std::vector<int>{1, 3, options_.size, options_.size}, CV_32F, cv::Scalar(0))));
+    validate_fields(fields());
+    network_.read(path_, options_.layer, wants_positions());
+    PreprocessorConfig config;
+    config.path =
+        (std::filesystem::path(path_).parent_path() / "preprocessor_config.json").string();
+    std::shared_ptr<const MappedFile> file;
+    if (options_.image.preset == NetworkPreset::Auto && std::filesystem::exists(config.path)) {
+      file = MappedFile::open(config.path);
+      config.text = file->text();
+    }
+    how_ = make_preprocessing(options_.image, config, network_.graph(), path_);
+    fingerprint_ = hex(hash_text(config.text, network_.checksum()));
   }
 
-  std::string fingerprint() const override { return hex(hash_bytes(model_)); }
+  std::string fingerprint() const override { return fingerprint_; }
 
-  std::vector<float> whole(const SourceImage& source) const override {
-    const cv::Mat out = run(to_blob(source.image));
-    std::vector<float> values(out.ptr<float>(), out.ptr<float>() + out.total());
-    finish(values);
-    return values;
+  void open(const Monitor& monitor) override {
+    std::vector<int64_t> shape = {how_.batch, 3, how_.height, how_.width};
+    if (how_.channels_last) shape = {how_.batch, how_.height, how_.width, 3};
+    shape = network_.open(shape, monitor);
+    if (!monitor.should_stop()) check_output(shape);
   }
 
  protected:
+  virtual bool wants_positions() const = 0;
   // Throws DataError when the output is not what the feature needs.
-  virtual void check_output(const cv::Mat&) const {}
+  virtual void check_output(const std::vector<int64_t>& shape) const = 0;
+
+  // Of the first image, where the network always takes several.
+  Tensor run(const Image& image) const {
+    Tensor out = network_.run(to_input(how_, image));
+    if (how_.batch > 1 && !out.shape.empty() && out.shape[0] == how_.batch) {
+      out.shape[0] = 1;
+      out.values.resize(out.values.size() / static_cast<size_t>(how_.batch));
+    }
+    return out;
+  }
+
+  std::optional<PositionGrid> grid_of(const std::vector<int64_t>& shape) const {
+    return internal::grid_of(shape, how_.width, how_.height, how_.channels_last);
+  }
 
   // Scales one vector to norm 1 where that is asked for.
   void finish(std::span<float> values) const {
@@ -120,125 +108,93 @@ class Onnx : public Feature {
       for (float& value : values) value = static_cast<float>(value / std::sqrt(squares));
   }
 
-  // The blob N x C x H x W of one image.
-  cv::Mat to_blob(const Image& image) const {
-    const int side = options_.size;
-    const Image fitted =
-        options_.crop ? resize(central_square(image), side, side) : resize(image, side, side);
-    cv::Mat blob(std::vector<int>{1, 3, side, side}, CV_32F);
-    for (int c = 0; c < 3; ++c)
-      for (int y = 0; y < side; ++y)
-        for (int x = 0; x < side; ++x) {
-          const double pixel = fitted.pixel(x, y)[options_.bgr ? 2 - c : c];
-          blob.ptr<float>(0, c, y)[x] =
-              static_cast<float>((pixel * scale_[c] - mean_[c]) / std_[c]);
-        }
-    return blob;
+  std::string path_;
+  OnnxOptions options_;
+  Preprocessing how_;
+
+ private:
+  NetworkFile network_;
+  std::string fingerprint_;
+};
+
+class Onnx : public NetworkFeature {
+ public:
+  using NetworkFeature::NetworkFeature;
+
+  std::vector<Field> fields() override {
+    std::vector<Field> fields = NetworkFeature::fields();
+    for (Field& field : fields_of(pool_)) fields.push_back(std::move(field));
+    return fields;
   }
 
-  static Image central_square(const Image& image) {
-    const int side = std::min(image.width, image.height);
-    Image out = make_image(side, side);
-    const int left = (image.width - side) / 2, top = (image.height - side) / 2;
-    for (int y = 0; y < side; ++y)
-      std::copy_n(image.pixel(left, top + y), size_t{3} * side, out.pixel(0, y));
-    return out;
-  }
-
-  // One network per thread: forward() changes it.
-  cv::Mat run(const cv::Mat& blob) const {
-    cv::dnn::Net net;
-    {
-      const std::lock_guard lock(mutex_);
-      if (!nets_.empty()) {
-        net = nets_.back();
-        nets_.pop_back();
-      }
-    }
-    if (net.empty()) net = make_net();
-    cv::Mat values;
-    try {
-      net.setInput(blob);
-      const cv::Mat out = options_.layer.empty() ? net.forward() : net.forward(options_.layer);
-      if (out.type() != CV_32F || out.total() == 0)
-        throw DataError(fmt::format("the output of {} is not float", path_));
-      values = out.clone();  // the network keeps its own
-    } catch (const cv::Exception& error) {
-      throw DataError(fmt::format("{} cannot be run by OpenCV {} on a 1 x 3 x {} x {} input: {}",
-                                  path_, CV_VERSION, options_.size, options_.size, explain(error)));
-    }
-    const std::lock_guard lock(mutex_);
-    nets_.push_back(net);
+  std::vector<float> whole(const SourceImage& source) const override {
+    const Tensor out = run(source.image);
+    std::vector<float> values = pool(out, grid_of(out.shape), pool_.mode);
+    finish(values);
     return values;
   }
 
-  std::string path_;
-  OnnxOptions options_;
-
- private:
-  cv::dnn::Net make_net() const {
-    try {
-      cv::dnn::Net net =
-          cv::dnn::readNetFromONNX(reinterpret_cast<const char*>(model_.data()), model_.size());
-      net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
-      return net;
-    } catch (const cv::Exception& error) {
+ protected:
+  bool wants_positions() const override { return false; }
+  void check_output(const std::vector<int64_t>& shape) const override {
+    if (pool_.mode != PoolMode::Class) return;
+    const auto grid = grid_of(shape);
+    if (!grid || grid->num_extra == 0)
       throw DataError(fmt::format(
-          "{} cannot be read by OpenCV {}: {}; compute the vectors elsewhere and give them as "
-          "npy:FILE (docs/features.md)",
-          path_, CV_VERSION, explain(error)));
-    }
+          "pool is class, but {} gives an output of {}, which has no class token: leave pool out",
+          path_, shape_text(shape)));
   }
 
-  std::array<double, 3> scale_ = {}, mean_ = {}, std_ = {};
-  std::vector<uint8_t> model_;
-  mutable std::mutex mutex_;
-  mutable std::vector<cv::dnn::Net> nets_;  // idle ones
+ private:
+  PoolOptions pool_;
 };
 
-// The output 1 x C x rows x columns as a grid of descriptors of C numbers.
-class OnnxPatches : public Onnx {
+class OnnxPatches : public NetworkFeature {
  public:
-  using Onnx::Onnx;
+  using NetworkFeature::NetworkFeature;
 
   LocalDescriptors local(const SourceImage& source) const override {
-    const Image& image = source.image;
-    const cv::Mat out = run(to_blob(image));
-    const int channels = out.size[1], rows = out.size[2], cols = out.size[3];
+    const Tensor out = run(source.image);
+    const auto grid = grid_of(out.shape);
+    check_output(out.shape);
     LocalDescriptors found;
-    found.grid_rows = rows, found.grid_cols = cols;
-    found.descriptors = Matrix<float>(int64_t{rows} * cols, channels);
-    found.frames = Matrix<float>(int64_t{rows} * cols, 4);
-    const int square = std::min(image.width, image.height);
-    const int width = options_.crop ? square : image.width;
-    const int height = options_.crop ? square : image.height;
-    const double cell_width = static_cast<double>(width) / cols;
-    const double cell_height = static_cast<double>(height) / rows;
-    for (int y = 0; y < rows; ++y)
-      for (int x = 0; x < cols; ++x) {
-        const int64_t i = int64_t{y} * cols + x;
-        for (int c = 0; c < channels; ++c) found.descriptors(i, c) = out.ptr<float>(0, c, y)[x];
-        finish(found.descriptors.row_span(i));
-        found.frames(i, 0) =
-            static_cast<float>((image.width - width) / 2 + (x + 0.5) * cell_width - 0.5);
-        found.frames(i, 1) =
-            static_cast<float>((image.height - height) / 2 + (y + 0.5) * cell_height - 0.5);
-        found.frames(i, 2) = static_cast<float>(std::max(cell_width, cell_height));
-      }
+    found.grid_rows = static_cast<int>(grid->rows), found.grid_cols = static_cast<int>(grid->cols);
+    found.descriptors = positions_of(out, *grid);
+    for (int64_t i = 0; i < grid->size(); ++i) finish(found.descriptors.row_span(i));
+    found.frames = frames_of(*grid, source.image);
     return found;
   }
 
  protected:
-  void check_output(const cv::Mat& out) const override {
-    if (out.dims == 4 && out.size[0] == 1) return;
-    std::string shape;
-    for (int i = 0; i < out.dims; ++i)
-      shape += fmt::format("{}{}", i > 0 ? " x " : "", out.size[i]);
-    throw DataError(
-        fmt::format("{} gives an output of {}, patches need a map 1 x channels x rows x columns: "
-                    "choose a layer "
-                    "that has one (layer=NAME), or use feature onnx for one vector per image",
-                    path_, shape));
+  bool wants_positions() const override { return true; }
+  void check_output(const std::vector<int64_t>& shape) const override {
+    if (grid_of(shape)) return;
+    throw DataError(fmt::format(
+        "{} gives an output of {}, patches need a map 1 x channels x rows x columns or tokens 1 x "
+        "tokens x channels: choose a layer that has one (layer=NAME), or use feature onnx for one "
+        "vector per image",
+        path_, shape_text(shape)));
+  }
+
+ private:
+  // The centre and the size of each cell, in pixels of the image.
+  Matrix<float> frames_of(const PositionGrid& grid, const Image& image) const {
+    const Placement place = place_image(how_, image.width, image.height);
+    const double x_scale = static_cast<double>(image.width) / place.width;
+    const double y_scale = static_cast<double>(image.height) / place.height;
+    const double cell_width = static_cast<double>(place.box.width) / static_cast<double>(grid.cols);
+    const double cell_height =
+        static_cast<double>(place.box.height) / static_cast<double>(grid.rows);
+    Matrix<float> frames(grid.size(), 4);
+    for (int64_t i = 0; i < grid.size(); ++i) {
+      const auto row = static_cast<double>(i / grid.cols), col = static_cast<double>(i % grid.cols);
+      frames(i, 0) =
+          static_cast<float>((place.box.left + (col + 0.5) * cell_width) * x_scale - 0.5);
+      frames(i, 1) =
+          static_cast<float>((place.box.top + (row + 0.5) * cell_height) * y_scale - 0.5);
+      frames(i, 2) = static_cast<float>(std::max(cell_width * x_scale, cell_height * y_scale));
+    }
+    return frames;
   }
 };
 
@@ -249,5 +205,13 @@ std::unique_ptr<Feature> make_onnx_patches(const std::string& path) {
 }
 
 std::unique_ptr<Feature> make_onnx(const std::string& path) { return std::make_unique<Onnx>(path); }
+
+std::string describe_network_runtime() {
+  try {
+    return runtime_name();
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
 
 }  // namespace milieu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any network in ONNX that OpenCV's dnn module can read, as a feature: the image goes in as
-// (pixel - mean) * scale in a 1 x 3 x size x size block, the output of a layer comes out flattened.
+// Any network in ONNX as a feature, run by ONNX Runtime: the image goes in as the network was
+// trained on it, one of its tensors comes out.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,15 @@
 
 namespace milieu {
 
-// Options size, scale, mean, std, layer, crop, bgr, normalize. A model that OpenCV cannot read is a
+// One vector per image. Options: how images are prepared (preset, size, resize, interpolation,
+// crop, scale, mean, std, bgr, layout), layer, pool, normalize. A model that cannot be run is a
 // DataError that names the operator.
 std::unique_ptr<Feature> make_onnx(const std::string& path);
-// A local feature with the same options: every place of the output, a map 1 x C x rows x columns,
-// is a descriptor of C numbers on a grid. Another output is a DataError.
+// A local feature with the same options, pool aside: every position of a map, or every token of a
+// transformer but the class token, is a descriptor on a grid. Another output is a DataError.
 std::unique_ptr<Feature> make_onnx_patches(const std::string& path);
+
+// "ONNX Runtime 1.29.0", or why networks cannot be run here.
+std::string describe_network_runtime();
 
 }  // namespace milieu

@@ -112,7 +112,8 @@ class CacMethod : public MethodWith<CacOptions, CacRunInput> {
     const LoadOptions load = load_options_of(spec, options_.num_threads);
     if (has_views()) return read_views(load);
     std::error_code error;
-    if (spec.feature.empty() && std::filesystem::is_directory(spec.path, error))
+    if (spec.feature.empty() && spec.vectors.empty() &&
+        std::filesystem::is_directory(spec.path, error))
       if (std::optional<Input> keypoints = read_keypoints(spec.path, load))
         return std::move(*keypoints);
     return read_rows(spec, options_.num_threads, "", monitor);

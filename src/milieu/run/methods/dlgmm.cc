@@ -76,6 +76,12 @@ class DlgmmMethod : public Method {
       throw InvalidArgument(
           fmt::format("codebook is {}, but dlgmm learns its words from the patches: leave it out",
                       spec.codebook));
+    if (!spec.vectors.empty())
+      throw InvalidArgument(
+          fmt::format("vectors is {}, one row per image, but dlgmm takes patches: give a local "
+                      "feature, such as "
+                      "--feature onnx-patches:MODEL.onnx",
+                      spec.vectors));
     PatchRequest request;
     request.path = spec.path;
     request.files = files();

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The network that a user has set up once, as the feature of all commands.
+#pragma once
+
+#include <string>
+
+namespace milieu {
+
+// What MILIEU_NETWORK says (FILE, or FILE with options: net.onnx:preset=imagenet), else the line
+// `network = FILE` of the user's configuration file, as a feature: "onnx:FILE", with `local`
+// "onnx-patches:FILE". "" when there is none. Throws InvalidArgument for a configuration that
+// cannot be understood.
+std::string default_network_feature(bool local = false);
+
+// ~/.config/milieu/config, or milieu/config below XDG_CONFIG_HOME; "" without a home.
+std::string user_config_path();
+
+}  // namespace milieu
