@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all estimators share: options, checks, fitting, saving, pickling."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core, _names
+from ._compat import validate_rows
+from ._progress import reporter
+
+# scikit-learn excuses its KMeans from the same check for the same reason.
+DRAWS = {"check_sample_weights_invariance":
+         "samples of weight 0 are counted where samples are drawn at random"}
+
+# Parameters of every estimator that are not options of its method.
+CONTROL = ("verbose", "callback", "keep_partial")
+
+
+def num_threads(n_jobs: int | None) -> int:
+    """Translate scikit-learn's n_jobs: None and -1 are all cores, -2 all but one."""
+    if n_jobs is None or n_jobs == -1:
+        return 0
+    if n_jobs < 0:
+        return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+    return n_jobs
+
+
+def seed_of(random_state: Any) -> int:
+    """Translate scikit-learn's random_state; a number is the seed itself."""
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+class MilieuWarning(UserWarning):
+    """Something that a result's reader should know."""
+
+
+class MilieuEstimator(BaseEstimator):
+    """Base of all estimators; the subclasses in _estimators.py are generated."""
+
+    _method: str  # the library's name
+    _hidden: tuple[str, ...] = ()  # options that make no sense from Python
+
+    # Options and calls ---------------------------------------------------------------------
+
+    def _options(self) -> dict[str, Any]:
+        """Return the options by the library's names."""
+        options = {}
+        for name, field in _names.fields(self._method).items():
+            if name in self._hidden:
+                continue
+            value = getattr(self, name)
+            if name == "random_state":
+                value = seed_of(value)
+            elif name == "n_jobs":
+                value = num_threads(value)
+            options[field["name"]] = self._option_value(field, value)
+        return options
+
+    def _option_value(self, field: dict[str, Any], value: Any) -> Any:
+        # Text options that hold numbers (bandwidth, penalty) take numbers, too.
+        if field["kind"] == "str" and isinstance(value, (int, float, np.number)):
+            return repr(value if isinstance(value, (int, float)) else value.item())
+        return value
+
+    def _threads(self) -> int:
+        return num_threads(getattr(self, "n_jobs", None))
+
+    def _call(self, function: str, *arguments: Any) -> Any:
+        """Call a function of the core; its errors speak of Python's names."""
+        try:
+            return getattr(_core, function)(*arguments)
+        except ValueError as error:
+            raise ValueError(_names.in_python(self._method, str(error))) from None
+
+    def _inputs(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the inputs that are given, by the library's names."""
+        declared = _names.inputs(self._method)
+        return {declared[name]["name"]: value for name, value in given.items()
+                if value is not None}
+
+    # Fitting -------------------------------------------------------------------------------
+
+    def _rows(self, X: Any, *, reset: bool = False) -> np.ndarray:
+        if not reset:
+            check_is_fitted(self)
+        return validate_rows(self, X, reset=reset)
+
+    def _fit_rows(self, X: np.ndarray | None, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Fit to checked rows; sets what all fitted estimators have."""
+        with reporter(self.verbose, self.callback, type(self).__name__) as callback:
+            control = {"callback": callback, "keep_partial": self.keep_partial}
+            result = self._call(f"{self._method}_fit", X, self._options(), inputs, control)
+        self._take(result)
+        return result
+
+    def _take(self, result: dict[str, Any]) -> None:
+        summary = result["summary"]
+        self.model_ = result["model"]
+        self.summary_ = summary
+        self.labels_ = result.get("labels")
+        self.n_iter_ = summary["iterations"]
+        self.objective_ = summary["objective"]
+        self._set_attributes(result, self.model_.arrays())
+        for text in summary["warnings"]:
+            warnings.warn(_names.in_python(self._method, text), MilieuWarning, stacklevel=4)
+
+    def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
+        """Set the attributes of this method; `arrays` are the model's."""
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {"preserves_dtype": [np.float32]}
+
+    # Pickle: the model's own bytes, with its version ---------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        model = state.pop("model_", None)
+        if model is not None:
+            state["_model_bytes"] = model.to_bytes()
+            # Arrays that are views of the model are taken from it again.
+            for name, value in list(state.items()):
+                if isinstance(value, np.ndarray) and value.base is model:
+                    state[name] = np.array(value)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        data = state.pop("_model_bytes", None)
+        super().__setstate__(state)
+        if data is not None:
+            self.model_ = self._model_class().from_bytes(data)
+
+    @classmethod
+    def _model_class(cls) -> Any:
+        return getattr(_core, f"{cls._method}_model")
+
+
+class PredictsRows:
+    """Estimators whose model labels new rows."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Label new samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New samples, with the features of those that were fitted.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The label of every sample.
+        """
+        X = self._rows(X)  # type: ignore[attr-defined]
+        return self._call(  # type: ignore[attr-defined, no-any-return]
+            f"{self._method}_predict", self.model_, X, self._threads())  # type: ignore[attr-defined]

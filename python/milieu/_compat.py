@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one place that knows scikit-learn's versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.utils.validation import check_array
+
+__all__ = ["version_tuple", "has_new_validation", "validate_rows", "sklearn_version"]
+
+
+def version_tuple(text: str) -> tuple[int, ...]:
+    """Return the leading numbers of a version: (1, 6, 1) of "1.6.1", (1, 7) of "1.7.dev0"."""
+    numbers = []
+    for part in text.split("."):
+        if not part.isdigit():
+            break
+        numbers.append(int(part))
+    return tuple(numbers)
+
+
+def sklearn_version() -> tuple[int, ...]:
+    return version_tuple(sklearn.__version__)
+
+
+def has_new_validation() -> bool:
+    """Say whether scikit-learn validates by a function (since 1.6) instead of a method."""
+    return sklearn_version() >= (1, 6)
+
+
+def _finite_option() -> str:
+    return "ensure_all_finite" if has_new_validation() else "force_all_finite"
+
+
+def validate_rows(estimator: Any, X: Any, *, reset: bool, dtype: Any = np.float32,
+                  min_samples: int = 1) -> np.ndarray:
+    """Check X as scikit-learn does and note or compare its features.
+
+    float32 rows are not copied, whatever their stride.
+    """
+    options = {"dtype": dtype, "ensure_min_samples": min_samples, _finite_option(): True}
+    if has_new_validation():
+        from sklearn.utils.validation import validate_data
+
+        return validate_data(estimator, X, reset=reset, **options)
+    return estimator._validate_data(X, reset=reset, **options)
+
+
+def check_matrix(X: Any, name: str, dtype: Any = np.float32) -> np.ndarray:
+    """Check a matrix that is not the estimator's X: a context, a view."""
+    return check_array(X, dtype=dtype, input_name=name, **{_finite_option(): True})
