@@ -17,7 +17,7 @@ target_compile_options(milieu_compiler INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # GCC 12 sees overlaps in std::string that are not there
   $<$<BOOL:${MILIEU_WARNINGS_AS_ERRORS}>:-Werror>
   # a*b+c is rounded twice everywhere, so that bits do not depend on the compiler's choice of FMA;
-  # ISA kernels ask for FMA by intrinsics.
+  # ISA loops ask for FMA by intrinsics.
   -ffp-contract=off)
 target_compile_definitions(milieu_compiler INTERFACE
   $<$<BOOL:${MILIEU_ASSERT}>:MILIEU_ENABLE_ASSERT>

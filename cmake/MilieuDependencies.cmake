@@ -15,7 +15,7 @@ find_path(MILIEU_SPECTRA_INCLUDE Spectra/SymEigsSolver.h REQUIRED)
 add_library(milieu_spectra INTERFACE)
 target_include_directories(milieu_spectra SYSTEM INTERFACE ${MILIEU_SPECTRA_INCLUDE})
 target_link_libraries(milieu_spectra INTERFACE Eigen3::Eigen)
-# Debian's OpenCV parts and VLFeat come without CMake packages of their own: modules link the plain
+# Debian's OpenCV parts and VLFeat come without their own CMake packages: modules link the plain
 # names.
 find_path(MILIEU_OPENCV_INCLUDE opencv2/core.hpp PATH_SUFFIXES opencv4 REQUIRED)
 find_path(MILIEU_VLFEAT_INCLUDE vl/generic.h REQUIRED)

@@ -59,7 +59,7 @@ write_basic_package_version_file(milieu-config-version.cmake COMPATIBILITY SameM
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/milieu-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/milieu-config-version.cmake DESTINATION ${package_dir})
 
-# Static libraries are listed from the top layer down, as one-pass linkers want them.
+# Static libraries are listed from the top layer down, as one-pass linkers require.
 list(REVERSE module_targets)
 list(TRANSFORM module_targets PREPEND -l)
 list(JOIN module_targets " " MILIEU_PC_LIBS)

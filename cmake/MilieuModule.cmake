@@ -51,7 +51,7 @@ function(milieu_add_module_tests name slow)
   set(labels unit)
   if(slow)
     set(suffix slow_test)
-    set(labels slow)  # one word: gtest_discover_tests takes a list apart
+    set(labels slow)  # one word: gtest_discover_tests splits a list
   endif()
   set(test milieu_${name}_${suffix})
   add_executable(${test} ${ARGN})

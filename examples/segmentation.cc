@@ -3,7 +3,7 @@
 // through noise (weight 0), neighbours like to agree (Potts, weight 1), and every block of pixels
 // has a latent choice: all foreground, all background, or mixed (latent P^n cliques, weights 2 and
 // 3). The grid of Potts factors is one slave, minimised by a cut; each clique is another, in closed
-// form. Prints the share of wrong pixels on new pictures for unaries alone, with Potts and with
+// form. Prints the share of wrong pixels on new images for unaries alone, with Potts and with
 // both; ends with 1 when more structure does not help.
 #include <algorithm>
 #include <cstdio>

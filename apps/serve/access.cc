@@ -51,7 +51,7 @@ std::string make_token() {
   while (done < bytes.size()) {
     const ssize_t got = getrandom(bytes.data() + done, bytes.size() - done, 0);
     if (got < 0 && errno != EINTR)
-      throw IoError(fmt::format("the system gives no random bytes: {}", std::strerror(errno)));
+      throw IoError(fmt::format("the system provides no random bytes: {}", std::strerror(errno)));
     if (got > 0) done += static_cast<size_t>(got);
   }
   std::string token;

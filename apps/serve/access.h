@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may ask: everything that decides over a request before it is looked at. The token is in the
+// Who may send requests: every check of a request before it is handled. The token is in the
 // address the program prints; the page's answer sets it as a cookie. Host is checked against DNS
 // rebinding, Origin and Sec-Fetch-Site against posts and reads from other sites.
 #pragma once
@@ -15,10 +15,10 @@ namespace milieu::serve {
 // 32 random bytes as hexadecimal digits. Throws IoError when the system has none.
 std::string make_token();
 
-// True when both are equal; the time taken does not tell where they differ.
+// True when both are equal; the time taken does not reveal where they differ.
 bool is_same_secret(std::string_view a, std::string_view b);
 
-// What the check looks at. Headers that may not be repeated come with all their values.
+// What the check examines. Headers that may not be repeated come with all their values.
 struct AccessRequest {
   std::string method;
   std::string path;

@@ -17,7 +17,7 @@ namespace milieu::serve {
 
 namespace {
 
-constexpr size_t kMaxLine = 64 << 10;  // of what a child may say at once
+constexpr size_t kMaxLine = 64 << 10;  // of one line of a child's output
 
 // In the child between fork and exec: only calls that are allowed there.
 [[noreturn]] void become(char* const* arguments, int error_pipe) {
@@ -38,7 +38,7 @@ constexpr size_t kMaxLine = 64 << 10;  // of what a child may say at once
 ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
   int ends[2] = {-1, -1};
   if (pipe2(ends, O_CLOEXEC) != 0)
-    throw IoError(fmt::format("no pipe for a new process: {}", std::strerror(errno)));
+    throw IoError(fmt::format("cannot create a pipe for a new process: {}", std::strerror(errno)));
   std::vector<char*> pointers;
   for (const std::string& argument : arguments)
     pointers.push_back(const_cast<char*>(argument.c_str()));

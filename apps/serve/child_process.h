@@ -15,7 +15,7 @@ namespace milieu::serve {
 
 class ChildProcess {
  public:
-  // Starts `arguments` ([0] is the program's path) in a process group of its own, with stdin and
+  // Starts `arguments` ([0] is the program's path) in its own process group, with stdin and
   // stdout closed. Throws IoError.
   explicit ChildProcess(const std::vector<std::string>& arguments);
   ~ChildProcess();  // kills it if it still runs
@@ -23,7 +23,8 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   // Hands over whole lines until the child has ended; `on_line` gets an empty line about ten times
-  // a second as well, so that it can look around. Returns the exit code, 128 + N for signal N.
+  // a second as well, so that it can check for other work. Returns the exit code, 128 + N for
+  // signal N.
   int wait(const std::function<void(const std::string& line)>& on_line);
   void send_signal(int signal);
 

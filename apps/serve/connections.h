@@ -17,7 +17,7 @@ struct ConnectionLimits {
   size_t max_connections = 256;
   double idle_seconds = 20;     // between two requests
   double request_seconds = 10;  // from the first byte of a request to its last
-  double write_seconds = 10;    // a reader that takes nothing for so long has gone
+  double write_seconds = 10;    // a reader that takes nothing for this long is gone
   double answer_seconds = 120;  // for a whole answer; streams have no such limit
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The router. A path is taken apart into words; every call that is not listed is a 404, every
+// The router. A path is split into segments; every call that is not listed is a 404, every
 // method that a path does not take a 405.
 #include "serve/explorer.h"
 
@@ -306,7 +306,7 @@ Reply Explorer::column(const RunRecord& run, const std::string& name) {
   return text_reply("application/octet-stream", *bytes);
 }
 
-// The words of one picture, for a run of cac on its keypoints.
+// The words of one image, for a run of cac on its keypoints.
 Reply Explorer::words(const RunRecord& run, const std::string& row) {
   const int64_t place = number_in(row, "the row", 0, collection_.size() - 1);
   try {
@@ -332,7 +332,8 @@ Reply Explorer::file(const RunRecord& run, const std::string& name) const {
                : ending == "json" ? "application/json"
                                   : "text/html; charset=utf-8";
   reply.body.assign(bytes.begin(), bytes.end());
-  // A report is a page of its own: it may run its inline script, but ask this server for nothing.
+  // A report is an independent page: it may run its inline script, but request nothing from this
+  // server.
   reply.headers.emplace_back(
       "Content-Security-Policy",
       "sandbox allow-scripts allow-downloads; default-src 'none'; script-src "
@@ -369,7 +370,7 @@ Reply Explorer::compare(const Request& request) {
   const auto of = [&](const char* key) {
     const auto found = request.query.find(key);
     if (found == request.query.end())
-      throw RequestError{400, fmt::format("{} is missing: name a run", key)};
+      throw RequestError{400, fmt::format("{} is missing: choose a run", key)};
     return results_.get(runs_.find(found->second));
   };
   return json_reply(compare_runs(of("a")->columns, of("b")->columns));

@@ -21,7 +21,7 @@ namespace milieu::serve {
 namespace {
 
 constexpr int kBacklog = 1024;            // Debian's cpp-httplib is compiled with 5
-constexpr size_t kMaxPath = 1024;         // longer ones are nobody's
+constexpr size_t kMaxPath = 1024;         // nobody needs longer ones
 constexpr size_t kThreadsInReserve = 64;  // for connections that are being closed
 
 // cpp-httplib's view of a Channel.
@@ -95,7 +95,7 @@ std::optional<Reply> refuse_form(const httplib::Request& request, size_t max_bod
   if (request.path.size() > kMaxPath || request.path.find('\0') != std::string::npos)
     return error_reply(request.path.size() > kMaxPath ? 414 : 400, "the path is malformed");
   if (method != "GET" && method != "HEAD" && method != "DELETE" && !takes_body(request))
-    return error_reply(405, fmt::format("the method {} is not taken here", method));
+    return error_reply(405, fmt::format("the method {} is not supported here", method));
   if (!takes_body(request)) return std::nullopt;
   if (request.has_header("Content-Encoding"))
     return error_reply(415, "the body must not be compressed");
@@ -176,8 +176,9 @@ class HttpServer::Impl : public httplib::Server {
     port_ = options.port == 0 ? bind_to_any_port("127.0.0.1")
                               : (bind_to_port("127.0.0.1", options.port) ? options.port : -1);
     if (port_ <= 0)
-      throw IoError(fmt::format("port {} of 127.0.0.1 cannot be used: {}; choose another by --port",
-                                options.port, std::strerror(errno)));
+      throw IoError(
+          fmt::format("port {} of 127.0.0.1 cannot be used: {}; choose another with --port",
+                      options.port, std::strerror(errno)));
     ::listen(socket_, kBacklog);  // again, with a longer queue
     access_ = std::make_unique<Access>(make_token(), port_);
   }

@@ -27,7 +27,7 @@ struct Reply {
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
   // Set: the body is what this writes (server-sent events). Runs on the connection's thread and
-  // must look at its server's stop sign.
+  // must check its server's stop flag.
   std::function<void(const WriteBody& write)> stream;
 };
 

@@ -57,8 +57,8 @@ FieldValue value_from_json(const Json& json, const std::string& name) {
 
 Json limit(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-// Options that the request has a place of their own for.
-// By the explorer itself, or nowhere any more.
+// Options that have their own place in the request.
+// Set by the explorer itself, or no longer an option.
 bool is_set_elsewhere(const Field& field) {
   return field.name == "rank_contexts" || !field.rule.deprecated.empty();
 }
@@ -183,7 +183,7 @@ class Planner {
   }
 
   void add_set() {
-    if (!request_.contains("set")) throw InvalidArgument("set is missing: say what to split");
+    if (!request_.contains("set")) throw InvalidArgument("set is missing: choose what to split");
     plan_.rows = resolve_rows(request_["set"], collection_, {}, "set");
     if (plan_.rows.empty()) throw InvalidArgument("set is empty: choose a class or some rows");
     const bool is_all = static_cast<int64_t>(plan_.rows.size()) == collection_.size();

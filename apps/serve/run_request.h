@@ -52,7 +52,7 @@ struct RunPlan {
   std::vector<int64_t> rows;          // of the collection, ascending
   std::vector<int64_t> context_rows;  // ascending; empty: none
   // After the program's name: "dcp", "INPUT", "--select", "6,0", ...; "{}" in front of a name
-  // stands for the folder of the run.
+  // means the folder of the run.
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>>
       files;     // written into that folder: name, content

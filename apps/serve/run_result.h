@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What finished runs say about the rows of the collection, read from their folders and kept for a
-// while.
+// What finished runs contain about the rows of the collection, read from their folders and kept for
+// a while.
 #pragma once
 
 #include <memory>

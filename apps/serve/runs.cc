@@ -9,6 +9,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/shell.h"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t kMaxError = 2000;  // bytes of a child's last words that are kept
+constexpr size_t kMaxError = 2000;  // bytes that are kept of a child's last output
 
 std::string make_id() {
   const std::time_t now = std::time(nullptr);
@@ -43,7 +44,7 @@ Runs::Runs(RunsOptions options) : options_(std::move(options)) {
   std::error_code error;
   fs::create_directories(options_.folder, error);
   if (error)
-    throw IoError(fmt::format("{} cannot be made: {}; choose another folder by --runs",
+    throw IoError(fmt::format("{} cannot be made: {}; choose another folder with --runs",
                               options_.folder, error.message()));
   read_history();
   worker_ = std::thread([this] { work(); });
@@ -75,8 +76,8 @@ RunRecord Runs::add(const RunPlan& plan) {
   {
     const std::lock_guard lock(mutex_);
     if (queue_.size() >= options_.max_waiting)
-      throw RequestError{
-          429, fmt::format("{} runs are waiting already: cancel one, or wait", queue_.size())};
+      throw RequestError{429, fmt::format("{} waiting already: cancel one, or wait",
+                                          counted(queue_.size(), "run is", "runs are"))};
   }
   RunRecord record;
   record.id = make_id();
@@ -146,7 +147,7 @@ void Runs::cancel(const std::string& id) {
   if (!was_waiting) return;
   change(id, [](RunRecord& run) {
     run.state = RunState::Cancelled;
-    run.error = "cancelled before it began";
+    run.error = "cancelled before it started";
   });
   write_record(find(id));
 }
@@ -156,7 +157,7 @@ void Runs::remove(const std::string& id) {
   {
     const std::lock_guard lock(mutex_);
     if (running_ == id || std::count(queue_.begin(), queue_.end(), id) > 0)
-      throw RequestError{409, "the run is not over: cancel it first"};
+      throw RequestError{409, "the run has not finished: cancel it first"};
     runs_.erase(id);
     changed_.notify_all();
   }
@@ -238,7 +239,7 @@ void Runs::run_one(const std::string& id) {
   finish(id, exit_code);
 }
 
-// A line of JSON is progress, any other the child's words.
+// A line of JSON is progress, any other a message of the child.
 void Runs::take_line(const std::string& id, const std::string& line) {
   Json json = Json::parse(line, nullptr, false);
   change(id, [&](RunRecord& run) {
@@ -279,7 +280,7 @@ void Runs::finish(const std::string& id, int exit_code) {
   try {
     write_record(find(id));
   } catch (const std::exception&) {
-    // a full disk: the run folder itself tells what became of the run
+    // a full disk: the run folder itself shows what became of the run
   }
 }
 

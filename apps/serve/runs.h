@@ -6,7 +6,7 @@
 //   rows.txt, ...          what the command line refers to
 //   run/                   the run folder that the child writes: whole or not at all
 //
-// so a killed server loses nothing that was finished, and history is what the disk says.
+// so a killed server loses nothing that was finished, and the history is what is on disk.
 #pragma once
 
 #include <condition_variable>
@@ -27,7 +27,7 @@ enum class RunState { Queued, Running, Done, Failed, Cancelled };
 std::string state_word(RunState state);
 bool is_over(RunState state);
 
-// One run as it stands. Copied out of the table under its lock.
+// The current state of one run. Copied out of the table under its lock.
 struct RunRecord {
   std::string id;
   std::string folder;  // RUNS/ID

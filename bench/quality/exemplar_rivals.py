@@ -6,11 +6,11 @@ protocol (half of each class for training), beside `milieu exemplar learn`:
 - supervised clustering by a structural SVM [Finley & Joachims, ICML 2005]: similarities of pairs,
   linear in the candidates; correlation clustering by greedy merging, in training with the loss added;
 - multiple-kernel learning [Varma & Ray, ICCV 2007]: exp(-distance / mean) of every candidate, weights of
-  their sum on the simplex, one support vector machine a class (scikit-learn). It classifies only.
+  their sum on the simplex, one support vector machine per class (scikit-learn). It classifies only.
 
     bench/quality/exemplar_rivals.py FEATURES... [--splits N] [--rounds N] [--json FILE]
 
-FEATURES are folders made by `milieu features` from one set of pictures with class folders."""
+FEATURES are folders made by `milieu features` from one set of images with class folders."""
 import argparse
 import csv
 import glob
@@ -33,7 +33,7 @@ def read_features(folders):
             found = np.unique([row["class"] for row in csv.DictReader(file)], return_inverse=True)[1]
         classes = found if classes is None else classes
         if len(found) != len(classes) or (found != classes).any():
-            sys.exit(f"{folder} is not of the same pictures as {folders[0]}")
+            sys.exit(f"{folder} is not made from the same images as {folders[0]}")
         for path in sorted(glob.glob(os.path.join(folder, "*.npy"))):
             name = os.path.basename(path)[:-4]
             if "." not in name:
@@ -178,7 +178,7 @@ def main():
     arguments = parser.parse_args()
     views, classes = read_features(arguments.features)
     names, matrices = candidates_of(views)
-    print(f"{len(classes)} pictures, {classes.max() + 1} classes, {len(names)} candidates")
+    print(f"{len(classes)} images, {classes.max() + 1} classes, {len(names)} candidates")
     figures = {name: [] for name in ("milieu, clustering", "milieu, NN", "structural SVM, clustering",
                                      "structural SVM, NN", "multiple kernels, classification")}
     with tempfile.TemporaryDirectory(prefix="milieu-rivals-") as folder:

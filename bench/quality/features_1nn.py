@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""A sanity figure for every feature: pictures a second (one thread, decoding included), and how often
-the nearest other picture has the same class (leave one out), on uiuc_textures or another folder.
+"""A sanity figure for every feature: images per second (one thread, decoding included), and how often
+the nearest other image has the same class (leave one out), on uiuc_textures or another folder.
 
     bench/quality/features_1nn.py [--folder DIR] [--feature LIST] [--json FILE]
 
@@ -28,7 +28,7 @@ def find_folder(folder):
                   os.path.join(common.ROOT, "../shared/data/uiuc_textures")]:
         if place and os.path.isdir(place):
             return place
-    sys.exit("uiuc_textures is not there: name the folder of the data sets in MILIEU_DATA")
+    sys.exit("uiuc_textures was not found: set MILIEU_DATA to the folder of the data sets")
 
 
 def nearest_is_right(distances, classes):
@@ -73,7 +73,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="milieu-bench-") as out:
         for i, feature in enumerate([arguments.feature] if arguments.feature else FEATURES):
             results.append(measure(folder, feature, pathlib.Path(out) / str(i)))
-    print(f"{folder}: {results[0]['n']} pictures; words: 200, learned from the same pictures")
+    print(f"{folder}: {results[0]['n']} images; words: 200, learned from the same images")
     common.print_table(("feature", "columns", "images/cpu s", "1-NN euclidean %", "1-NN chi-squared %"), [
         (r["feature"], r["columns"], r["images_per_cpu_second"], 100 * r["euclidean"],
          "-" if r["chi_squared"] is None else 100 * r["chi_squared"]) for r in results])

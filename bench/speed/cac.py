@@ -4,7 +4,7 @@ number of samples, and memory for many of them.
 
 Steps are timed in processor seconds of one thread by milieu_cac_bench; the k-means iteration has no
 bounds (every sample against every centre). `first` is the nested iteration after an M-step, `mean` that
-of all until J settles, `full` one in which every group and every primitive is looked at. --large runs the program
+of all until J settles, `full` one in which every group and every primitive is examined. --large runs the program
 on 5,000,000 primitives in 2,000 images (about 700 MB of files) for a few rounds and shows its memory."""
 import argparse
 import os
@@ -45,7 +45,7 @@ def run_large(args):
         size = sum(os.path.getsize(p) for p in path.values())
     print(f"{n:,} primitives in {images:,} images: {run['seconds']:.1f} s, peak "
           f"{run['peak_bytes'] / 2 ** 20:,.0f} MB, input {size / 2 ** 20:,.0f} MB, "
-          f"{run['peak_bytes'] / n:.0f} bytes a primitive")
+          f"{run['peak_bytes'] / n:.0f} bytes per primitive")
     return {"n": n, "seconds": run["seconds"], "cpu_seconds": run["cpu_seconds"],
             "peak_bytes": run["peak_bytes"], "input_bytes": size}
 

@@ -115,7 +115,7 @@ int run(int64_t n, int64_t d, int words, int phrases, int neighbors, int repeat)
       } while (em.objective() < before && inner < 10);
     }
   }
-  // Every group and every primitive looked at: the dearest a nested iteration can be.
+  // Every group and every primitive examined: the most expensive nested iteration there can be.
   std::vector<double> all_groups, all_primitives;
   for (int r = 0; r < repeat; ++r) {
     internal::NestedEm full(problem, ratio, start);

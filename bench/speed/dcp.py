@@ -3,7 +3,7 @@
 
 A fit of dcp (all of it: starts, search, exact finish, J1 and Je) against K classifiers of liblinear on
 the same rows: the split that dcp found, each part against the context. One thread, in turns. Then how the time grows with n, d and K, and whether a ranking
-of contexts uses the cores. With the USPS digits where MILIEU_DATA names them, else made data.
+of contexts uses the cores. With the USPS digits where MILIEU_DATA has them, else synthetic data.
 """
 import argparse
 import os
@@ -20,7 +20,7 @@ COST = 100
 
 
 def digits(random):
-    """(2200 + 1100) x 256: two digits of USPS against a third; made rows where USPS is not there."""
+    """(2200 + 1100) x 256: two digits of USPS against a third; synthetic rows where USPS is not found."""
     folder = os.environ.get("MILIEU_DATA", os.path.join(common.ROOT, "../shared/data"))
     path = os.path.join(folder, "usps_roweis")
     if os.path.exists(path):

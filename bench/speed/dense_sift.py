@@ -5,7 +5,7 @@ All three run in one process, alternating for every image, on the same keypoints
 are timed by the CPU time of that thread; decoding is not timed.
 - milieu: dense_sift from grey floats, with its smoothing; flat and Gaussian window.
 - opencv: SIFT::compute on bytes, keypoint size 16/6, so that bins have 4 pixels.
-- vlfeat: dsift in fast mode (flat window) from grey floats, the filter made beforehand; no smoothing.
+- vlfeat: dsift in fast mode (flat window) from grey floats, the filter made in advance; no smoothing.
 Threads: ours over images on one and two threads, alternating, beside a pure compute loop.
 `wall` is time on one thread / time on two; on a busy machine it means little, so `cpu`, the CPU time
 on one thread / that on two, shows what the threads cost each other (1: nothing).

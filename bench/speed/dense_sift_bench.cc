@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times dense SIFT beside OpenCV's SIFT::compute and VLFeat's dsift on the same pictures and the
+// Times dense SIFT beside OpenCV's SIFT::compute and VLFeat's dsift on the same images and the
 // same keypoints: 16 x 16 patches, one core, contenders in turns. And ours on one and two threads,
 // beside a loop that only calculates (what the two processors can give at best).
 //
-//   milieu_dense_sift_bench FOLDER [EVERY] [REPEAT]     every EVERY-th picture of the class folders
+//   milieu_dense_sift_bench FOLDER [EVERY] [REPEAT]     every EVERY-th image of the class folders
 //
 // Prints one JSON object; seconds are processor time of the calling thread unless called wall.
 #include <fmt/format.h>
@@ -104,7 +104,7 @@ Dsift make_dsift(const Picture& picture, int step) {
   return filter;
 }
 
-// One filter for each size of picture, made before the clock runs.
+// One filter for each image size, made before the clock runs.
 using DsiftBySize = std::map<std::pair<int, int>, Dsift>;
 
 void vlfeat(const Picture& picture, const DsiftBySize& filters) {
@@ -142,7 +142,8 @@ Row compare(const std::vector<Picture>& pictures, int step, int repeat) {
     std::map<std::string, double> total;
     for (size_t i = 0; i < pictures.size(); ++i)
       for (size_t k = 0; k < contenders.size(); ++k) {
-        // Whoever comes after another finds the caches full of the other's data: all take turns.
+        // A contender that follows another finds the caches full of the other's data: all take
+        // turns.
         const auto& [name, work] = contenders[(i + k) % contenders.size()];
         total[name] += timed([&] { work(i); });
       }

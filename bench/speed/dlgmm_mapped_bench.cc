@@ -4,7 +4,7 @@
 //
 //   milieu_dlgmm_mapped_bench FILE WORDS CLUSTERS PER_IMAGE THREADS
 //
-// FILE is a float32 .npy whose first WORDS rows are patches of different words, PER_IMAGE rows an
+// FILE is a float32 .npy whose first WORDS rows are patches of different words, PER_IMAGE rows per
 // image. The iteration is that of a fit: the data pass, the update of the words, theta and zeta of
 // all images (structured), the update of the clusters. Prints one JSON object with seconds.
 #include <fmt/format.h>

@@ -4,9 +4,9 @@
 
     bench/speed/explore.py [--pictures DIR] [--limit 3000] [--points 60000] [--repeat 3] [--json FILE]
 
-Pictures (default: scenes15 of the shared data; a part of them, --limit): time from the start of the
+Images (default: scenes15 of the shared data; a part of them, --limit): time from the start of the
 program, with a warm cache, to the page, the collection and the first 48 thumbnails. Points: time to the
-map of 60,000 rows. Then requests a second and the server's memory. What the page itself takes is
+map of 60,000 rows. Then requests per second and the server's memory. What the page itself takes is
 measured in web/ (see docs/explorer.md)."""
 
 import argparse
@@ -116,7 +116,7 @@ def main():
         folder = pathlib.Path(folder)
         pictures = find_pictures(options.pictures)
         if pictures is None:
-            print("pictures: scenes15 is not here (name a folder by --pictures): skipped")
+            print("images: scenes15 was not found (give a folder with --pictures): skipped")
         else:
             names = sorted(path for path in pictures.rglob("*") if path.suffix.lower() in (".jpg", ".png"))
             names = names[:: max(1, len(names) // options.limit)][: options.limit]
@@ -126,7 +126,7 @@ def main():
                 place.write_bytes(name.read_bytes())
             arguments = [str(folder / "photos"), "--feature", "gist"]
             first_view(arguments, folder / "cache", True)  # fills the cache
-            report(f"{len(names)} pictures, gist, warm cache",
+            report(f"{len(names)} images, gist, warm cache",
                    [first_view(arguments, folder / "cache", True) for _ in range(options.repeat)],
                    record)
         random = np.random.RandomState(0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The explorer's page in a real browser (Debian's chromium, WebGL by software where there is no
-graphics card): time to the first view of 3,000 pictures with a warm cache, frame time of panning and
-zooming at 60,000 points, memory of the page. Asked for: 2 s; 50 frames a second where the machine
+graphics card): time to the first view of 3,000 images with a warm cache, frame time of panning and
+zooming at 60,000 points, memory of the page. Required: 2 s; 50 frames per second where the machine
 allows, else the frame time of the page's own work.
 """
 import argparse
@@ -89,7 +89,7 @@ def main():
               f"{common.median(rounds):.2f} s; the server was ready after "
               f"{common.median(rounds, 'server_seconds'):.2f} s")
     else:
-        print("scenes15 is not there: no figure for the first view (MILIEU_DATA names the data)")
+        print("scenes15 was not found: no figure for the first view (set MILIEU_DATA to the data)")
     if options.json:
         common.write_json(options.json, **result)
 

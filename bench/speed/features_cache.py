@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """milieu features on a folder of thousands of images: a first run, a second one on the unchanged
-folder, one after a kill, and the peak memory for several numbers of pictures.
+folder, one after a kill, and the peak memory for several numbers of images.
 
     bench/speed/features_cache.py [--data DIR] [--feature LIST] [--json FILE]
 
-The pictures are those of scenes15 (MILIEU_DATA, ../shared/data), or made here when it is not there.
+The images are those of scenes15 (MILIEU_DATA, ../shared/data), or generated here when it is not found.
 """
 import argparse
 import os
@@ -30,7 +30,7 @@ def find_pictures(data):
 
 
 def make_pictures(folder, count):
-    """Noise of 256 x 256 pixels, where no real ones are at hand."""
+    """Noise of 256 x 256 pixels, where no real ones are available."""
     import numpy as np
     random = np.random.RandomState(1)
     paths = []
@@ -54,10 +54,10 @@ def features(source, feature, out):
 
 
 def killed_run(source, feature, out, wanted):
-    """Starts a run and kills it once about `wanted` pictures are finished; how many were."""
+    """Starts a run and kills it once about `wanted` images are finished; returns how many were."""
     process = subprocess.Popen([common.PROGRAM, "features", source, "--feature", feature, "--out", out,
                                 "--quiet"])
-    files = pathlib.Path(out) / ".milieu/files"  # a picture is finished with its line here
+    files = pathlib.Path(out) / ".milieu/files"  # an image is finished with its line here
 
     def finished():
         return files.read_bytes().count(b"]\n") if files.exists() else 0
@@ -93,11 +93,11 @@ def main():
         source, total = folder / f"p{len(paths)}", len(paths)
         finished = killed_run(source, arguments.feature, folder / "killed", total // 3)
         rest = features(source, arguments.feature, folder / "killed")["computed"]
-        print(f"killed after {finished} of {total} pictures: the next run computed {rest}")
+        print(f"killed after {finished} of {total} images: the next run computed {rest}")
         common.write_json(arguments.json, feature=arguments.feature, rows=rows,
                           killed={"finished": finished, "computed_after": rest})
     if rest + finished != total:
-        sys.exit("finished pictures were computed again")
+        sys.exit("finished images were computed again")
     if rows[-1][4] > 1:
         print("the second run took more than a second (see the processor time: the machine may be busy)")
 

@@ -2,7 +2,7 @@
 """Gaussian mixture, diagonal covariances, a fixed number of EM rounds, beside scikit-learn.
 
 Both start from the same means, weights and variances: those that `milieu gmm --initial-means` takes
-from the samples nearest to each mean, computed here for scikit-learn beforehand. Timed on our side is
+from the samples nearest to each mean, computed here for scikit-learn in advance. Timed on our side is
 the whole of fit_gmm (the summary's `seconds`): checks, variance floors, that start, the rounds and
 the labels; reading the file is not. Timed for scikit-learn is fit() on double samples in memory, with
 init_params="random_from_data", so that no k-means run is in it. Each side then makes the same number
@@ -29,7 +29,7 @@ def cpu_text():
 
 
 def choose_blas_core():
-    """OpenBLAS may not know a new CPU: name the core type whose kernels suit it."""
+    """OpenBLAS may not know a new CPU: set the core type whose kernels suit it."""
     text = cpu_text()
     core = "SkylakeX" if "avx512vl" in text else "Haswell" if "avx2" in text else None
     if core == "Haswell" and "AuthenticAMD" in text:

@@ -2,7 +2,7 @@
 """ICC beside scikit-learn's GaussianMixture, as in Figure 7 of the paper: two classes in the plane,
 100 x 100 cells, 3 + 2 sub-classes, mixtures of 3 and 2 full Gaussians from both of scikit-learn's
 starts. Timed is the fit in memory, without reading, on one thread; every process fits for about half a
-second and gives its median, so that no one pays for a first call or for a core that is still asleep;
+second and gives its median, so that none pays for a first call or for a core that is still asleep;
 processes alternate, and processor time is shown because it hardly depends on what else the machine does.
 Then ICC alone: time against n, and a stream of which only the grid is kept (bench/speed/icc_bench.cc).
 """
@@ -73,7 +73,7 @@ def main():
     tables = {n: compare(program, n, options.repeat) for n in (10_000,)}
     growth = [ours(program, "fit", n, 3, 2) for n in (1_000, 10_000, 100_000, 1_000_000, 10_000_000)]
     print("\ntime against n, two threads")
-    common.print_table(["n", "seconds", "cpu", "ns of cpu a point"],
+    common.print_table(["n", "seconds", "cpu", "ns of cpu per point"],
                        [[r["n"], r["seconds"], r["cpu"], 1e9 * r["cpu"] / r["n"]] for r in growth])
     stream = common.run([program, "stream", options.stream, 1, 2])
     print(f"\nstream of {options.stream:,} points, two threads: {stream['seconds']:.2f} s, "

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long a run takes to end after Ctrl-C: each method on data that keep it busy for many seconds,
-the signal after several waits, so that it falls into different stages. Asked for: 0.2 s.
+the signal after several waits, so that it falls into different stages. Required: 0.2 s.
 """
 import argparse
 import os

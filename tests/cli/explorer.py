@@ -124,7 +124,7 @@ class Explorer:
 
 
 class ExplorerTest(CliTest):
-    """Vectors with four classes (X.npy, y.npy), or pictures in three folders (photos)."""
+    """Vectors with four classes (X.npy, y.npy), or images in three folders (photos)."""
 
     def setUp(self):
         super().setUp()

@@ -8,7 +8,7 @@ CLASSES = ["blobs", "red", "stripes"]
 
 
 def make_pixels(kind, seed, size=48):
-    """A picture of a class, different for every seed."""
+    """An image of a class, different for every seed."""
     random = np.random.RandomState(seed)
     y, x = np.mgrid[0:size, 0:size]
     if kind == "stripes":

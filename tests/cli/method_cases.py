@@ -44,7 +44,7 @@ class MethodCases:
         return np.random.RandomState(0).rand(20000, 32).astype(np.float32)
 
     def assert_run_files(self, run):
-        """The files of every run; a method's own pictures may stand beside them."""
+        """The files of every run; a method's own pictures may be beside them."""
         names = sorted(self.run_files(run))
         self.assertEqual([n for n in names if not n.endswith(".png")],
                          sorted(RUN_FILES + self.extra_files))
@@ -181,7 +181,7 @@ class MethodCases:
         self.fit("--out", "run", "--seed", "2", "--force")
         self.assertNotEqual(self.run_files("run")["options.json"], before["options.json"])
 
-    def test_a_folder_that_is_no_run_is_never_replaced(self):
+    def test_a_folder_that_is_not_a_run_is_never_replaced(self):
         (self.folder / "thesis").mkdir()
         self.write("thesis/chapter.tex", "words")
         message = self.fail_with(2, self.command, "X.npy", "--out", "thesis", "--force")

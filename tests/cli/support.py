@@ -25,7 +25,7 @@ def environment(**more):
 
 
 def default_signals():
-    """Whoever runs the tests in the background may have SIGINT ignored; the program gets it fresh."""
+    """SIGINT may be ignored where tests run in the background; the program gets its default back."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -7,6 +7,7 @@ import unittest
 
 import numpy as np
 
+import images
 from method_cases import MethodCases
 from support import CliTest, blobs
 
@@ -28,7 +29,7 @@ class CacWithoutContextTest(MethodCases, CliTest):
 
 
 def textures(n=300, seed=0):
-    """Two halves of a picture. Both hold words 0 and 1 in the plane of features; word 2 occurs on the
+    """Two halves of an image. Both hold words 0 and 1 in the plane of features; word 2 occurs on the
     left only, word 3 on the right."""
     random = np.random.RandomState(seed)
     positions = random.uniform(0, 100, (n, 2))
@@ -277,8 +278,19 @@ class CacTest(CliTest):
         self.assertEqual(new["primitives"], kept["n"])
         self.assertIn("--overlay is given without images",
                       self.fail_with(2, "cac", "X.npy", "--overlay"))
-        self.assertIn("positions of its own",
+        self.assertIn("its own positions",
                       self.fail_with(2, "cac", "pictures", "--positions", "P.npy"))
+
+    def test_overlay_of_a_png_has_one_extension_issue19(self):
+        (self.folder / "photos").mkdir()
+        pixels = np.kron(np.random.RandomState(3).rand(40, 60), np.ones((4, 4)))
+        images.Image.fromarray((255 * pixels).astype(np.uint8)).save(self.folder / "photos/a.png")
+        self.succeed("cac", "photos", "--words", "4", "--phrases", "2", "--overlay", "--out", "run")
+        drawn = [path.name for path in (self.folder / "run").glob("overlay_*")]
+        self.assertEqual(drawn, ["overlay_a.png"])
+        self.assertIn("label images with `milieu cac predict run photos`",
+                      self.fail_with(2, "predict", "run", "photos"))
+        self.succeed("cac", "predict", "run", "photos", "--quiet")
 
     def test_prediction_of_samples_alone_is_their_word(self):
         self.fit("--positions", "P.npy", "--out", "run")

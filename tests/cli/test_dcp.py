@@ -199,7 +199,7 @@ class DcpRankTest(CliTest):
         self.assertIn("rank_contexts needs select",
                       self.fail_with(2, "dcp", "X.npy", "--labels", "y.npy", "--rank-contexts"))
 
-    def test_a_stopped_ranking_says_how_to_go_on(self):
+    def test_a_stopped_ranking_says_how_to_resume(self):
         summary = self.succeed(*self.arguments, "--time-limit", "0.000001", "--json").json()
         self.assertEqual(summary["termination"], "TimeLimit")
         self.assertTrue(any("0 of 3 contexts" in w and "--resume FILE" in w

@@ -166,11 +166,11 @@ class DemoTest(CliTest):
         (self.folder / "mine").mkdir()
         self.write("mine/thesis.txt", "years of work")
         self.assertEqual(self.fail_with(2, "demo", "--out", "mine"),
-                         "folder mine is not empty and no earlier demo: choose another by --out")
+                         "folder mine is not empty and not an earlier demo: choose another with --out")
         self.assertEqual((self.folder / "mine" / "thesis.txt").read_text(), "years of work")
         self.write("file", "")
         self.assertEqual(self.fail_with(2, "demo", "--out", "file"),
-                         "file is a file, must be a folder: choose another by --out")
+                         "file is a file, must be a folder: choose another with --out")
         self.assertEqual(self.fail_with(2, "demo", "--out", ""),
                          "--out is empty, must name a folder")
 

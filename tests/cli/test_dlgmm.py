@@ -99,7 +99,7 @@ class DlgmmTest(EndlessTest):
         self.assertIn('"mean-field"', options)
         self.assertIn('"lda"', options)
 
-    def test_killed_run_goes_on_with_the_same_bits(self):
+    def test_killed_run_resumes_with_the_same_bits(self):
         # Killed at any moment after the first checkpoint; how fast the machine is does not matter.
         common = [*self.arguments, "--rel-tolerance", "0", "--checkpoint", "state"]
         process = self.start("dlgmm", *common, "--max-iterations", "1000000")
@@ -128,13 +128,13 @@ class DlgmmTest(EndlessTest):
             content = np.load(self.folder / change)
             self.save("next.npy", content[::-1].copy())
             (self.folder / "next.npy").replace(self.folder / change)
-            self.assertIn("P.npy has changed while it was in use", self.error_of(process))
+            self.assertIn("P.npy changed while it was in use", self.error_of(process))
             self.save(change, content)
 
     def test_patches_that_are_cut_off_under_a_run_end_it(self):
         process = self.start_endless(*self.arguments)
         os.truncate(self.folder / "P.npy", 1000)
-        self.assertRegex(self.error_of(process), "milieu: (an input file was truncated|P.npy has changed)")
+        self.assertRegex(self.error_of(process), "milieu: (an input file was truncated|P.npy changed)")
 
     def test_checkpoint_stays_until_the_result_is_written(self):
         def small_files():
@@ -203,7 +203,7 @@ class DlgmmTest(EndlessTest):
         self.assertIn("half.npy: row 0, column 0 (counted from 0) is 4.5, must be a whole number",
                       refused(1, *self.arguments, "--grid", "half.npy"))
         self.save("falls.npy", np.array([0, 50, 25, 1500]))
-        self.assertIn("falls.npy falls from 50 to 25 at entry 2 (counted from 0), must never fall",
+        self.assertIn("falls.npy decreases from 50 to 25 at entry 2 (counted from 0), must never decrease",
                       refused(1, "P.npy", "--offsets", "falls.npy"))
         self.save("y59.npy", self.labels_true[:-1].astype(np.int64))
         self.assertIn("y59.npy has 59 rows, there are 60 images: they must match",
@@ -298,7 +298,7 @@ class PicturesTest(EndlessTest):
             with open(path, "r+b") as file:
                 file.seek(4000)
                 file.write(bytes(400))
-            self.assertIn(f"{source} has changed while it was in use", self.error_of(process))
+            self.assertIn(f"{source} changed while it was in use", self.error_of(process))
 
     def test_new_images_get_the_feature_of_training(self):
         for i, flags in enumerate((["--feature", "dense-sift:root=true"], ["--max-side", "48"],

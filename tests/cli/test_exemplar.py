@@ -12,7 +12,7 @@ from support import CliTest
 class ExemplarTest(MethodCases, CliTest):
     command = "exemplar"
     arguments = ["--penalty", "20"]
-    takes_k = False  # -k is a wish here, and 0 means none
+    takes_k = False  # -k is a target here, and 0 means none
     one_cluster = ["--penalty", "1"]
     # rel-gap 0 runs to the last step, and a million of them take minutes on any machine: the gap
     # of these data does not close.
@@ -70,7 +70,7 @@ class ExemplarTest(MethodCases, CliTest):
         self.save("four.npy", np.arange(4.0)[:, None])
         flags = self.lists((0, 1, 0.5), (2, 1, 0.25), (1, 0, 1.5))
         summary = self.succeed("exemplar", "four.npy", *flags).json()
-        # Row 3 is on no list: no one can serve it except itself. The lists need not be symmetric.
+        # Row 3 is on no list: only it can serve itself. The lists need not be symmetric.
         self.assertEqual(summary["exemplars"], [1, 3])
         self.assertEqual(summary["energy"], 2 + 0.5 + 0.25 + 2)
         self.assertAlmostEqual(summary["lower_bound"], summary["energy"], 9)
@@ -117,7 +117,7 @@ class ExemplarTest(MethodCases, CliTest):
         self.assertEqual(self.fail_with(2, "exemplar", "X.npy", "-k", "121"),
                          "num_clusters is 121, there are only 120 samples: use at most 120")
 
-    def test_wish_reports_the_curve(self):
+    def test_target_number_reports_the_curve(self):
         summary = self.succeed("exemplar", "X.npy", "-k", "7", "--json").json()
         self.assertEqual(summary["clusters"], 7)
         self.assertEqual(len(summary["curve_penalties"]), len(summary["curve_num_exemplars"]))

@@ -133,7 +133,7 @@ class ExemplarLearnTest(CliTest):
             self.assertIn(f"matrix 1 of set 0 has {value} at row 3, column 4",
                           self.fail_with(1, "exemplar", "learn", "bad_stack.npy:a_y.npy",
                                          "--distance", "precomputed"))
-        self.assertIn("1 matrices given, the distance was learned on 2",
+        self.assertIn("1 matrix given, the distance was learned on 2",
                       self.fail_with(2, "exemplar", "new_d0.npy", "--model", "files"))
 
     def test_models_of_images_keep_features_and_words(self):
@@ -186,7 +186,7 @@ class ExemplarLearnTest(CliTest):
         negative[1, 2] = -1
         self.save("negative.npy", negative)
         for code, trains, part in (
-                (2, ["a.npy:one.npy"], "1 clusters for 60 samples"),
+                (2, ["a.npy:one.npy"], "1 cluster for 60 samples"),
                 (2, ["a.npy:alone.npy"], "60 clusters for 60 samples"),
                 (1, ["a.npy:short.npy"], "short.npy has 7 rows, a.npy:short.npy has 60"),
                 (2, ["flat.npy:a_y.npy"], "every candidate distance is the same for all pairs"),

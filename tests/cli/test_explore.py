@@ -76,7 +76,7 @@ class CollectionTest(ExplorerTest):
         kept = list((self.folder / "cache").rglob("thumbs/32/*/*.jpg"))
         self.assertEqual([path.read_bytes() for path in kept], [answer.body])
         self.assertEqual(explorer.get("/api/thumb/0?side=32").body, answer.body)
-        # A changed picture has another one.
+        # A changed image has another one.
         Image.new("RGB", (40, 20), "blue").save(self.folder / "photos" / self.names[0])
         changed = Image.open(io.BytesIO(explorer.get("/api/thumb/0?side=32").body))
         self.assertEqual(changed.size, (32, 16))
@@ -95,7 +95,7 @@ class CollectionTest(ExplorerTest):
         self.assertTrue(fields["coef0"]["advanced"])
         self.assertNotIn("rank_contexts", fields)
 
-    def test_wrong_input_is_said_before_there_is_an_address(self):
+    def test_wrong_input_is_reported_before_there_is_an_address(self):
         self.assertIn("does not exist", self.fail_with(1, "explore", "nothing.npy", "--no-browser"))
         self.assertIn("INPUT is missing", self.fail_with(2, "explore"))
         self.save("X.npy", np.zeros((3, 2), np.float32))
@@ -187,7 +187,7 @@ class RunTest(ExplorerTest):
         self.assertTrue(any(data["state"] == "running" for data in seen), seen[:3])
         for key in ("stage", "restart", "iteration", "objective", "change", "done", "total"):
             self.assertIn(key, seen[0])
-        # Who comes later hears the end at once.
+        # Late listeners get the end at once.
         self.assertEqual([name for name, _ in explorer.events(run)], ["end"])
 
     def test_constraints_hold(self):
@@ -241,7 +241,7 @@ class RunTest(ExplorerTest):
             self.assertIn(reason, error, request)
         self.assertEqual(explorer.get("/api/runs").json(), [])
 
-    def test_failed_run_says_what_the_command_said(self):
+    def test_failed_run_reports_the_message_of_the_command(self):
         explorer = self.vectors()
         run = explorer.start_run(method="kmeans", set={"rows": [1, 2]}, options={"num_clusters": 5})
         end = explorer.wait(run)

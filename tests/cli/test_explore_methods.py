@@ -33,7 +33,7 @@ class MethodTest(ExplorerTest):
         self.assertEqual((self.folder / "again" / "labels.csv").read_bytes(), own, command)
 
     def textures(self):
-        """Pictures that have keypoints."""
+        """Images that have keypoints."""
         random = np.random.RandomState(0)
         for name in ("cloth", "rock", "sand"):
             (self.folder / "textures" / name).mkdir(parents=True, exist_ok=True)

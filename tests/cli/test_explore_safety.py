@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""milieu explore in a bad world: strangers, odd paths, broken requests, slow clients, files that go
+"""milieu explore under attack and failure: strangers, odd paths, broken requests, slow clients, files that go
 away, disks that fill, a killed server."""
 
 import http.client
@@ -44,7 +44,7 @@ class StrangerTest(ExplorerTest):
                 answer = explorer.raw("GET", path, headers=headers)
                 self.assertEqual(answer.status, 401, path)
                 self.assertNotIn(explorer.token.encode(), answer.body)
-        # A wrong token in the address is not healed by the right cookie.
+        # A wrong token in the address is not excused by the right cookie.
         answer = explorer.ask("GET", "/api/collection?token=wrong")
         self.assertEqual(answer.status, 401)
         self.assertEqual(explorer.raw("POST", "/api/runs", "{}", {
@@ -158,7 +158,7 @@ class PathTest(ExplorerTest):
         victim.symlink_to(outside / "secret.png")
         error = explorer.expect_error(404, "GET", f"/api/thumb/{names.index(self.names[0])}?side=48")
         self.assertIn("outside the folder", error)
-        # And one that becomes a pipe does not hold a thread for ever.
+        # And one that becomes a pipe does not block a thread for ever.
         victim.unlink()
         os.mkfifo(victim)
         explorer.expect_error(404, "GET", f"/api/thumb/{names.index(self.names[0])}?side=48")
@@ -243,7 +243,7 @@ class SlowClientTest(ExplorerTest):
             try:
                 connection.sendall(parts[i % len(parts)])
             except OSError:
-                pass  # closed on us to make room: that is what is wanted
+                pass  # closed on us to make room: that is what we want
             if i % 100 == 99:
                 began = time.monotonic()
                 self.assertEqual(explorer.get("/api/collection").json()["n"], 120)
@@ -262,7 +262,7 @@ class SlowClientTest(ExplorerTest):
         watchers = [threading.Thread(target=watch) for _ in range(2)]
         for watcher in watchers:
             watcher.start()
-        first = next(explorer.events(run))  # a reload: a third one comes, hears the state, and leaves
+        first = next(explorer.events(run))  # a reload: a third one connects, gets the state, and leaves
         self.assertEqual(first[0], "progress")
         other = explorer.start_run(method="kmeans", set={"rest": True})
         self.assertEqual(explorer.ask("POST", f"/api/runs/{run}/cancel", {}).status, 202)
@@ -294,10 +294,10 @@ class BadWorldTest(ExplorerTest):
         (self.folder / "runs").rename(self.folder / "gone")
         self.assertEqual(explorer.get("/api/runs").json()[0]["id"], done)
         explorer.expect_error(404, "GET", f"/api/runs/{done}/file/labels.csv")
-        explorer.run(method="kmeans", set={"rest": True})  # made anew
+        explorer.run(method="kmeans", set={"rest": True})  # made again
 
     def test_the_disk_is_full(self):
-        # A limit on the size of files stands for it: every write beyond 2000 bytes fails.
+        # A limit on the size of files simulates it: every write beyond 2000 bytes fails.
         explorer = self.vectors("--runs", "runs", prepare=lambda: resource.setrlimit(
             resource.RLIMIT_FSIZE, (2000, 2000)))
         run = explorer.start_run(method="kmeans", set={"rest": True})
@@ -322,7 +322,7 @@ class BadWorldTest(ExplorerTest):
             if name == "progress" and data["iteration"] > 0:
                 break
         explorer.kill()
-        # Its child hears of it, stops, and keeps what it has: the pipe closes when it has ended.
+        # Its child notices, stops, and keeps what it has: the pipe closes when it has ended.
         explorer.process.stderr.read()
         summary = self.folder / "runs" / run / "run" / "summary.json"
         deadline = time.monotonic() + 60

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """milieu features, and images as INPUT of other commands: rows and files, resuming, changes, bad
-pictures."""
+images."""
 
 import base64
 import csv
@@ -100,7 +100,7 @@ class FeaturesTest(CliTest):
         self.assertEqual(self.load("color").shape, (18, 128))
         self.assertEqual(self.computed("tiny:size=5", "--max-side", "20"), 18)
 
-    def test_killed_run_goes_on(self):
+    def test_killed_run_resumes(self):
         make_folder(self.folder / "large", per_class=8, size=1500, ending="jpg")
         self.save("c.npy", np.random.RandomState(0).rand(7, 128).astype(np.float32))
         process = self.start("features", "large", "--feature", "dense-sift:step=3:codebook=c.npy",
@@ -113,7 +113,7 @@ class FeaturesTest(CliTest):
             time.sleep(0.002)
         process.kill()
         process.communicate()
-        # A picture is finished with its line in the list of files, which comes after its rows.
+        # An image is finished with its line in the list of files, which comes after its rows.
         kept = (self.folder / "f/.milieu/files").read_bytes().count(b"]\n")
         arguments = ("dense-sift:step=3:codebook=c.npy",)
         self.assertEqual(self.computed(*arguments, source="large"), 24 - kept)
@@ -134,7 +134,7 @@ class FeaturesTest(CliTest):
             time.sleep(0.002)
         _, err = process.communicate(timeout=100)
         if process.returncode == 130:
-            self.assertIn("finished images are kept, the same command goes on", err)
+            self.assertIn("finished images are kept, the same command resumes", err)
             self.assertGreater(journal.read_bytes().count(b" .\n"), 1)
             self.assertIn("is not complete", self.fail_with(1, "kmeans", "f", "-k", "2"))
 
@@ -277,7 +277,7 @@ class FeaturesTest(CliTest):
         self.features("npy:clip.npy")
         np.testing.assert_array_equal(self.load("npy-clip"), values)
         self.write("short.txt", "one.png\n")
-        self.assertIn("short.txt has 1 names, clip.npy has 18 rows",
+        self.assertIn("short.txt has 1 name, clip.npy has 18 rows",
                       self.fail_with(1, "features", "photos", "--feature",
                                      "npy:clip.npy:names=short.txt", "--out", "g"))
         self.write("bare.txt", "".join(self.paths[i].split("/")[1] + "\n" for i in order))
@@ -350,7 +350,7 @@ class FeaturesTest(CliTest):
 
 
 class PictureInputTest(FeaturesTest):
-    """Pictures where a command wants INPUT. (The cases above do not run twice.)"""
+    """Images where a command expects INPUT. (The cases above do not run twice.)"""
 
     def test_clustering_a_folder_knows_the_classes(self):
         summary = self.succeed("kmeans", "photos", "--feature", "color", "-k", "3", "--json",
@@ -373,7 +373,7 @@ class PictureInputTest(FeaturesTest):
         self.assertEqual(direct, stored)
         both = self.succeed("kmeans", "f", "--feature", "color,tiny", "-k", "3", "--json").json()
         self.assertEqual(both["d"], 128 + 256)
-        self.assertIn("f has the features color, tiny: choose by --feature",
+        self.assertIn("f has the features color, tiny: choose one with --feature",
                       self.fail_with(2, "kmeans", "f", "-k", "3"))
         self.assertIn("f has no feature 'dense-sift': it has color, tiny",
                       self.fail_with(2, "kmeans", "f", "-k", "3", "--feature", "dense-sift"))
@@ -390,7 +390,7 @@ class PictureInputTest(FeaturesTest):
         self.assertEqual(summary["metrics"]["num_classes"], 1)
 
     def test_folder_without_a_feature_is_refused_with_a_hint(self):
-        self.assertIn("photos is an image folder: name what to compute",
+        self.assertIn("photos is an image folder: say what to compute",
                       self.fail_with(2, "kmeans", "photos", "-k", "3"))
         self.save("X.npy", np.zeros((3, 2), np.float32))
         self.assertIn("X.npy is not an image folder",

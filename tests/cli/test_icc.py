@@ -145,7 +145,7 @@ class IccTest(MethodCases, CliTest):
         self.save("lonely.npy", lonely)
         summary = self.succeed("icc", "P.npy", "--labels", "lonely.npy", "--json").json()
         self.assertEqual(summary["subclasses"][1], 1)
-        self.assertTrue(any("class 1 has 1 samples" in w for w in summary["warnings"]))
+        self.assertTrue(any("class 1 has 1 sample" in w for w in summary["warnings"]))
 
     def test_constant_feature(self):
         points, _ = self.save_crossing()

@@ -129,7 +129,7 @@ class PredictTest(CliTest):
             self.assertIn("standard output cannot be written",
                           self.fail_with(1, "predict", "run", "X.npy", stdout=full))
 
-    def test_a_reader_that_leaves_early_is_no_noise(self):
+    def test_a_reader_that_leaves_early_causes_no_message(self):
         self.save("many.npy", np.tile(self.samples, (5000, 1)))
         process = self.start("predict", "run", "many.npy")
         process.stdout.readline()

@@ -70,6 +70,19 @@ class ProgramTest(CliTest):
         outcome = self.run_milieu("kmeans", "--nonsense")
         self.assertIn("see `milieu help kmeans`", outcome.err)
 
+    def test_counts_agree_with_their_nouns_issue19(self):
+        self.save("X.npy", np.zeros((1, 2), np.float32))
+        self.save("y.npy", np.zeros(1, np.int32))
+        out = self.succeed("kmeans", "X.npy", "-k", "1", "--labels", "y.npy", "--out", "run").out
+        self.assertIn("read X.npy: 1 sample x 2, 1 class\n", out)
+        self.assertRegex(out, r"kmeans: 1 cluster of 1 x 2, .* after 1 iteration ")
+        self.assertIn("1 sample, 1 cluster, 1 class\n", self.succeed("score", "run", "y.npy").out)
+        self.assertIn("wrote p.csv: 1 label by kmeans\n",
+                      self.succeed("predict", "run", "X.npy", "--out", "p.csv").out)
+        self.save("w.npy", np.ones(2, np.float32))
+        self.assertEqual(self.fail_with(1, "score", "y.npy", "w.npy"),
+                         "y.npy has 1 row, w.npy has 2: they must match")
+
     def test_full_stdout_is_a_failure(self):
         with open("/dev/full", "w") as full:
             self.assertIn("standard output cannot be written", self.fail_with(1, stdout=full))
@@ -120,7 +133,7 @@ class BadInputTest(CliTest):
         self.write("images/a.png", b"\x89PNG\r\n\x1a\n")
         self.assertIn("features", self.fail_with(2, "kmeans", "images"))
 
-    def test_what_is_no_data_file_is_refused(self):
+    def test_a_file_that_is_not_data_is_refused(self):
         self.write("photo.jpg", b"\xff\xd8\xff\xe0 not really")
         self.refuse("photo.jpg")
 
@@ -191,7 +204,7 @@ class TerminalTest(CliTest):
 
 class InterruptTest(CliTest):
     def test_while_reading_nothing_is_written(self):
-        # The reader waits for a pipe that nobody writes to; SIGINT finds nothing worth keeping.
+        # The reader waits for a pipe without a writer; SIGINT finds nothing worth keeping.
         os.mkfifo(self.folder / "X.csv")
         process = self.start("kmeans", "X.csv", "--out", "run")
         writer = self.open_for_reader(self.folder / "X.csv", process)

@@ -19,7 +19,7 @@ class ReproduceTest(CliTest):
         self.assertIn("no experiment 'tea'", self.fail_with(2, "reproduce", "tea"))
         self.assertIn("no experiment 'dcp tea'", self.fail_with(2, "reproduce", "dcp", "tea"))
 
-    def test_absent_data_are_said_and_fail(self):
+    def test_missing_data_are_reported_and_fail(self):
         (self.folder / "none").mkdir()
         outcome = self.run_milieu("reproduce", "dcp", "kmeans", "--data", "none", "--quiet")
         self.assertEqual((outcome.code, outcome.out), (1, ""))
@@ -27,7 +27,7 @@ class ReproduceTest(CliTest):
         self.assertIn("--data", outcome.err)
 
     def test_finished_pieces_are_kept(self):
-        """Two small digit classes stand for USPS: a second run reads what the first one has kept."""
+        """Two small digit classes replace USPS: a second run reads what the first one has kept."""
         (self.folder / "data/usps_roweis").mkdir(parents=True)
         random = np.random.RandomState(1)
         self.save("data/usps_roweis/X.npy", (255 * random.rand(100, 16)).astype(np.uint8))
@@ -47,7 +47,7 @@ class ReproduceTest(CliTest):
         self.assertIn("does not hold the results of an experiment", self.fail_with(1, *command))
 
     def test_tables_of_dlgmm_go_on_where_they_stopped(self):
-        """Made pictures stand for 15-Scenes: cells that are there are not computed again."""
+        """Synthetic images replace 15-Scenes: finished cells are not computed again."""
         make_folder(self.folder / "data/scenes15", per_class=5, size=64)
         env = environment(MILIEU_CACHE=str(self.folder / "cache"))
         command = ["reproduce", "dlgmm", "gamma", "--data", "data", "--runs", "1", "--out", "tables"]

@@ -39,7 +39,7 @@ class ScoreTest(CliTest):
         self.save("truth.npy", np.array([5, 5, 5, 5, 7, 7, 7, 9], dtype=np.uint8))
         self.assertEqual(self.succeed("score", "labels.npy", "truth.npy", "--json").out, expected)
 
-    def test_run_folder_stands_for_its_labels(self):
+    def test_run_folder_is_taken_as_its_labels(self):
         points = np.arange(8, dtype=np.float32).reshape(-1, 1) // 4 * 10
         self.save("X.npy", points)
         self.save("y.npy", np.arange(8) // 4)

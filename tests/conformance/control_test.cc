@@ -117,7 +117,7 @@ TEST_P(Conformance, ProgressIsReportedInOrder) {
   EXPECT_TRUE(is_in_trace(reported.back())) << reported.back();
 }
 
-// A monitor changes nothing but what is heard.
+// A monitor changes nothing but what is reported.
 TEST_P(Conformance, ListeningDoesNotChangeTheResult) {
   const LabelledPoints data = make_overlapping(500, 3, 4, 4);
   Recorder recorder;

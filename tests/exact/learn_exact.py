@@ -54,7 +54,7 @@ def best_exemplars(distances, labels):
 
 class Dual:
     """Rows of the dual of the relaxation of one set, in columns of the whole program: v_p (n), a_pq
-    (n x n, the diagonal is not used), b_q (n), after `first`; w stands in columns 0 .. F - 1."""
+    (n x n, the diagonal is not used), b_q (n), after `first`; w is in columns 0 .. F - 1."""
 
     def __init__(self, first, n):
         self.v, self.a, self.b = first, first + n, first + n + n * n

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model files: the bytes as they are, and once more with the checksum mended, since no fuzzer
+// Model files: the bytes as they are, and again with the checksum fixed, since no fuzzer
 // guesses one. What is read is then asked for labels.
 #include <zlib.h>
 
@@ -60,8 +60,8 @@ void check_prediction(const ModelFile& file) {
 }
 
 const RegisterFuzzTarget kRegistered("model_file", [](std::span<const std::byte> input) {
-  const std::string mended = with_right_checksum(input);
-  const ModelFile file = parse_model_file(std::as_bytes(std::span(mended)), "fuzz.safetensors");
+  const std::string repaired = with_right_checksum(input);
+  const ModelFile file = parse_model_file(std::as_bytes(std::span(repaired)), "fuzz.safetensors");
   check_arrays(file);
   check_prediction(file);
   check_arrays(parse_model_file(input, "fuzz.safetensors"));

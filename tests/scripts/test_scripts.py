@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The scripts that guard the tree find what they are for: each is copied into a small made tree with
+"""The scripts that guard the tree find what they are for: each is copied into a small artificial tree with
 one fault at a time. Environment: MILIEU_SOURCE_DIR."""
 
 import os
@@ -107,7 +107,9 @@ class Audit(Tree):
 
     def test_translated_phrases(self):
         for text in ("// start of all ran" "dom numbers\n", "// X.npy is no fol" "der of images\n",
-                     "// one fi" "le a class\n", "// parts that are tol" "d apart\n"):
+                     "// one fi" "le a class\n", "// parts that are tol" "d apart\n",
+                     "// X.npy is missing: name anot" "her file\n", "// 8 bits a chan" "nel\n",
+                     "// one k" "ey a line\n", "// names with commas betw" "een\n"):
             self.write("src/milieu/base/a.cc", SPDX + text)
             self.expect_finding("audit", "a.cc:2", "reads as translated")
         self.write("src/milieu/base/a.cc", SPDX + "// one row at a time, one row a time\n")

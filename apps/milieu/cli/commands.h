@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of commands: one per method of the library's table (run/methods.h), and the tools, each
-// in a file of its own below commands/. A command declares its arguments and flags on a Flags
+// in its own file below commands/. A command declares its arguments and flags on a Flags
 // object and returns the function that runs once they have been parsed. Help, completion and the
 // overview come from the same declarations.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace milieu::cli {
 
-// What the outside gives to every command.
+// What every command is given from outside.
 struct Session {
   Console& console;
   Interrupt& interrupt;

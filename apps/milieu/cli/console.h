@@ -21,7 +21,7 @@ class Console {
  public:
   Console();
 
-  // With quiet, notes are swallowed; results and errors are not.
+  // With quiet, notes are suppressed; results and errors are not.
   void set_quiet(bool quiet) { is_quiet_ = quiet; }
   bool is_quiet() const { return is_quiet_; }
 
@@ -31,10 +31,10 @@ class Console {
 
   // A piece of the result on stdout. Throws IoError or OutputClosed when it cannot be written.
   void print(std::string_view text);
-  // Sends what was printed on its way; throws like print. Called at the end of every command.
+  // Flushes what was printed; throws like print. Called at the end of every command.
   void flush();
 
-  // A line on stderr: notes fall silent with --quiet, errors never.
+  // A line on stderr: --quiet suppresses notes, never errors.
   void note(std::string_view line);
   void error(std::string_view line);
 

@@ -26,7 +26,7 @@ std::vector<std::string> split_names(std::string_view names) {
   }
 }
 
-// What stands for a value in the help when the caller has no better word.
+// The placeholder for a value in the help where the caller gives none.
 std::string value_name_of(const Field& field) {
   switch (field.kind) {
     case FieldKind::Flag:

@@ -23,7 +23,7 @@ class UsageError : public InvalidArgument {
 // How users see one argument or flag.
 struct FlagSpec {
   std::vector<std::string> names;  // {"-k", "--num-clusters"}; a bare name: a positional argument
-  std::string value;               // what stands for the value: "FILE", "N"; empty: true or false
+  std::string value;               // placeholder for the value: "FILE", "N"; empty: true or false
   std::string help;
   std::string group;                 // heading in the help; empty: hidden
   std::vector<std::string> choices;  // values it may have, for the help and completion
@@ -57,7 +57,7 @@ class Flags {
   // so that an options file can be read in between and flags still override it. `value_name` may be
   // empty: it then follows from the field's kind. The field's object must outlive this one.
   void field(const Field& field, const std::string& value_name, const std::string& group);
-  // Those of a method, the advanced ones in a group of their own.
+  // Those of a method, the advanced ones in their own group.
   void method_fields(const std::vector<Field>& fields);
   // --preset; none when there are no names.
   void preset(std::vector<std::string> names, std::string& value);
@@ -72,7 +72,7 @@ class Flags {
   Outcome parse(const std::vector<std::string>& arguments);
 
   const std::vector<FlagSpec>& specs() const { return specs_; }
-  // What to tell about flags that were given: deprecated ones.
+  // Notes about the flags that were given: deprecated ones.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:

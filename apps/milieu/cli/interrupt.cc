@@ -66,7 +66,7 @@ void Interrupt::watch() {
     if (keeping_ == 0 || was_requested()) {
       say(was_requested() ? "milieu: quit\n"
           : is_resumable_
-              ? "milieu: interrupted; finished images are kept, the same command goes on\n"
+              ? "milieu: interrupted; finished images are kept, the same command resumes\n"
               : "milieu: interrupted, nothing was written\n");
       _exit(130);
     }

@@ -95,7 +95,7 @@ int run_and_report(const std::vector<std::string>& words, Session& session) {
   } catch (const Error& error) {
     report(console, error.what());
   } catch (const OutputClosed&) {
-    // whoever read our output has seen enough
+    // whoever reads our output has seen enough
   } catch (const std::bad_alloc&) {
     report(console, "out of memory: use fewer rows, or a machine with more");
   } catch (const std::exception& error) {

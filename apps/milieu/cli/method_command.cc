@@ -79,7 +79,8 @@ void MethodCommand::read_options() {
   flags_.apply_given();
   path_is_recorded_ = !recorded.empty() && run_.input().path == recorded;
   if (run_.method().takes_input() && run_.input().path.empty())
-    throw UsageError("INPUT is missing: name the file to cluster, or an earlier run by --options");
+    throw UsageError(
+        "INPUT is missing: give the file to cluster, or an earlier run with --options");
   run_.validate();
   output_.validate();
 }

@@ -164,14 +164,14 @@ void ProgressMonitor::write_json(const IterationReport* report, int64_t done, in
   line["seconds"] = now;
   const std::string text =
       line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  // Who asked for progress has gone: stop, and keep what is valid.
+  // Whoever asked for progress is gone: stop, and keep what is valid.
   if ((std::fputs(text.c_str(), stderr) < 0 || std::fflush(stderr) != 0) && !has_lost_reader_) {
     has_lost_reader_ = true;
     std::raise(SIGINT);
   }
 }
 
-// Keeps the news, and shows it if the last one was shown long enough ago.
+// Keeps the update, and shows it if the last one was shown long enough ago.
 void ProgressMonitor::report(std::string text, double seconds_left) {
   const double now = watch_.seconds();
   state_ = {.text = std::move(text), .seconds_left = seconds_left, .at = now};
@@ -210,7 +210,7 @@ void ProgressMonitor::count_restart(const IterationReport& report) {
   last_iteration_ = report.iteration;
 }
 
-// Restarts take about equally long, so the finished ones tell how far this one is.
+// Restarts take about equally long, so the finished ones show how far along this one is.
 double ProgressMonitor::share_of_restarts(const IterationReport& report) const {
   double within = 0;
   if (report.restart > 0 && iterations_before_ > 0) {

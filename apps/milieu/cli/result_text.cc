@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "milieu/base/counted.h"
+#include "milieu/render/number_text.h"
+
 namespace milieu::cli {
 
 namespace {
@@ -43,9 +46,9 @@ std::string sizes_text(const RunSummary& summary, const Console& console) {
                         console.paint(Style::Cyan, size_bar(share, console.has_unicode())));
   }
   if (has_many)
-    text += fmt::format("  and {} more of {} to {} samples\n", count_text(order.size() - shown),
+    text += fmt::format("  and {} more of {} to {}\n", count_text(order.size() - shown),
                         count_text(summary.sizes[order.back()]),
-                        count_text(summary.sizes[order[shown]]));
+                        count_text(summary.sizes[order[shown]], "sample"));
   const int64_t placed = std::accumulate(summary.sizes.begin(), summary.sizes.end(), int64_t{0});
   if (placed < summary.n)
     text += fmt::format("  in no cluster  {:>7}\n", count_text(summary.n - placed));
@@ -58,7 +61,8 @@ std::string extra_text(const RunSummary& summary) {
   for (const auto& [name, value] : summary.extra) {
     std::string shown;
     if (const auto* flag = std::get_if<bool>(&value)) shown = *flag ? "yes" : "no";
-    if (const auto* number = std::get_if<int64_t>(&value)) shown = count_text(*number);
+    if (const auto* number = std::get_if<int64_t>(&value))
+      shown = *number < 0 ? fmt::format("{}", *number) : count_text(*number);
     if (const auto* number = std::get_if<double>(&value)) shown = fmt::format("{:.6g}", *number);
     if (const auto* word = std::get_if<std::string>(&value)) shown = *word;
     if (shown.empty()) continue;
@@ -71,22 +75,16 @@ std::string extra_text(const RunSummary& summary) {
 
 }  // namespace
 
-std::string count_text(int64_t count) {
-  std::string text = fmt::format("{}", count);
-  const size_t first_digit = count < 0 ? 1 : 0;
-  for (size_t i = text.size(); i > first_digit + 3; i -= 3) text.insert(i - 3, ",");
-  return text;
-}
-
 std::string dataset_text(const Dataset& data) {
   std::string text =
-      fmt::format("read {}: {} samples", data.source, count_text(data.points.rows()));
+      fmt::format("read {}: {}", data.source, count_text(data.points.rows(), "sample"));
   if (data.points.cols() > 1) text += fmt::format(" x {}", count_text(data.points.cols()));
   if (!data.labels.empty()) {
     std::vector<char> is_used(data.labels.names.size(), 0);
     for (int label : data.labels.indices)
       if (label >= 0) is_used[label] = 1;
-    text += fmt::format(", {} classes", std::count(is_used.begin(), is_used.end(), 1));
+    text += fmt::format(", {}",
+                        counted(std::count(is_used.begin(), is_used.end(), 1), "class", "classes"));
   }
   if (!data.rows.empty()) text += ", selected";
   return text;

@@ -12,9 +12,6 @@
 
 namespace milieu::cli {
 
-// "11,000": thousands are easier to read in groups.
-std::string count_text(int64_t count);
-
 // "read X.npy: 11,000 samples x 256, 10 classes".
 std::string dataset_text(const Dataset& data);
 

@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/output_flags.h"
 #include "cli/result_text.h"
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/cac/cac.h"
 #include "milieu/data/format/npy.h"
@@ -21,6 +22,7 @@
 #include "milieu/input/keypoints.h"
 #include "milieu/input/row_files.h"
 #include "milieu/metrics/metrics.h"
+#include "milieu/render/number_text.h"
 #include "milieu/store/json.h"
 #include "milieu/store/model_file.h"
 #include "milieu/store/run_folder.h"
@@ -61,7 +63,7 @@ struct NewSamples {
 
 void check_usage(const CacPredictOptions& options) {
   if (options.input.empty() == options.views.empty())
-    throw UsageError(options.input.empty() ? "INPUT is missing: name the new samples, or --view"
+    throw UsageError(options.input.empty() ? "INPUT is missing: give the new samples, or --view"
                                            : "INPUT and --view are both given: give one of them");
   for (const std::string& path : {options.labels.out, options.words})
     if (!path.empty() && !path.ends_with(".csv") && !path.ends_with(".npy"))
@@ -96,8 +98,8 @@ NewSamples load_samples(const CacPredictOptions& options) {
     samples.views.push_back(load_dataset(path, load));
     if (first.empty()) first = path;
     if (samples.views.back().points.rows() != samples.views[0].points.rows())
-      throw DataError(fmt::format("{} has {} rows, {} has {}: views must match", path,
-                                  samples.views.back().points.rows(), first,
+      throw DataError(fmt::format("{} has {}, {} has {}: views must match", path,
+                                  counted(samples.views.back().points.rows(), "row"), first,
                                   samples.views[0].points.rows()));
   }
   RowFiles rows(first, samples.views[0]);
@@ -147,9 +149,10 @@ int run_cac_predict(const CacPredictOptions& options, Session& session) {
     const Labels truth = load_labels(options.truth);
     if (truth.indices.size() != prediction.labels.size())
       throw DataError(
-          fmt::format("{} has {} rows, there are {} phrases to compare: they must "
+          fmt::format("{} has {}, there are {} to compare: they must "
                       "match",
-                      options.truth, truth.indices.size(), prediction.labels.size()));
+                      options.truth, counted(truth.indices.size(), "row"),
+                      counted(prediction.labels.size(), "phrase")));
     metrics = compute_metrics(prediction.labels, truth.indices);
   }
   const std::vector<std::string>& row_names = samples.views[0].sample_names;
@@ -166,8 +169,9 @@ int run_cac_predict(const CacPredictOptions& options, Session& session) {
     if (metrics) console.note(metrics_line(*metrics));
   } else if (!options.labels.quiet) {
     if (metrics) console.print(metrics_line(*metrics) + "\n");
-    console.print(fmt::format("wrote {}: {} phrases\n", options.labels.out,
-                              count_text(static_cast<int64_t>(prediction.labels.size()))));
+    console.print(
+        fmt::format("wrote {}: {}\n", options.labels.out,
+                    count_text(static_cast<int64_t>(prediction.labels.size()), "phrase")));
   }
   return session.interrupt.was_requested() ? kInterrupted : kDone;
 }

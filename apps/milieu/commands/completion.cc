@@ -34,8 +34,8 @@ std::string command_names() {
   return names + "help";
 }
 
-// The cases of one command: values after a flag, else flags after a dash, else words that stand for
-// a positional argument (or file names).
+// The cases of one command: values after a flag, else flags after a dash, else values of a
+// positional argument (or file names).
 std::string command_case(const Command& command) {
   Flags flags;
   const RunCommand run = command.declare(flags);

@@ -30,7 +30,7 @@ struct DemoOptions {
 
 template <class Visitor>
 void visit_fields(DemoOptions& o, Visitor&& v) {
-  v("seed", o.seed, at_least(0), "random seed, of the data too");
+  v("seed", o.seed, at_least(0), "random seed, also for the data");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 
@@ -84,7 +84,7 @@ int run_demo(const DemoOptions& options, Session& session) {
   console.set_quiet(options.quiet);
   session.interrupt.set_quiet(options.quiet);
   validate_options(options);
-  // From here on the first Ctrl-C only stops the runs, so that half-made files are taken away.
+  // From here on the first Ctrl-C only stops the runs, so that incomplete files are removed.
   const Interrupt::Keeping keeping(session.interrupt);
   DemoFolder folder(options.out);
   ProgressMonitor progress(session, "demo");

@@ -10,6 +10,7 @@
 #include "cli/output_flags.h"
 #include "cli/progress.h"
 #include "cli/result_text.h"
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/shell.h"
 #include "milieu/data/csv_text.h"
@@ -17,6 +18,7 @@
 #include "milieu/exemplar/learn/learn.h"
 #include "milieu/input/training.h"
 #include "milieu/input/training_sets.h"
+#include "milieu/render/number_text.h"
 #include "milieu/report/learn_report.h"
 #include "milieu/run/run_options.h"
 #include "milieu/store/json.h"
@@ -44,7 +46,7 @@ void visit_fields(LearnFiles& o, Visitor&& v) {
     "(see milieu help features)");
   v("max_side", o.max_side, anything(),
     "scale images down until no side is longer than this (default 1024; 0: no limit)");
-  v("codebook", o.codebook, anything(), "visual words made elsewhere, for local features");
+  v("codebook", o.codebook, anything(), "visual words computed elsewhere, for local features");
   v("distance", o.distance, anything(),
     "candidate distances of each feature or view, separated by commas: chi-squared, "
     "squared-euclidean, l1, rbf, euclidean, cosine, intersection (default for images: the "
@@ -143,9 +145,9 @@ std::string report_of(LearnCommand& command, const ExemplarLearnResult& result,
 }
 
 std::string source_text(const TrainingInput& train) {
-  return train.sets.size() == 1
-             ? train.sets[0].name
-             : fmt::format("{} sets, the first {}", train.sets.size(), train.sets[0].name);
+  return train.sets.size() == 1 ? train.sets[0].name
+                                : fmt::format("{}, the first {}", counted(train.sets.size(), "set"),
+                                              train.sets[0].name);
 }
 
 void write_folder(LearnCommand& command, const TrainingInput& train,
@@ -196,13 +198,14 @@ void print_result(const LearnCommand& command, const TrainingInput& train,
                   const ExemplarLearnResult& result, Console& console) {
   const RunSummary& s = result.summary;
   for (const TrainingSet& set : train.sets)
-    console.print(fmt::format("read {}: {} samples, {} clusters\n", set.name,
-                              count_text(std::ssize(set.clusters)),
-                              1 + *std::max_element(set.clusters.begin(), set.clusters.end())));
+    console.print(fmt::format(
+        "read {}: {}, {}\n", set.name, count_text(std::ssize(set.clusters), "sample"),
+        counted(1 + *std::max_element(set.clusters.begin(), set.clusters.end()), "cluster")));
   console.print(
-      fmt::format("learned from {} candidates: objective {:.5g} after {} rounds ({:.2f} "
+      fmt::format("learned from {}: objective {:.5g} after {} ({:.2f} "
                   "s), penalty {:.4g}\n",
-                  s.d, s.objective, s.iterations, s.seconds, result.model.penalty));
+                  counted(s.d, "candidate"), s.objective, counted(s.iterations, "round"), s.seconds,
+                  result.model.penalty));
   console.print(weights_text(result));
   for (const std::string& warning : s.warnings)
     console.print(fmt::format("{} {}\n", console.paint(Style::Yellow, "warning:"), warning));

@@ -289,7 +289,8 @@ RunCommand declare_explore(Flags& flags) {
   return [options, &flags](Session& session) {
     flags.apply_given();
     validate_fields(fields_of(options->server));
-    if (options->input.path.empty()) throw UsageError("INPUT is missing: name what to explore");
+    if (options->input.path.empty())
+      throw UsageError("INPUT is missing: give an image folder or a file to explore");
     return run_explore(*options, session);
   };
 }
@@ -299,7 +300,7 @@ constexpr const char* kExample =
     "    opens a page on this machine: choose a class, choose what to compare it with, and look\n"
     "    at the split. Images are described by gist unless --feature names something else.\n"
     "  milieu explore digits.npy --labels digits_labels.npy --image-size 16x16 --no-browser\n"
-    "    only prints the address. Runs stay in a folder of their own: the next start has them.\n";
+    "    only prints the address. Runs are kept: they are there again the next time.\n";
 
 }  // namespace
 

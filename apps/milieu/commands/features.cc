@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/result_text.h"
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/shell.h"
 #include "milieu/data/image_folder.h"
@@ -16,6 +17,7 @@
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/input/codebook.h"
 #include "milieu/input/image_rows.h"
+#include "milieu/render/number_text.h"
 
 namespace milieu::cli {
 
@@ -51,8 +53,9 @@ std::string features_json(const FeatureFolder& folder, const ExtractResult& resu
 
 void print_result(const FeaturesOptions& options, const FeatureFolder& folder,
                   const ExtractResult& result, Console& console) {
-  std::string text = fmt::format("{} images", count_text(result.num_images));
-  if (!folder.labels.names.empty()) text += fmt::format(", {} classes", folder.labels.names.size());
+  std::string text = count_text(result.num_images, "image");
+  if (!folder.labels.names.empty())
+    text += fmt::format(", {}", counted(folder.labels.names.size(), "class", "classes"));
   if (result.num_computed == 0)
     text += ": nothing has changed, nothing was computed";
   else
@@ -61,7 +64,7 @@ void print_result(const FeaturesOptions& options, const FeatureFolder& folder,
                     result.seconds, static_cast<double>(result.num_computed) / result.seconds);
   console.print(text + "\n");
   for (const FeatureFolder::Entry& entry : folder.features)
-    console.print(fmt::format("  {}.npy  {} columns{}\n", entry.id, entry.cols,
+    console.print(fmt::format("  {}.npy  {}{}\n", entry.id, counted(entry.cols, "column"),
                               entry.has_patches ? ", patches kept" : ""));
   for (const std::string& warning : result.warnings)
     console.print(fmt::format("{} {}\n", console.paint(Style::Yellow, "warning:"), warning));
@@ -75,8 +78,8 @@ int run_features(const FeaturesOptions& options, Session& session) {
   console.set_quiet(options.quiet);
   session.interrupt.set_quiet(options.quiet);
   if (options.feature.empty())
-    throw UsageError("--feature is missing: name what is computed, such as --feature gist,color");
-  if (options.out.empty()) throw UsageError("--out is missing: name the folder for the features");
+    throw UsageError("--feature is missing: say what to compute, such as --feature gist,color");
+  if (options.out.empty()) throw UsageError("--out is missing: give a folder for the features");
   ExtractOptions extract = options.extract;
   extract.read_codebook = read_codebook;
   std::vector<FeatureSpec> specs = parse_feature_list(options.feature, options.codebook);
@@ -100,7 +103,7 @@ int run_features(const FeaturesOptions& options, Session& session) {
 
 std::string feature_help() {
   std::string text =
-      "what to compute, commas between; options follow a colon "
+      "what to compute, separated by commas; options follow a colon "
       "(dense-sift:step=4:words=400). There is";
   for (const FeatureEntry& entry : feature_catalog())
     text += fmt::format("{} {}{}", &entry == &feature_catalog().front() ? "" : ",", entry.name,
@@ -114,9 +117,10 @@ RunCommand declare_features(Flags& flags) {
                  "image folder; each sub-folder is a class; symbolic links are followed. Or a .txt "
                  "that names images, one per line");
   flags.text("--feature", options->feature, "LIST", feature_help().c_str(), "Features");
-  flags.text("--codebook", options->codebook, "FILE",
-             "words of local features made elsewhere: a .npy, a run folder or a folder of features",
-             "Features");
+  flags.text(
+      "--codebook", options->codebook, "FILE",
+      "words of local features, computed elsewhere: a .npy, a run folder or a folder of features",
+      "Features");
   for (const Field& field : fields_of(options->extract))
     flags.field(field, "", field.name == "num_threads" ? "Output" : "Features");
   flags.text("--out", options->out, "DIR",

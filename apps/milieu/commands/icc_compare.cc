@@ -124,7 +124,7 @@ RunCommand declare_compare(Flags& flags) {
     if (command->preset == "paper") apply_paper_preset(command->options.classifier);
     flags.apply_given();
     if (command->input.input.path.empty())
-      throw UsageError("INPUT is missing: name samples with classes");
+      throw UsageError("INPUT is missing: give samples with classes");
     validate_options(command->options);
     command->output.validate();
     return run_compare(*command, session);

@@ -12,6 +12,7 @@
 
 #include "cli/commands.h"
 #include "cli/suggest.h"
+#include "milieu/base/counted.h"
 #include "milieu/base/parallel.h"
 #include "milieu/base/summary.h"
 #include "milieu/exemplar/learn/learn.h"
@@ -116,7 +117,7 @@ std::string describe_features(const std::string& path) {
                                  folder.images.size(), folder.source);
   if (!folder.labels.empty()) text += fmt::format("  classes: {}\n", folder.labels.names.size());
   for (const FeatureFolder::Entry& entry : folder.features)
-    text += fmt::format("  {}: {} columns{}\n", entry.spec, entry.cols,
+    text += fmt::format("  {}: {}{}\n", entry.spec, counted(entry.cols, "column"),
                         entry.has_patches ? ", patches kept" : "");
   return text;
 }

@@ -13,6 +13,7 @@
 #include "cli/output_flags.h"
 #include "cli/progress.h"
 #include "cli/result_text.h"
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/summary.h"
 #include "milieu/data/atomic_file.h"
@@ -21,6 +22,7 @@
 #include "milieu/dlgmm/dlgmm.h"
 #include "milieu/input/row_files.h"
 #include "milieu/metrics/metrics.h"
+#include "milieu/render/number_text.h"
 #include "milieu/run/methods/dlgmm_pictures.h"
 #include "milieu/run/predict.h"
 #include "milieu/store/json.h"
@@ -64,7 +66,7 @@ void print_labels(Console& console, const std::vector<int>& labels) {
   console.print(text);
 }
 
-// The names of a run's summary, as far as a prediction has them; one a line.
+// The names of a run's summary, as far as a prediction has them; one per line.
 std::string prediction_json(const PredictOptions& options, const RunSummary& summary,
                             const Metrics* metrics) {
   nlohmann::ordered_json json;
@@ -112,18 +114,19 @@ std::vector<std::string> write_image_files(const PredictOptions& options,
   const PatchImages& images = predicted.patches;
   if (!options.probabilities.empty() && !predicted.probabilities.empty()) {
     write_npy(options.probabilities, predicted.probabilities.view());
-    notes.push_back(fmt::format("wrote {}: probabilities of {} clusters", options.probabilities,
-                                predicted.probabilities.cols()));
+    notes.push_back(fmt::format("wrote {}: probabilities of {}", options.probabilities,
+                                counted(predicted.probabilities.cols(), "cluster")));
   }
   if (maps.empty() || predicted.words.empty()) return notes;
   if (maps.ends_with(".npy")) {
     write_npy(maps, std::span<const int32_t>(predicted.words));
-    notes.push_back(fmt::format("wrote {}: words of {} patches", maps, images.patches.rows()));
+    notes.push_back(fmt::format("wrote {}: words of {}", maps,
+                                counted(images.patches.rows(), "patch", "patches")));
     return notes;
   }
   if (images.root.empty() || images.grid.rows() == 0)
     throw InvalidArgument(fmt::format(
-        "word_map is {}, but {} has no images with a grid of patches to draw on: name a .npy", maps,
+        "word_map is {}, but {} has no images with a grid of patches to draw on: give a .npy", maps,
         images.source));
   write_file_atomically(maps, draw_word_maps(images, predicted.words));
   notes.push_back(fmt::format("wrote {}: words of {} of {} images", maps,
@@ -144,8 +147,8 @@ void print_prediction(const PredictOptions& options, const Prediction& predicted
   } else if (!options.labels.quiet) {
     console.print(dataset_text(data) + "\n");
     if (metrics) console.print(metrics_line(*metrics) + "\n");
-    console.print(fmt::format("wrote {}: {} labels by {}\n", options.labels.out,
-                              count_text(data.points.rows()), predicted.kind));
+    console.print(fmt::format("wrote {}: {} by {}\n", options.labels.out,
+                              count_text(data.points.rows(), "label"), predicted.kind));
     for (const std::string& note : notes) console.print(note + "\n");
   }
 }
@@ -168,7 +171,7 @@ int run_predict(PredictOptions& options, Session& session) {
   std::optional<Metrics> metrics;
   if (!truth.empty()) metrics = compute_metrics(predicted.labels, truth.indices);
   if (!options.labels.out.empty()) {
-    const Interrupt::Keeping keeping(session.interrupt);  // a half-written file helps nobody
+    const Interrupt::Keeping keeping(session.interrupt);  // an incomplete file is of no use
     write_labels(options.labels.out, predicted.labels, data);
   }
   print_prediction(options, predicted, notes, metrics ? &*metrics : nullptr, console);

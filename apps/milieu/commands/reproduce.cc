@@ -83,7 +83,8 @@ int run_reproduce(const ReproduceCommand& command, Session& session) {
 
 RunCommand declare_reproduce(Flags& flags) {
   auto command = std::make_shared<ReproduceCommand>();
-  flags.argument("METHOD", command->method, false, "whose paper; nothing lists the experiments");
+  flags.argument("METHOD", command->method, false,
+                 "method whose paper to reproduce; leave it out to list the experiments");
   flags.argument("EXPERIMENT", command->experiment, false, "only this one");
   flags.text("--data", command->options.data, "DIR",
              "folder of the data sets (default: MILIEU_DATA, or shared/data found by itself)",

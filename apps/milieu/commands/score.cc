@@ -7,9 +7,11 @@
 
 #include "cli/commands.h"
 #include "cli/result_text.h"
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/dataset.h"
 #include "milieu/metrics/metrics.h"
+#include "milieu/render/number_text.h"
 #include "milieu/store/json.h"
 
 namespace milieu::cli {
@@ -30,16 +32,18 @@ int run_score(const ScoreOptions& options, Session& session) {
   const Labels labels = load_labels(labels_path);
   const Labels truth = load_labels(options.truth_path);
   if (labels.indices.size() != truth.indices.size())
-    throw DataError(fmt::format("{} has {} rows, {} has {}: they must match", labels_path,
-                                labels.indices.size(), options.truth_path, truth.indices.size()));
+    throw DataError(fmt::format("{} has {}, {} has {}: they must match", labels_path,
+                                counted(labels.indices.size(), "row"), options.truth_path,
+                                truth.indices.size()));
   const Metrics metrics = compute_metrics(labels.indices, truth.indices);
   Console& console = session.console;
   if (options.json) {
     console.print(metrics_to_json(metrics) + "\n");
     return kDone;
   }
-  console.print(fmt::format("{} samples, {} clusters, {} classes\n", count_text(metrics.n),
-                            metrics.num_clusters, metrics.num_classes));
+  console.print(fmt::format("{}, {}, {}\n", count_text(metrics.n, "sample"),
+                            counted(metrics.num_clusters, "cluster"),
+                            counted(metrics.num_classes, "class", "classes")));
   console.print(metrics_table(metrics));
   return kDone;
 }

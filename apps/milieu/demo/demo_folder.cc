@@ -56,12 +56,12 @@ void DemoFolder::check_place() const {
   const fs::file_status status = fs::status(path_, error);
   if (!fs::exists(status)) return;
   require(fs::is_directory(status), [&] {
-    return fmt::format("{} is a file, must be a folder: choose another by --out", path_);
+    return fmt::format("{} is a file, must be a folder: choose another with --out", path_);
   });
   const bool is_empty = fs::is_empty(path_, error);
   if (error) fail(path_, "read", error);
   require(is_empty || is_demo(path_), [&] {
-    return fmt::format("folder {} is not empty and no earlier demo: choose another by --out",
+    return fmt::format("folder {} is not empty and not an earlier demo: choose another with --out",
                        path_);
   });
 }

@@ -111,9 +111,10 @@ void add_runs_card(Markup& page, const DemoFamily& family, const std::vector<Dem
                           seconds_text(run.summary().seconds)});
     table.links.push_back(fmt::format("runs/{}/report.html", run.name()));
   }
-  open_card(page, CardWidth::Full, "The runs",
-            "Accuracy: share of samples in the right class when each cluster stands for one class. "
-            "A method's name leads to the report of its run.");
+  open_card(
+      page, CardWidth::Full, "The runs",
+      "Accuracy: share of samples in the right class when each cluster is matched to one class. "
+      "A method's name leads to the report of its run.");
   add_table(page, table);
   close_card(page);
 }

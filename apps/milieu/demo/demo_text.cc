@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/shell.h"
 #include "milieu/base/summary.h"
 #include "milieu/data/builtin.h"
@@ -27,9 +28,10 @@ std::string demo_table_text(const std::vector<DemoFamily>& families,
   std::string text;
   for (const DemoFamily& family : families) {
     const DemoRun* best = best_demo_run(runs, family);
-    text += fmt::format("\n{}: {} samples in {} classes ({})\n",
-                        console.paint(Style::Bold, family.title), family.labels().indices.size(),
-                        family.labels().names.size(), family.sets[0].data.source);
+    text += fmt::format("\n{}: {} in {} ({})\n", console.paint(Style::Bold, family.title),
+                        counted(family.labels().indices.size(), "sample"),
+                        counted(family.labels().names.size(), "class", "classes"),
+                        family.sets[0].data.source);
     text += console.paint(
         Style::Dim, fmt::format("  {:<14} {:<24} {:>8} {:>10} {:>7} {:>7} {:>8}", "method", "data",
                                 "clusters", "accuracy", "NMI", "ARI", "seconds"));

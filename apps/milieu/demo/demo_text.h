@@ -10,7 +10,7 @@
 
 namespace milieu::cli {
 
-// One table a family: method, data, clusters, accuracy, NMI, ARI, seconds; the best in bold.
+// One table per family: method, data, clusters, accuracy, NMI, ARI, seconds; the best in bold.
 std::string demo_table_text(const std::vector<DemoFamily>& families,
                             const std::vector<DemoRun>& runs, const Console& console);
 

@@ -67,7 +67,7 @@ constexpr PaperTables kCaltech = {
     {38.60, 38.55, 37.53, 37.50, 37.69, 37.16, 36.97, 36.92, 36.74, 36.56}};
 
 template <class Cluster>
-auto counted(Cluster cluster) {
+auto on_counts(Cluster cluster) {
   return [cluster](ScenePatches& p, int words, uint64_t seed, const std::string&) {
     return cluster(p, words, seed);
   };
@@ -100,11 +100,11 @@ std::vector<Row> rows_of(const PaperTables& paper) {
     };
   };
   return {
-      {"k-means, tf-idf", true, &paper.km_ac, &paper.km_nmi, counted(cluster_tfidf)},
-      {"normalized cut", true, &paper.nc_ac, &paper.nc_nmi, counted(cluster_ncut)},
-      {"JSOM, 100 topics", true, &paper.jsom_ac, &paper.jsom_nmi, counted(cluster_jsom)},
-      {"mixture of multinomials", true, nullptr, nullptr, counted(cluster_multinomials)},
-      {"LDA topics", true, &paper.lda_ac, &paper.lda_nmi, counted(cluster_topics)},
+      {"k-means, tf-idf", true, &paper.km_ac, &paper.km_nmi, on_counts(cluster_tfidf)},
+      {"normalized cut", true, &paper.nc_ac, &paper.nc_nmi, on_counts(cluster_ncut)},
+      {"JSOM, 100 topics", true, &paper.jsom_ac, &paper.jsom_nmi, on_counts(cluster_jsom)},
+      {"mixture of multinomials", true, nullptr, nullptr, on_counts(cluster_multinomials)},
+      {"LDA topics", true, &paper.lda_ac, &paper.lda_nmi, on_counts(cluster_topics)},
       {"DLGMM, mean field, LDA start", true, &paper.dlgmm_ac, &paper.dlgmm_nmi, paper_model(0),
        true},
       {"SC-DLGMM, gamma 2", true, &paper.sc_ac, &paper.sc_nmi, paper_model(kTunedGamma)},
@@ -190,7 +190,7 @@ void run_set(ReproduceRun& run, const TableNames& names, const PaperTables& pape
                   "paper's step 16 and whole SIFT, \"ours\" at step 8 and 64 principal components",
                   theirs.images().num_images(), theirs.num_classes()),
       "SC-DLGMM: gamma is the best of `reproduce dlgmm gamma` (15-Scenes, V = 100) by the true "
-      "labels; the paper tuned it with them, too",
+      "labels; so did the paper",
       "DLGMM with more than 300 words stops after 20 passes; with fewer words it runs until the "
       "bound "
       "rises by less than 1e-5 of itself"};

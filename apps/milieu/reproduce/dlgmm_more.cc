@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/classify/lda.h"
 #include "milieu/classify/nearest.h"
 #include "reproduce/dlgmm.h"
@@ -141,9 +142,9 @@ void reproduce_dlgmm_dense(ReproduceRun& run) {
             row.first, table))
       return;
   table.notes = {
-      fmt::format("{} patches here; the paper mentions step 16 and 11 million patches, "
+      fmt::format("{} here; the paper mentions step 16 and 11 million patches, "
                   "which no step but 5 gives for its 4485 images",
-                  patches.images().patches.rows())};
+                  counted(patches.images().patches.rows(), "patch", "patches"))};
   run.show(table);
 }
 
@@ -200,7 +201,7 @@ void reproduce_dlgmm_joint(ReproduceRun& run) {
     for (const DlgmmFix fix : {DlgmmFix::Codebook, DlgmmFix::None}) {
       const bool is_done = add_row(
           run, done,
-          fmt::format("{} components, beta {}, {}", setting.num_components, setting.beta,
+          fmt::format("{}, beta {}, {}", counted(setting.num_components, "component"), setting.beta,
                       fix == DlgmmFix::None ? "joint" : "k-means words that stay"),
           [&](uint64_t seed, const std::string& key) {
             DlgmmOptions options;

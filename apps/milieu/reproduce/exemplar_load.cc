@@ -82,7 +82,7 @@ bool load_pictures(const PictureSetting& setting, ReproduceRun& run, PictureSet&
     ExtractOptions extract;
     extract.num_threads = run.options().num_threads;
     extract.waits = true;
-    run.say(fmt::format("{} of {} pictures", text, images.paths.size()));
+    run.say(fmt::format("{} of {} images", text, images.paths.size()));
     const std::string folder = fmt::format("{}/reproduce-{}-{}-{}", cache_folder(), setting.set,
                                            images.paths.size(), place);
     const ExtractResult result =

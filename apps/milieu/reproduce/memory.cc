@@ -21,10 +21,10 @@ ReproduceMemory::ReproduceMemory(std::string path, std::string key)
   if (!json.is_object() || !json.contains("key") || !json.contains("pieces") ||
       !json["pieces"].is_object())
     throw DataError(
-        fmt::format("{} does not hold the results of an experiment: name another file", path_));
+        fmt::format("{} does not hold the results of an experiment: choose another file", path_));
   if (json["key"] != key_)
     throw InvalidArgument(fmt::format(
-        "{} was written with other options ({}), these are {}: name another file, or remove it",
+        "{} was written with other options ({}), these are {}: choose another file, or remove it",
         path_, json["key"].dump(), key_));
   try {
     pieces_ = json["pieces"].get<std::map<std::string, std::vector<double>>>();

@@ -2,7 +2,7 @@
 // Errors that the caller can fix. A message names the thing, its value, the rule and the way out:
 // "num_clusters is 0, must be at least 1".
 //
-// Three kinds of trouble, three means: the caller is wrong -> an exception from this file; the
+// Three kinds of failure, three responses: the caller is wrong -> an exception from this file; the
 // mathematics did not finish -> a Termination in the summary (summary.h); we are wrong ->
 // MILIEU_ASSERT (assert.h).
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Option fields, declared once. Beside every options struct stands
+// Option fields, declared once. Beside every options struct is
 //
 //   template <class Visitor>
 //   void visit_fields(KMeansOptions& o, Visitor&& v) {
@@ -23,8 +23,8 @@
 
 namespace milieu {
 
-// The value of a field as JSON or a flag carries it. Choices (enums) are carried by name. Whole
-// numbers end at 2^63 - 1, for seeds too.
+// The value of a field as it appears in JSON or in a flag. Choices (enums) appear by name. Whole
+// numbers are at most 2^63 - 1, seeds included.
 using FieldValue = std::variant<bool, int64_t, double, std::string>;
 
 enum class FieldKind { Flag, Integer, Real, Text, Choice };

@@ -294,7 +294,7 @@ void visit_fields(WordOptions& o, Visitor&& v) {
   v("tau", o.tau, above(0).or_word("auto", -1), "weight");
 }
 
-TEST(FieldWords, AWordStandsForANumberOutsideTheRange) {
+TEST(FieldWords, ANameReplacesANumberOutsideTheRange) {
   WordOptions options;
   const std::vector<Field> fields = fields_of(options);
   for (const Field& field : fields) {
@@ -311,7 +311,7 @@ TEST(FieldWords, AWordStandsForANumberOutsideTheRange) {
   EXPECT_THROW(fields[0].set(std::string("many")), InvalidArgument);
   fields[0].set_from_text("0");
   EXPECT_THROW(fields[0].validate(), InvalidArgument);
-  for (const Field& field : fields)  // the number that stands for the word is no way to write it
+  for (const Field& field : fields)  // the number behind the name is not accepted in its place
     EXPECT_THROW(field.set_from_text("-1"), InvalidArgument);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Further data that a method takes beside its samples, declared once. Beside a method's input
-// struct stands
+// struct is
 //
 //   template <class Visitor>
 //   void visit_inputs(KMeansInput& in, Visitor&& v) {
@@ -19,12 +19,12 @@ namespace milieu {
 enum class InputKind {
   Samples,   // further samples with the columns of the input: from a file, or rows of the input
   Rows,      // a matrix with one row per sample
-  Table,     // a matrix with a shape of its own
+  Table,     // a matrix with its own shape
   Weights,   // one number per sample
-  Numbers,   // a list of numbers with a length of its own
+  Numbers,   // a list of numbers with its own length
   Classes,   // one class per sample, by name
   Parts,     // one whole number per sample, -1 for none
-  Integers,  // a list of whole numbers with a length of its own
+  Integers,  // a list of whole numbers with its own length
   Pairs,     // pairs of samples, by row
   Groups,    // samples that occur together: lists of rows
   Costs,     // triples: a sample, a sample that may represent it, the cost
@@ -50,7 +50,7 @@ struct InputField {
 
 namespace internal {
 
-// The visitor handed to visit_inputs by inputs_of: takes down the declarations only.
+// The visitor handed to visit_inputs by inputs_of: records the declarations only.
 class InputCollector {
  public:
   explicit InputCollector(std::vector<InputField>& fields) : fields_(fields) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arrays of a model, declared once. Beside every model struct stands
+// The arrays of a model, declared once. Beside every model struct is
 //
 //   template <MaybeConst<GmmModel> Model, class Visitor>
 //   void visit_arrays(Model& m, Visitor&& v) {

@@ -19,7 +19,7 @@
 #include <sanitizer/tsan_interface.h>
 
 // Races that oneTBB's headers seem to have with its library: by the file of the innermost function,
-// and by the function that takes a finished loop apart, under which no block runs. Races inside the
+// and by the function that tears down a finished loop, under which no block runs. Races inside the
 // blocks of a loop are still found.
 extern "C" const char* __tsan_default_suppressions() {
   return "race_top:oneapi/tbb\nrace_top:libtbb.so\nrace:fold_tree\n";

@@ -218,7 +218,7 @@ TEST_F(Parallel, ReductionGivesTheSameBitsForAnyNumberOfThreads) {
     for (const int threads : {2, 3, 8})
       for (int round = 0; round < 5; ++round) ASSERT_EQ(sum_of(values, block_size, threads), one);
   }
-  // The cut matters, so that the equality above is no accident of exact sums.
+  // The cut matters, so that the equality above is not an accident of exact sums.
   EXPECT_NE(sum_of(values, 7, 1), sum_of(values, 200000, 1));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MILIEU_TSAN is defined in builds with ThreadSanitizer, and only there. It marks the few places
-// that must tell it what it cannot see. No code here: ISA sources include this file.
+// that must declare what it cannot see. No code here: ISA sources include this file.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "milieu/base/assert.h"
+#include "milieu/base/counted.h"
 
 namespace milieu {
 
@@ -34,8 +35,7 @@ Termination termination_from(StopReason reason) {
 namespace {
 
 std::string describe_stop(const RunSummary& s) {
-  const std::string rounds =
-      fmt::format("{} {}", s.iterations, s.iterations == 1 ? "iteration" : "iterations");
+  const std::string rounds = counted(s.iterations, "iteration");
   switch (s.termination) {
     case Termination::Converged:
       return "converged after " + rounds;
@@ -54,8 +54,8 @@ std::string describe_stop(const RunSummary& s) {
 }  // namespace
 
 std::string RunSummary::brief() const {
-  return fmt::format("{}: {} clusters of {} x {}, objective {:.8g}, {} ({:.2f} s)", method,
-                     clusters, n, d, objective, describe_stop(*this), seconds);
+  return fmt::format("{}: {} of {} x {}, objective {:.8g}, {} ({:.2f} s)", method,
+                     counted(clusters, "cluster"), n, d, objective, describe_stop(*this), seconds);
 }
 
 std::string RunSummary::full() const {

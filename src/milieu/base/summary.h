@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RunSummary: what every method says about its run, in one type. store/ turns it into JSON,
+// RunSummary: what every method reports about its run, in one type. store/ turns it into JSON,
 // render/ into a page, the command line into a few readable lines.
 #pragma once
 

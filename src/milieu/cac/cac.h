@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context-aware clustering [Yuan08]: samples cluster into words, the groups they occur in cluster
-// into phrases (sets of words), and each level corrects the other. The public face; the loop is in
-// cac.cc, the steps in cac_steps.h.
+// into phrases (sets of words), and each level corrects the other. The public interface; the loop
+// is in cac.cc, the steps in cac_steps.h.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,8 @@ namespace {
 
 using internal::kPackedPhrases;
 
-// The kernels of every instruction set against plain loops.
-TEST(CacLoops, AllInstructionSetsScoreAlike) {
+// The loops of every instruction set against plain ones.
+TEST(CacLoops, AllInstructionSetsScoreTheSame) {
   Random random(3);
   for (const int64_t stride : {16, 48}) {
     std::vector<float> distances(stride), signs_a(stride), signs_b(stride), scores(stride);
@@ -63,7 +63,7 @@ TEST(CacLoops, RowsOfManyPhrasesAreAddedUp) {
   }
 }
 
-// Groups of 0 to 255 members, many ties; every third group is passed over.
+// Groups of 0 to 255 members, many ties; every third group is skipped.
 TEST(CacLoops, PackedPhrasesAreThoseOfPlainCounts) {
   Random random(5);
   constexpr int kMembers = 400, kGroups = 120;

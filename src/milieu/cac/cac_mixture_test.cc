@@ -69,7 +69,8 @@ TEST(CacMixture, ARefinedStartMeetsTheWholeLambdaAtOnce) {
   EXPECT_LT(raised.steps.front().lambda, raised.model.lambda);
 }
 
-// Groups that say nothing (empty, single, weighted), samples in no group, one value for all.
+// Groups that carry no information (empty, single, weighted), samples in no group, one value for
+// all.
 TEST(CacMixture, OddGroupsAreNoTrouble) {
   Matrix<float> points(6, 1);
   for (int i = 0; i < 6; ++i) points(i, 0) = static_cast<float>(i % 3 == 0);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/cac/cac.h"
@@ -64,8 +65,8 @@ CacOptions options_of(const CacModel& model, int num_threads) {
 // The new samples as a problem with the model's words, phrases and scales.
 internal::CacProblem problem_of(const CacModel& model, const CacInput& input, int num_threads) {
   require(static_cast<int>(input.views.size()) == model.num_views(), [&] {
-    return fmt::format("there are {} views, the model has {}: they must match", input.views.size(),
-                       model.num_views());
+    return fmt::format("there are {}, the model has {}: they must match",
+                       counted(input.views.size(), "view"), model.num_views());
   });
   internal::CacProblem problem =
       internal::make_cac_problem(input, options_of(model, num_threads), silent_monitor());
@@ -76,8 +77,8 @@ internal::CacProblem problem_of(const CacModel& model, const CacInput& input, in
   for (size_t v = 0; v < problem.views.size(); ++v) {
     internal::CacView& view = problem.views[v];
     require(view.points().cols() == model.view_dims[v], [&] {
-      return fmt::format("view {} has {} columns, the model has {}: they must match", v,
-                         view.points().cols(), model.view_dims[v]);
+      return fmt::format("view {} has {}, the model has {}: they must match", v,
+                         counted(view.points().cols(), "column"), model.view_dims[v]);
     });
     view.problem.num_clusters = model.view_words[v];
     view.scale = model.scales[v];
@@ -156,8 +157,8 @@ std::vector<int> predict(const CacModel& model, FloatView points, int num_thread
   check_model(model);
   require(model.num_views() == 1, [&] {
     return fmt::format(
-        "the model has {} views: give all of them; only a model of one view labels samples alone",
-        model.num_views());
+        "the model has {}: give all of them; only a model of one view labels samples alone",
+        counted(model.num_views(), "view"));
   });
   return predict(words_of_view(model, 0), points, num_threads);
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/cac/cac_problem_internal.h"
 #include "milieu/classic/kmeans/kmeans.h"
@@ -14,7 +15,7 @@ namespace milieu {
 namespace {
 
 constexpr int kOwnViewNeighbors = 10;
-constexpr int64_t kMaxSearchedSamples = 50'000;  // all pairs are looked at
+constexpr int64_t kMaxSearchedSamples = 50'000;  // all pairs are considered
 
 void check_views(const CacInput& input) {
   require(!input.views.empty(), "there are no samples: give at least one view");
@@ -23,28 +24,28 @@ void check_views(const CacInput& input) {
     check_points(input.views[v].rows_between(0, std::min<int64_t>(input.views[v].rows(), 1)),
                  input.views.size() == 1 ? "points" : fmt::format("view {}", v));
     require(input.views[v].rows() == n, [&] {
-      return fmt::format("view {} has {} rows, view 0 has {}: they must match", v,
-                         input.views[v].rows(), n);
+      return fmt::format("view {} has {}, view 0 has {}: they must match", v,
+                         counted(input.views[v].rows(), "row"), n);
     });
   }
   require(n * static_cast<int64_t>(input.views.size()) <= std::numeric_limits<int>::max(), [&] {
-    return fmt::format("there are {} samples in {} views, cac takes at most {} in total", n,
-                       input.views.size(), std::numeric_limits<int>::max());
+    return fmt::format("there are {} in {}, cac takes at most {} in total", counted(n, "sample"),
+                       counted(input.views.size(), "view"), std::numeric_limits<int>::max());
   });
 }
 
 void check_context(const CacInput& input) {
   const int64_t n = input.views[0].rows();
   require(input.positions.rows() == 0 || input.positions.rows() == n, [&] {
-    return fmt::format("positions has {} rows, the samples have {}: they must match",
-                       input.positions.rows(), n);
+    return fmt::format("positions has {}, the samples have {}: they must match",
+                       counted(input.positions.rows(), "row"), n);
   });
   require(input.images.empty() || input.positions.rows() > 0,
           "images are given without positions: give the positions of the samples too");
   if (!input.groups) return;
   require(input.groups->num_samples == n, [&] {
-    return fmt::format("the groups are over {} samples, there are {}: they must match",
-                       input.groups->num_samples, n);
+    return fmt::format("the groups are over {}, there are {}: they must match",
+                       counted(input.groups->num_samples, "sample"), n);
   });
   require(input.groups->num_groups() > 0, "there are no groups: give at least one");
   require(input.positions.rows() == 0, "give either groups or positions, not both");
@@ -56,8 +57,8 @@ void check_initial_labels(const CacInput& input, const CacOptions& options, int6
                         const char* name, const char* of) {
     if (labels.empty()) return;
     require(static_cast<int64_t>(labels.size()) == length, [&] {
-      return fmt::format("{} has {} entries, there are {} {}: they must match", name, labels.size(),
-                         length, of);
+      return fmt::format("{} has {}, there are {} {}: they must match", name,
+                         counted(labels.size(), "entry", "entries"), length, of);
     });
     for (size_t i = 0; i < labels.size(); ++i)
       require(labels[i] >= 0 && labels[i] < num_labels, [&] {
@@ -137,12 +138,6 @@ ContextGroups make_context(const CacInput& input, const CacOptions& options, Mon
 }
 
 namespace internal {
-
-int CacProblem::view_of_word(int word) const {
-  int v = 0;
-  while (v + 1 < static_cast<int>(views.size()) && views[v + 1].first_word <= word) ++v;
-  return v;
-}
 
 void set_numbers(CacProblem& problem, int num_words, int num_phrases) {
   const int64_t n = problem.views[0].size(), num_groups = problem.groups.num_groups();

@@ -41,7 +41,6 @@ struct CacProblem {
 
   bool has_context() const { return num_phrases > 0; }
   bool is_weighted() const { return !groups.weights.empty() || !groups.group_weights.empty(); }
-  int view_of_word(int word) const;
 };
 
 // Labels and prototypes. Words are numbered through all views here.

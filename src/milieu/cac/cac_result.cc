@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "milieu/base/counted.h"
 #include "milieu/cac/cac_result_internal.h"
 #include "milieu/cac/cac_steps.h"
 
@@ -131,14 +132,15 @@ void add_warnings(const CacProblem& problem, const CacReport& report, RunSummary
         "give context");
     return;
   }
-  const int words_used = count_used(report.run.state.words, problem.num_words);
-  if (words_used < problem.num_words)
-    summary.warnings.push_back(
-        fmt::format("{} of {} words are empty", problem.num_words - words_used, problem.num_words));
-  if (count_distinct_phrases(problem, report.run.state) < problem.num_phrases)
-    summary.warnings.push_back(fmt::format("only {} of {} phrases are distinct",
-                                           count_distinct_phrases(problem, report.run.state),
-                                           problem.num_phrases));
+  const int num_empty = problem.num_words - count_used(report.run.state.words, problem.num_words);
+  if (num_empty > 0)
+    summary.warnings.push_back(fmt::format("{} of {} words {} empty", num_empty, problem.num_words,
+                                           by_number(num_empty, "is", "are")));
+  const int num_distinct = count_distinct_phrases(problem, report.run.state);
+  if (num_distinct < problem.num_phrases)
+    summary.warnings.push_back(fmt::format("only {} of {} phrases {} distinct", num_distinct,
+                                           problem.num_phrases,
+                                           by_number(num_distinct, "is", "are")));
 }
 
 RunSummary summarise(const CacProblem& problem, const CacOptions& options, const CacReport& report,

@@ -28,7 +28,7 @@ struct CacRun {
   }
 };
 
-// What the caller is told about a run.
+// What the caller learns about a run.
 struct CacListener {
   Monitor& monitor;
   CacObserver* observer = nullptr;

@@ -16,7 +16,7 @@ namespace milieu::internal {
 inline constexpr int64_t kMaxStartGroups = 200'000;
 
 // How often a start clusters groups, or samples into phrases: the best of several where that is
-// cheap, since all that follows builds on it.
+// cheap, since everything after it depends on it.
 inline int num_phrase_restarts(int64_t rows) { return rows <= 20'000 ? 10 : 1; }
 
 // Every start returns a complete state, or nothing when the monitor stopped it.
@@ -31,7 +31,7 @@ std::optional<CacState> start_from_words(const CacProblem& problem, const CacOpt
 std::optional<CacState> start_from_phrases(const CacProblem& problem, int attempt,
                                            const Random& random, Monitor& monitor);
 
-// More splits of words over phrases are not gone through one by one.
+// More splits of words over phrases are not tried one by one.
 inline constexpr int64_t kMaxSplits = 16;
 
 // Words and phrases fitted to each other by a mixture model (cac_mixture.cc): of one view with so

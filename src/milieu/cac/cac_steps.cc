@@ -212,7 +212,8 @@ void NestedEm::commit_phrases() {
 }
 
 // [Yuan08, Algorithm 1, line 11]. An empty word keeps its prototype or, where the problem reseeds,
-// takes the place of the primitive farthest from its own: nobody has that word, so J stays.
+// takes the place of the primitive farthest from its own: no primitive has that word, so J does not
+// change.
 bool NestedEm::update_prototypes(const Monitor& monitor) {
   for (size_t v = 0; v < views_.size(); ++v) {
     if (monitor.should_stop()) return false;
@@ -281,7 +282,7 @@ NestedEm::VoteSums NestedEm::sum_votes() const {
 }
 
 // Each phrase without groups takes the words of the group that gains most by it (ties to the lowest
-// index), each group once. No group has that phrase yet, so J stays.
+// index), each group once. No group has that phrase yet, so J does not change.
 void NestedEm::reseed_phrases(std::span<const double> weights) {
   if (std::count(weights.begin(), weights.end(), 0.0) == 0) return;
   const ContextGroups& groups = problem_.groups;

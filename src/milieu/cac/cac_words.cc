@@ -5,7 +5,7 @@
 // M-step. The error of a score is bounded; where the bound does not decide which word is lowest, h
 // is computed in double for the words in question. The result is that of double arithmetic
 // throughout. Only primitives around which a phrase changed, or whose view's words moved, are
-// looked at: for the others H is what it was.
+// considered: for the others H is unchanged.
 #include <algorithm>
 #include <atomic>
 #include <cmath>

@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/neighbors/check_points.h"
@@ -86,8 +87,9 @@ void check_neighborhood(FloatView positions, std::span<const int> images,
                         const NeighborhoodOptions& options) {
   check_points(positions, "positions", options.num_threads);
   require(images.empty() || static_cast<int64_t>(images.size()) == positions.rows(), [&] {
-    return fmt::format("images has {} entries, positions has {} rows: they must match",
-                       images.size(), positions.rows());
+    return fmt::format("images has {}, positions has {}: they must match",
+                       counted(images.size(), "entry", "entries"),
+                       counted(positions.rows(), "row"));
   });
   require(options.num_neighbors >= 1, [&] {
     return fmt::format("num_neighbors is {}, must be at least 1", options.num_neighbors);
@@ -101,8 +103,8 @@ void check_neighborhood(FloatView positions, std::span<const int> images,
 
 ContextGroups context_from_groups(const Groups& groups) {
   require(groups.num_samples <= std::numeric_limits<int>::max(), [&] {
-    return fmt::format("there are {} samples, groups take at most {}", groups.num_samples,
-                       std::numeric_limits<int>::max());
+    return fmt::format("there are {}, groups take at most {}",
+                       counted(groups.num_samples, "sample"), std::numeric_limits<int>::max());
   });
   ContextGroups context;
   context.num_samples = groups.num_samples;
@@ -206,8 +208,8 @@ ContextGroups neighbors_in_views(std::span<const FloatView> views, std::span<con
 
 ContextGroups view_groups(int64_t num_samples, int num_views, const ContextGroups& extra) {
   require(num_samples * num_views <= std::numeric_limits<int>::max(), [&] {
-    return fmt::format("{} samples in {} views are too many: at most {} in total", num_samples,
-                       num_views, std::numeric_limits<int>::max());
+    return fmt::format("{} in {} are too many: at most {} in total", counted(num_samples, "sample"),
+                       counted(num_views, "view"), std::numeric_limits<int>::max());
   });
   ContextGroups groups;
   groups.num_samples = num_samples * num_views;

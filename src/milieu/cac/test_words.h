@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The made words of [Yuan08, Sec. 3.1] as the tests of this folder use them.
+// The synthetic words of [Yuan08, Sec. 3.1] as the tests of this folder use them.
 #pragma once
 
 #include "milieu/cac/cac.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/linalg/log_sum_exp.h"
 
@@ -13,7 +14,8 @@ namespace milieu {
 
 std::vector<int64_t> count_classes(std::span<const int> labels, int64_t n) {
   require(static_cast<int64_t>(labels.size()) == n, [&] {
-    return fmt::format("there are {} labels for {} points: they must match", labels.size(), n);
+    return fmt::format("there are {} for {}: they must match", counted(labels.size(), "label"),
+                       counted(n, "point"));
   });
   std::vector<int64_t> counts;
   for (size_t i = 0; i < labels.size(); ++i) {

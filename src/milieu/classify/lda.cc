@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/classify/class_labels.h"
 
@@ -70,8 +71,8 @@ void fix_sign(Eigen::Ref<Eigen::RowVectorXd> component) {
 
 void check_width(const LdaModel& model, DoubleView points) {
   require(points.cols() == static_cast<int64_t>(model.mean.size()), [&] {
-    return fmt::format("points have {} columns, the analysis was fitted on {}", points.cols(),
-                       model.mean.size());
+    return fmt::format("points have {}, the analysis was fitted on {}",
+                       counted(points.cols(), "column"), model.mean.size());
   });
 }
 
@@ -98,7 +99,8 @@ LdaModel fit_lda(DoubleView points, std::span<const int> labels, const LdaOption
   const int64_t informative = std::max<int64_t>(1, std::min<int64_t>(counts.size() - 1, d));
   const int64_t dims = options.num_dims == 0 ? informative : options.num_dims;
   require(dims >= 1 && dims <= d, [&] {
-    return fmt::format("num_dims is {}, must be between 0 and the {} columns", options.num_dims, d);
+    return fmt::format("num_dims is {}, must be between 0 and the {}", options.num_dims,
+                       counted(d, "column"));
   });
   require(options.ridge >= 0,
           [&] { return fmt::format("ridge is {}, must be at least 0", options.ridge); });

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/classify/class_labels.h"
 #include "milieu/neighbors/check_points.h"
@@ -14,8 +15,8 @@ namespace {
 
 NeighborLists search(const NearestModel& model, FloatView points, int num_threads) {
   require(points.cols() == model.points.cols(), [&] {
-    return fmt::format("points have {} columns, the classifier was fitted on {}", points.cols(),
-                       model.points.cols());
+    return fmt::format("points have {}, the classifier was fitted on {}",
+                       counted(points.cols(), "column"), model.points.cols());
   });
   NeighborOptions options;
   options.num_threads = num_threads;

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/classify/class_labels.h"
@@ -102,7 +103,8 @@ void check_model(const QuadraticModel& model, DoubleView points) {
     if (c < 0 || c >= k) throw DataError(fmt::format("sub-class {} has the class {}", s, c));
   }
   require(points.cols() == d, [&] {
-    return fmt::format("points have {} columns, the classifier was fitted on {}", points.cols(), d);
+    return fmt::format("points have {}, the classifier was fitted on {}",
+                       counted(points.cols(), "column"), d);
   });
 }
 
@@ -126,8 +128,8 @@ QuadraticModel fit_quadratic(DoubleView points, std::span<const int> subclasses,
   check_options(options);
   const std::vector<int64_t> counts = count_classes(subclasses, points.rows());
   require(class_from_subclass.empty() || class_from_subclass.size() == counts.size(), [&] {
-    return fmt::format("class_from_subclass has {} entries for {} sub-classes: they must match",
-                       class_from_subclass.size(), counts.size());
+    return fmt::format("class_from_subclass has {} for {} sub-classes: they must match",
+                       counted(class_from_subclass.size(), "entry", "entries"), counts.size());
   });
   const int64_t d = points.cols();
   const Scatters moments = subclass_scatters(points, subclasses, counts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LDA, the quadratic classifier and nearest neighbours against scikit-learn where the settings
-// coincide: no ridge, no shrinkage. One start of Python for all cases (sklearn_reference.py);
+// coincide: no ridge, no shrinkage. Python is started once for all cases (sklearn_reference.py);
 // skipped where scikit-learn is not installed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made CRFs for the tests of crf/: random unaries and factors, and minima by enumeration.
+// Synthetic CRFs for the tests of crf/: random unaries and factors, and minima by enumeration.
 #pragma once
 
 #include <limits>

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "milieu/base/assert.h"
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 
 namespace milieu {
@@ -47,7 +48,8 @@ CrfFactor::CrfFactor(std::vector<int> variables, std::vector<int> num_labels)
           "a factor needs one number of labels per variable");
   for (const int labels : num_labels_)
     require(labels >= 1, [&] {
-      return fmt::format("a factor's variable has {} labels, must have at least 1", labels);
+      return fmt::format("a factor's variable has {}, must have at least 1",
+                         counted(labels, "label"));
     });
   std::vector<int> sorted = variables_;
   std::sort(sorted.begin(), sorted.end());
@@ -59,9 +61,9 @@ double CrfFactor::minimise(const CrfUnaries& unaries, std::span<const double> w,
                            std::span<int> labels) const {
   require(num_labellings(num_labels_) <= kMaxLabellings, [&] {
     return fmt::format(
-        "a factor of {} variables has {:.3g} labellings, too many to enumerate: override its "
+        "a factor of {} has {:.3g} labellings, too many to enumerate: override its "
         "minimiser",
-        arity(), num_labellings(num_labels_));
+        counted(arity(), "variable"), num_labellings(num_labels_));
   });
   std::vector<int> candidate(variables_.size(), 0);
   double best = std::numeric_limits<double>::infinity();
@@ -81,8 +83,8 @@ TableFactor::TableFactor(std::vector<int> variables, std::vector<int> num_labels
     : CrfFactor(std::move(variables), std::move(num_labels)), costs_(std::move(costs)) {
   const double expected = num_labellings(this->num_labels());
   require(static_cast<double>(costs_.size()) == expected, [&] {
-    return fmt::format("a table of {} costs for {} labellings: they must match", costs_.size(),
-                       expected);
+    return fmt::format("a table of {} for {}: they must match", counted(costs_.size(), "cost"),
+                       counted(expected, "labelling"));
   });
 }
 

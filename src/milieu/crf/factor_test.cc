@@ -78,7 +78,7 @@ TEST(Factor, BadFactorsAreNamed) {
       [] {
         TableFactor({0, 1}, {2, 2}, {LinearCost()});
       },
-      ThrowsMessage<InvalidArgument>(HasSubstr("a table of 1 costs for 4 labellings")));
+      ThrowsMessage<InvalidArgument>(HasSubstr("a table of 1 cost for 4 labellings")));
   EXPECT_THAT([] { PottsFactor(3, 3, 2, {}); },
               ThrowsMessage<InvalidArgument>(HasSubstr("names a variable twice")));
   std::vector<int> many(30);

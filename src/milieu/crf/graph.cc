@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 
 namespace milieu {
@@ -36,9 +37,8 @@ void CrfGraph::add_slave(std::shared_ptr<const CrfSlave> slave) {
                          num_variables());
     });
     require(slave->num_labels()[i] == num_labels(v), [&] {
-      return fmt::format(
-          "variable {} has {} labels in a slave and {} in the graph: they must match", v,
-          slave->num_labels()[i], num_labels(v));
+      return fmt::format("variable {} has {} in a slave and {} in the graph: they must match", v,
+                         counted(slave->num_labels()[i], "label"), num_labels(v));
     });
     ++num_slaves_[v];
   }
@@ -54,14 +54,6 @@ void CrfGraph::add_clique(std::shared_ptr<const CrfFactor> factor) {
 void CrfGraph::add_to_wrong_labels(int variable, int right, double amount) {
   for (int l = 0; l < num_labels(variable); ++l)
     if (l != right) unaries_[variable][l].constant += amount;
-}
-
-int CrfGraph::num_unary_weights() const {
-  int count = 0;
-  for (const auto& labels : unaries_)
-    for (const LinearCost& cost : labels)
-      for (const auto& term : cost.terms) count = std::max(count, term.first + 1);
-  return count;
 }
 
 double CrfGraph::energy(std::span<const int> labels, std::span<const double> w) const {

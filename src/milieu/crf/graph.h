@@ -40,8 +40,6 @@ class CrfGraph {
   // Number of slaves with this variable; a variable without slaves is minimised alone.
   int num_slaves(int variable) const { return num_slaves_[variable]; }
   double constant() const { return constant_; }
-  // One more than the highest weight in a unary; weights of factors are not counted.
-  int num_unary_weights() const;
 
   double energy(std::span<const int> labels, std::span<const double> w) const;
   void add_gradient(std::span<const int> labels, double factor, std::span<double> gradient) const;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 
@@ -119,8 +120,8 @@ GraphExample::GraphExample(CrfGraph graph, const std::vector<int>& observed, int
       size_(size > 0 ? size : graph_.num_variables()),
       latent_step_(std::move(latent_step)) {
   require(static_cast<int>(observed.size()) == graph_.num_variables(), [&] {
-    return fmt::format("{} observed labels for {} variables: they must match", observed.size(),
-                       graph_.num_variables());
+    return fmt::format("{} observed labels for {}: they must match", observed.size(),
+                       counted(graph_.num_variables(), "variable"));
   });
   for (int v = 0; v < graph_.num_variables(); ++v) {
     require(observed[v] >= -1 && observed[v] < graph_.num_labels(v), [&] {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/crf/max_flow_internal.h"
 
@@ -29,9 +30,9 @@ CrfSlave::CrfSlave(std::vector<std::shared_ptr<const CrfFactor>> factors)
       }
       require(num_labels_[found->second] == factor->num_labels()[i], [&] {
         return fmt::format(
-            "variable {} has {} labels in one factor and {} in another: they must "
+            "variable {} has {} in one factor and {} in another: they must "
             "match",
-            variable, num_labels_[found->second], factor->num_labels()[i]);
+            variable, counted(num_labels_[found->second], "label"), factor->num_labels()[i]);
       });
       places.push_back(found->second);
     }
@@ -138,7 +139,7 @@ CutSlave::CutSlave(std::vector<std::shared_ptr<const CrfFactor>> factors)
     require(factor->arity() == 2, "a cut slave takes pairwise factors only");
   for (const int labels : num_labels())
     require(labels == 2, [&] {
-      return fmt::format("a cut slave has a variable of {} labels, must have 2", labels);
+      return fmt::format("a cut slave has a variable of {}, must have 2", counted(labels, "label"));
     });
 }
 

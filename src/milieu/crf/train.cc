@@ -60,7 +60,7 @@ void check_input(const CrfTrainInput& input, const CrfTrainOptions& options) {
   });
 }
 
-// The state of the weights: present value, running mean, sums of squared gradients.
+// The state of the weights: current value, running mean, sums of squared gradients.
 class Weights {
  public:
   Weights(const CrfTrainInput& input, const CrfTrainOptions& options)
@@ -88,7 +88,7 @@ class Weights {
     project();
   }
 
-  // The mean of the second half; before that, the present weights.
+  // The mean of the second half; before that, the current weights.
   void average(int round) {
     const int half = options_.max_iterations / 2;
     const double share = round <= half ? 1.0 : 1.0 / (round - half);
@@ -222,12 +222,12 @@ CrfTrainResult train_latent_crf(const CrfTrainInput& input, const CrfTrainOption
   CrfTrainResult result;
   for (int t = 1; t <= options.max_iterations && !monitor.should_stop(); ++t) {
     const std::vector<CrfExample*> examples = examples_of_round(input, options, random);
-    // With one example a round the latent step comes first each time: another may have moved w.
+    // With one example per round the latent step comes first each time: another may have moved w.
     const bool with_latent = options.stochastic || (t - 1) % options.inner_rounds == 0;
     CrfRound round = descend_all(examples, with_latent, weights.now(),
                                  scheduled(options.dual_step, options.dual_schedule, t),
                                  options.num_threads, gradient);
-    if (monitor.should_stop()) break;  // what was left half done does not count
+    if (monitor.should_stop()) break;  // an unfinished round does not count
     round.price =
         options.regularization * regularizer_value(weights.now(), input.is_priced, options);
     round.objective = round.energy - round.bound + round.price;

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 // A chain of binary variables whose unary sees the truth through noise (weight 0), neighbours that
-// like to agree (weight 1), and a latent choice a block of four (weights 2 and 3).
+// like to agree (weight 1), and a latent choice per block of four (weights 2 and 3).
 struct Chain {
   CrfGraph graph;
   std::vector<int> observed;

@@ -18,8 +18,8 @@
 namespace milieu {
 namespace {
 
-// The file behind a symbolic link, also where it does not exist yet. Links that go round in a
-// circle stay what they are: the system then refuses them.
+// The file behind a symbolic link, also where it does not exist yet. Circular links are
+// left as they are: the system then refuses them.
 std::string follow_links(const std::string& path) {
   namespace fs = std::filesystem;
   constexpr int kMaxLinks = 40;  // as the system itself
@@ -68,12 +68,12 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(follo
 AtomicFile::~AtomicFile() { discard(); }
 
 void AtomicFile::write(const void* data, size_t bytes) {
-  MILIEU_ASSERT(file_ != nullptr);
+  check_open();
   if (bytes > 0 && std::fwrite(data, 1, bytes, file_) != bytes) fail("be written");
 }
 
 void AtomicFile::commit() {
-  MILIEU_ASSERT(file_ != nullptr);
+  check_open();
   if (std::fflush(file_) != 0) fail("be written");
   if (!temporary_.empty()) {
     keep_older_permissions();
@@ -85,6 +85,12 @@ void AtomicFile::commit() {
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("be moved into place");
   temporary_.clear();
   sync_folder();
+}
+
+void AtomicFile::check_open() const {
+  if (file_ == nullptr)
+    throw IoError(
+        fmt::format("{} cannot be written: it was committed or an earlier write failed", path_));
 }
 
 void AtomicFile::fail(const char* action) {

@@ -10,7 +10,8 @@ namespace milieu {
 
 // Collects writes in `path`.tmp-PID-N; commit() makes it `path`. Without commit() the temporary is
 // removed and an older `path` stays as it was. Every failure (disk full, forbidden) is an IoError
-// that names the path and the system's reason.
+// that names the path and the system's reason; write() and commit() after a failure, or after
+// commit(), fail too.
 //
 // An older file's permissions are kept. A symbolic link stays a link: what it points to is
 // replaced. A path that is not a regular file (a terminal, a pipe, /dev/null) is written directly.
@@ -26,6 +27,7 @@ class AtomicFile {
   void commit();
 
  private:
+  void check_open() const;
   [[noreturn]] void fail(const char* action);
   void discard();
   void keep_older_permissions();

@@ -111,6 +111,19 @@ TEST(AtomicFile, DiskFullAtCommitKeepsTheOldFile) {
   EXPECT_THAT(names_in(folder.path()), ElementsAre("x"));
 }
 
+// It used to close a file that was closed already, which crashed.
+TEST(AtomicFile, CommitAfterAFailureFailsAgain_issue19) {
+  const TempDir folder;
+  const std::string path = folder.write("x", "old");
+  const FileSizeLimit limit(1);
+  AtomicFile file(path);
+  file.write("new");
+  EXPECT_THROW(file.commit(), IoError);
+  EXPECT_THAT([&] { file.commit(); },
+              ThrowsMessage<IoError>(HasSubstr("x cannot be written: it was committed or")));
+  EXPECT_THROW(file.write("more"), IoError);
+}
+
 TEST(AtomicFile, FullDeviceIsReported) {
   EXPECT_THAT([] { write_file_atomically("/dev/full", "x"); },
               ThrowsMessage<IoError>(HasSubstr("/dev/full cannot be written: No space left")));

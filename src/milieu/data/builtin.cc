@@ -113,7 +113,7 @@ struct Shape {
   double max_half_tangent;  // rotation is at most 2 atan(this); 1 is a quarter turn either way
 };
 
-// Sorted by name, as Labels wants it.
+// Sorted by name, as Labels requires.
 constexpr std::array<Shape, 8> kShapes = {{{"bar", bar, 1},
                                            {"crescent", crescent, 0.15},
                                            {"cross", cross, 0.15},
@@ -128,7 +128,7 @@ void draw_image(const Shape& shape, Random random, std::span<float> pixels) {
   const double x = kMiddle + random.uniform(-1.5, 1.5);
   const double y = kMiddle + random.uniform(-1.5, 1.5);
   const Vec centre{x, y};
-  const double scale = random.uniform(6.5, 9.0);  // pixels a unit
+  const double scale = random.uniform(6.5, 9.0);  // pixels per unit
   const Turn turn =
       Turn::from_half_tangent(random.uniform(-shape.max_half_tangent, shape.max_half_tangent));
   const double dark = random.uniform(0.02, 0.15);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small data sets made on the spot, for `milieu demo`, examples and tests: no files needed. The
+// Small data sets generated on the fly, for `milieu demo`, examples and tests: no files needed. The
 // same seed gives the same bits on every platform: only Random, and of the mathematics only + - * /
 // and square roots, which IEEE 754 rounds alike everywhere.
 #pragma once

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/row_source.h"
 #include "milieu/data/selection.h"
@@ -23,8 +24,8 @@ std::vector<int64_t> load_row_numbers(const std::string& path) {
   const Dataset file = load_dataset(path);
   const FloatView values = file.points.view();
   if (values.cols() != 1)
-    throw DataError(
-        fmt::format("{} has {} columns, must have one: row numbers", path, values.cols()));
+    throw DataError(fmt::format("{} has {}, must have one: row numbers", path,
+                                counted(values.cols(), "column")));
   std::vector<int64_t> rows;
   for (int64_t i = 0; i < values.rows(); ++i) {
     const float value = values(i, 0);

@@ -122,7 +122,7 @@ TEST_F(LoadDataset, SelectionNeedsClasses) {
   options.select = "6,0";
   EXPECT_THAT([&] { load_dataset(x_, options); },
               ThrowsMessage<InvalidArgument>("select is \"6,0\", but " + x_ +
-                                             " has no classes: name a label file"));
+                                             " has no classes: give a label file"));
 }
 
 TEST_F(LoadDataset, LabelColumnNeedsColumns) {
@@ -178,7 +178,7 @@ TEST_F(LoadDataset, ReadsIdxWithItsShape) {
   EXPECT_EQ(dataset.points.view()(0, 1), 6);
 }
 
-TEST_F(LoadDataset, FilesOfAnyNameAreToldByTheirBytes) {
+TEST_F(LoadDataset, FilesOfAnyNameAreRecognisedByTheirBytes) {
   std::filesystem::copy(x_, folder_.file("data"));
   EXPECT_EQ(load_dataset(folder_.file("data")).points.rows(), 6);
   EXPECT_EQ(load_dataset(folder_.write("numbers.dat", "1 2\n3 4\n")).points.cols(), 2);

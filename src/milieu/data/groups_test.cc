@@ -124,7 +124,7 @@ TEST(MatrixMarket, WrongSizesAreRefused) {
 
 TEST(MatrixMarket, WrongEntriesAreRefused) {
   const std::string head = kBanner + "2 3 1\n";
-  expect_fault(head, "g.txt, line 2: is truncated: it has 0 entries, the size line promises 1");
+  expect_fault(head, "g.txt, line 2: is truncated: it has 0 entries, the size line declares 1");
   expect_fault(head + "1 1\n", "g.txt, line 3: has 2 numbers, must have 3");
   expect_fault(head + "0 1 1\n", "g.txt, line 3: row is \"0\", must be 1 to 2");
   expect_fault(head + "1 4 1\n", "g.txt, line 3: column is \"4\", must be 1 to 3");
@@ -133,7 +133,7 @@ TEST(MatrixMarket, WrongEntriesAreRefused) {
   expect_fault(head + "1 1 nan\n",
                "g.txt, line 3: weight is \"nan\", must be a finite number of at least 0");
   expect_fault(head + "1 1 1\n1 1 1\n",
-               "g.txt, line 4: there is more than the entries that the size line promises");
+               "g.txt, line 4: the file has more entries than the size line declares");
   expect_fault(head + "1 1 1e300\n",
                "g.txt: the weight of row 1, column 1 is 1e+300, too large for a 32-bit float");
 }

@@ -23,7 +23,7 @@ using namespace internal;
 
 constexpr int64_t kNone = -1;
 
-// Where each of the sorted distinct values stands; -1 for the value that means "none".
+// The position of each of the sorted distinct values; -1 for the value that means "none".
 struct ClassValues {
   std::vector<int64_t> values;  // ascending
   int index_of(int64_t value) const {
@@ -47,7 +47,7 @@ std::vector<std::string> names_of(const ClassValues& classes) {
 }
 
 // All texts as whole numbers, or nothing when one is not a number. A fraction among numbers only is
-// refused; `place_of_text` says where the text first stands.
+// refused; `place_of_text` says where the text first occurs.
 std::optional<std::vector<int64_t>> whole_numbers(
     const std::vector<std::string>& texts,
     const std::function<std::string(size_t text)>& place_of_text) {

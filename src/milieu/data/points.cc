@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 
@@ -49,8 +50,8 @@ Points join_columns(const Points& left, const Points& right) {
   if (left.rows() == 0) return right;
   if (right.rows() == 0) return left;
   if (left.rows() != right.rows())
-    throw DataError(fmt::format("columns of {} and {} rows are joined: they must match",
-                                left.rows(), right.rows()));
+    throw DataError(fmt::format("columns of {} and {} are joined: they must match", left.rows(),
+                                counted(right.rows(), "row")));
   Matrix<float> joined(left.rows(), left.cols() + right.cols());
   for (int64_t i = 0; i < joined.rows(); ++i) {
     std::copy_n(left.view().row(i), left.cols(), joined.row(i));

@@ -80,8 +80,4 @@ std::string printable_list(std::span<const std::string> items, size_t max_items)
   return out;
 }
 
-std::string count_text(int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 }  // namespace milieu

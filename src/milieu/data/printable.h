@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,8 +19,5 @@ std::string printable(std::string_view text, size_t max_length = 40);
 
 // "0, 1, 2"; at most `max_items`, then "... (101 in all)".
 std::string printable_list(std::span<const std::string> items, size_t max_items = 20);
-
-// "1 cell", "3 cells".
-std::string count_text(int64_t count, std::string_view noun);
 
 }  // namespace milieu

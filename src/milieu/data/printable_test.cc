@@ -31,11 +31,6 @@ TEST(IsUtf8, KnowsTheLimitsOfEveryLength) {
     EXPECT_FALSE(is_utf8(text)) << printable(text);
 }
 
-TEST(CountText, AgreesWithItsNoun) {
-  EXPECT_EQ(count_text(1, "cell"), "1 cell");
-  EXPECT_EQ(count_text(0, "cell"), "0 cells");
-}
-
 TEST(Printable, LongTextIsCut) {
   EXPECT_EQ(printable(std::string(50, 'x'), 5), "xxxxx...");
   EXPECT_EQ(printable("12345", 5), "12345");

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/read_below.h"
 
@@ -64,7 +65,8 @@ std::vector<uint8_t> read_below(const std::string& root, const std::string& name
   if (file.fd < 0) fail(name, errno == EXDEV ? "it lies outside the folder" : std::strerror(errno));
   struct stat info = {};
   if (fstat(file.fd, &info) != 0 || !S_ISREG(info.st_mode)) fail(name, "it is not a regular file");
-  if (info.st_size > max_bytes) fail(name, fmt::format("it is larger than {} bytes", max_bytes));
+  if (info.st_size > max_bytes)
+    fail(name, fmt::format("it is larger than {}", counted(max_bytes, "byte")));
   std::vector<uint8_t> bytes(static_cast<size_t>(info.st_size));
   size_t done = 0;
   while (done < bytes.size()) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/format/csv.h"
 #include "milieu/data/format/file_kind.h"
@@ -51,15 +52,15 @@ void join_labels(const LoadOptions& options, int64_t rows, const std::string& so
   labels = load_labels(options.labels_path);
   const int64_t found = static_cast<int64_t>(labels.indices.size());
   if (found != rows)
-    throw DataError(fmt::format("{} has {} rows, {} has {}: they must match", options.labels_path,
-                                found, source, rows));
+    throw DataError(fmt::format("{} has {}, {} has {}: they must match", options.labels_path,
+                                counted(found, "row"), source, rows));
 }
 
 // Rows that are kept by their class; nothing when all are.
 KeptRows rows_of_classes(const std::string& select, const RowSource& source) {
   if (select.empty()) return std::nullopt;
   if (source.labels().empty())
-    throw InvalidArgument(fmt::format("select is \"{}\", but {} has no classes: name a label file",
+    throw InvalidArgument(fmt::format("select is \"{}\", but {} has no classes: give a label file",
                                       select, source.source()));
   return kept_rows(source.labels(), kept_classes(select, source.labels(), source.labels_source()));
 }
@@ -69,8 +70,8 @@ KeptRows choose_rows(const std::string& select, const std::vector<int64_t>& amon
   KeptRows rows = rows_of_classes(select, source);
   if (!among.empty()) {
     if (among.back() >= source.num_rows())
-      throw DataError(fmt::format("rows names row {}, but {} has {} rows (counted from 0)",
-                                  among.back(), source.source(), source.num_rows()));
+      throw DataError(fmt::format("rows names row {}, but {} has {} (counted from 0)", among.back(),
+                                  source.source(), counted(source.num_rows(), "row")));
     std::vector<int64_t> both = among;
     if (rows) {
       both.clear();
@@ -113,7 +114,7 @@ Dataset take_from_array(const RawArray& array, const KeptRows& kept, const LoadO
 RowSource::Content open_array(RawArray array, const LoadOptions& options) {
   if (!options.label_column.empty())
     throw InvalidArgument(
-        fmt::format("label_column is \"{}\", but {} has no named columns: name a "
+        fmt::format("label_column is \"{}\", but {} has no named columns: give a "
                     "label file instead",
                     options.label_column, array.source));
   require_not_empty(array.rows(), array.cols(), array.source);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made data for context-aware clustering: a stand-in for the simulation of [Yuan08, Sec. 3.1],
+// Synthetic data for context-aware clustering: a stand-in for the simulation of [Yuan08, Sec. 3.1],
 // whose parameters the paper does not print. Five overlapping classes in the plane of features; in
 // the plane of positions classes 0 and 1 occur together, and classes 2, 3 and 4.
 #pragma once

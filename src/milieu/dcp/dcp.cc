@@ -12,7 +12,7 @@
 //              A restart with a part smaller than min_part counts only when all have one. J1 +
 //              (K - 1) Je can always be had: the zero of the gain.
 //              Stopped by the monitor: the best restart that came to its end, or the first as it
-//              stands; labels are those of its planes.
+//              is; labels are those of its planes.
 // See          [Lampert08]; docs/algorithms/dcp.md
 #include "milieu/dcp/dcp.h"
 

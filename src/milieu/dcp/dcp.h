@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Discriminative context partitioning [Lampert08]: splits a set into parts so that each part by
-// itself is separated from a context set by a large margin. The public face; the loop is in dcp.cc.
+// itself is separated from a context set by a large margin. The public interface; the loop is in
+// dcp.cc.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +59,7 @@ void visit_fields(DcpSearchOptions& o, Visitor&& v) {
 struct DcpOptions {
   int num_clusters = 2;  // K, parts
   DcpLoss loss = DcpLoss::SquaredHinge;
-  double cost = 100;         // C: price of a margin violation; a large one gives the hard margin
+  double cost = 100;         // C: cost of a margin violation; a large one gives the hard margin
   double huber_width = 0.5;  // h: half width of the rounded corner of the Huber loss
   bool center = true;        // move the origin to the mean of samples and context
   bool scale = false;        // divide by the mean length, so that cost does not depend on units
@@ -87,7 +88,7 @@ void visit_fields(DcpOptions& o, Visitor&& v) {
                      {"squared-hinge", DcpLoss::SquaredHinge},
                      {"huber", DcpLoss::Huber}}),
     "loss of a sample inside the margin");
-  v("cost", o.cost, above(0), "price of margin violations (C); large values give the hard margin");
+  v("cost", o.cost, above(0), "cost of margin violations (C); large values give the hard margin");
   v("huber_width", o.huber_width, above(0).advanced(),
     "half width of the rounded corner of the Huber loss");
   v("center", o.center, anything(), "move the origin to the mean of samples and context");

@@ -47,7 +47,7 @@ class GroupSearch {
       if (costs_(group, k) < costs_(group, best)) best = k;
     return best;
   }
-  // How much the second choice costs more.
+  // How much more the second choice costs.
   double regret(int group) const {
     if (c_.fixed_[group] >= 0) return kInfinity;
     const int best = cheapest(group);

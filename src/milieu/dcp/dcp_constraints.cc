@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading constraints, and finding out which of them contradict each other.
+#include "milieu/base/counted.h"
 #include "milieu/dcp/dcp_constraints_internal.h"
 
 #include <fmt/format.h>
@@ -62,8 +63,8 @@ SizeLimits parse_sizes(const std::string& text, int num_parts, int64_t n) {
     begin = end + 1;
   }
   if (items.size() != 1 && static_cast<int>(items.size()) != num_parts)
-    refuse_sizes(text, fmt::format("has {} items, must have 1 (for all parts) or {} (one per part)",
-                                   items.size(), num_parts));
+    refuse_sizes(text, fmt::format("has {}, must have 1 (for all parts) or {} (one per part)",
+                                   counted(items.size(), "item"), num_parts));
   for (int k = 0; k < num_parts; ++k) {
     const auto [least, most] = items[items.size() == 1 ? 0 : k];
     if (least > most)
@@ -77,7 +78,7 @@ SizeLimits parse_sizes(const std::string& text, int num_parts, int64_t n) {
 
 namespace {
 
-// One constraint with the words for it.
+// One constraint and its description.
 struct Clause {
   enum class Kind { Membership, Must, Cannot, Sizes } kind;
   int64_t a = 0, b = 0;
@@ -194,9 +195,10 @@ Constraints make_constraints(const DcpInput& input, const DcpOptions& options) {
   const ConflictFinder finder(n, options.num_clusters, list);
   if (!finder.is_feasible())
     throw InvalidArgument(
-        fmt::format("no split into {} parts of {} samples obeys all constraints; these contradict "
+        fmt::format("no split into {} of {} obeys all constraints; these contradict "
                     "each other: {}: drop one of them",
-                    options.num_clusters, n, fmt::join(finder.smallest_conflict(), "; ")));
+                    counted(options.num_clusters, "part"), counted(n, "sample"),
+                    fmt::join(finder.smallest_conflict(), "; ")));
   return Constraints(n, options.num_clusters, list);
 }
 

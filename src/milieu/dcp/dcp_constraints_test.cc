@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The constrained assignment against all splits, and the words for contradictions.
+// The constrained assignment against all splits, and the messages for contradictions.
 #include "milieu/dcp/dcp_constraints_internal.h"
 
 #include <cmath>

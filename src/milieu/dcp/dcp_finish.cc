@@ -86,7 +86,7 @@ void alternate(const DcpProblem& problem, const ExactRows& rows, const Constrain
   for (int round = 1; round <= max_rounds && !monitor.should_stop(); ++round) {
     const Solution before = solution;
     train_planes(problem, rows, solution, monitor);
-    // A stop in the middle, or rounding, leaves nothing gained: the last round stands.
+    // A stop in the middle, or rounding, leaves nothing gained: the last round is kept.
     const bool is_rounding = !before.trace.empty() && !(solution.objective <= before.objective);
     if (monitor.should_stop() || is_rounding) {
       solution = before;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/dcp/solve/dcp_gram_internal.h"
@@ -34,8 +35,8 @@ Matrix<double> make_features(const DcpModel& model, FloatView rows, const Kernel
 Matrix<double> decision_values(const DcpModel& model, FloatView points, int num_threads) {
   const int64_t d = has_samples(model) ? model.samples.cols() : model.coefficients.cols();
   require(points.cols() == d, [&] {
-    return fmt::format("points has {} columns, the model has {}: they must match", points.cols(),
-                       d);
+    return fmt::format("points has {}, the model has {}: they must match",
+                       counted(points.cols(), "column"), d);
   });
   if (points.rows() > 0) check_points(points, "points", num_threads);
   KernelSpec spec;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "milieu/base/counted.h"
 #include "milieu/dcp/dcp_problem_internal.h"
 
 #include <fmt/format.h>
@@ -17,8 +18,8 @@ void check_weights(std::span<const double> weights, int64_t rows, const char* na
                    const char* of) {
   if (weights.empty()) return;
   require(static_cast<int64_t>(weights.size()) == rows, [&] {
-    return fmt::format("{} has {} entries, {} has {} rows: they must match", name, weights.size(),
-                       of, rows);
+    return fmt::format("{} has {}, {} has {}: they must match", name,
+                       counted(weights.size(), "entry", "entries"), of, counted(rows, "row"));
   });
   double sum = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
@@ -34,8 +35,8 @@ void check_labels(std::span<const int> labels, int64_t n, int low, int num_parts
                   const char* name) {
   if (labels.empty()) return;
   require(static_cast<int64_t>(labels.size()) == n, [&] {
-    return fmt::format("{} has {} entries, points has {} rows: they must match", name,
-                       labels.size(), n);
+    return fmt::format("{} has {}, points has {}: they must match", name,
+                       counted(labels.size(), "entry", "entries"), counted(n, "row"));
   });
   for (size_t i = 0; i < labels.size(); ++i)
     require(labels[i] >= low && labels[i] < num_parts, [&] {
@@ -50,8 +51,8 @@ void validate(const DcpInput& input, const DcpOptions& options) {
   require(input.context.rows() > 0,
           "context has no rows: give the samples to separate the parts from");
   require(input.context.cols() == input.points.cols(), [&] {
-    return fmt::format("context has {} columns, points has {}: they must match",
-                       input.context.cols(), input.points.cols());
+    return fmt::format("context has {}, points has {}: they must match",
+                       counted(input.context.cols(), "column"), input.points.cols());
   });
   check_points(input.context, "context", options.num_threads);
   const int64_t n = input.points.rows(), m = input.context.rows();
@@ -62,9 +63,9 @@ void validate(const DcpInput& input, const DcpOptions& options) {
   if (options.kernel == DcpKernel::Precomputed)
     require(input.points.cols() == n + m, [&] {
       return fmt::format(
-          "the precomputed kernel needs {} columns (similarities with {} samples, then with {} of "
+          "the precomputed kernel needs {} (similarities with {}, then with {} of "
           "the context), there are {}",
-          n + m, n, m, input.points.cols());
+          counted(n + m, "column"), counted(n, "sample"), m, input.points.cols());
     });
   check_weights(input.weights, n, "weights", "points");
   check_weights(input.context_weights, m, "context_weights", "context");

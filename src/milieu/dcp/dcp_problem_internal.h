@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A problem of discriminative context partitioning as the optimisers see it: rows of features, the
 // samples first, then the context; planes through the origin, because the bias is a feature.
-// Kernel, centring, scaling and bias are over and done with here.
+// Kernel, centring, scaling and bias have been dealt with by then.
 #pragma once
 
 #include <cstdint>

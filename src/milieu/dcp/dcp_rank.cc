@@ -80,7 +80,7 @@ DcpRanking rank_contexts(FloatView points, const std::vector<DcpContext>& contex
         if (monitor.should_stop()) return;
         const DcpContext& context = contexts[block.index];
         const DcpContextSplit* known = hooks.find_known ? hooks.find_known(context.name) : nullptr;
-        Monitor quiet(monitor);  // stops alike, says nothing
+        Monitor quiet(monitor);  // stops as well, reports nothing
         DcpContextSplit split =
             known != nullptr ? *known
                              : run_context(points, context, single, quiet, results[block.index]);

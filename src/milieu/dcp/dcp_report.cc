@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "milieu/base/counted.h"
 #include "milieu/dcp/dcp_report_internal.h"
 
 #include <fmt/format.h>
@@ -73,13 +74,13 @@ void warn_about_sizes(const DcpOptions& options, RunSummary& summary) {
   const int num_empty = static_cast<int>(summary.sizes.size()) - summary.clusters;
   if (num_empty > 0)
     summary.warnings.push_back(
-        fmt::format("{} of {} parts are empty: this context supports no more than {}", num_empty,
-                    options.num_clusters, summary.clusters));
+        fmt::format("{} of {} parts {} empty: this context supports no more than {}", num_empty,
+                    options.num_clusters, by_number(num_empty, "is", "are"), summary.clusters));
   const int64_t smallest = *std::min_element(summary.sizes.begin(), summary.sizes.end());
   if (smallest > 0 && smallest < options.min_part)
     summary.warnings.push_back(
-        fmt::format("the smallest part has {} samples, min_part is {}: no restart met it", smallest,
-                    options.min_part));
+        fmt::format("the smallest part has {}, min_part is {}: no restart met it",
+                    counted(smallest, "sample"), options.min_part));
   const double even = static_cast<double>(summary.n) / options.num_clusters;
   if (smallest > 0 && static_cast<double>(smallest) < kOutlierShare * even)
     summary.warnings.push_back(fmt::format(
@@ -92,18 +93,18 @@ void warn_about_context(const DcpInput& input, const DcpOptions& options, const 
   const int64_t overlap = options.kernel == DcpKernel::Precomputed ? 0 : count_overlap(input);
   if (overlap > 0)
     summary.warnings.push_back(
-        fmt::format("{} of {} samples are also in the context: they cannot be separated from it",
-                    overlap, input.points.rows()));
+        fmt::format("{} of {} samples {} also in the context and cannot be separated from it",
+                    overlap, input.points.rows(), by_number(overlap, "is", "are")));
   if (is_stopped(summary)) return;
   if (options.num_clusters > 1 && result.gain <= 0)
     summary.warnings.push_back(
-        fmt::format("gain is {:.3g}: this context does not support a split into {} parts",
-                    result.gain, options.num_clusters));
+        fmt::format("gain is {:.3g}: this context does not support a split into {}", result.gain,
+                    counted(options.num_clusters, "part")));
   std::vector<std::string> inseparable;
   for (int k = 0; k < options.num_clusters; ++k)
     if (wrong.samples[k] + wrong.context[k] > 0)
-      inseparable.push_back(fmt::format("part {} ({} samples and {} of the context)", k,
-                                        wrong.samples[k], wrong.context[k]));
+      inseparable.push_back(fmt::format("part {} ({} and {} of the context)", k,
+                                        counted(wrong.samples[k], "sample"), wrong.context[k]));
   if (!inseparable.empty())
     summary.warnings.push_back(
         fmt::format("not separable from the context, samples on the wrong side: {}; a larger cost "

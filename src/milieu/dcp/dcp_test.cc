@@ -307,7 +307,7 @@ TEST(Dcp, StoppedKernelFitIsValid) {
   EXPECT_EQ(predict(result.model, toy.data.points), result.labels);
 }
 
-TEST(Dcp, PixelsOfAnySizeAreSplitAlikeWhenScaled) {
+TEST(Dcp, PixelsOfAnySizeAreSplitTheSameWhenScaled) {
   const Toy toy = make_toy(60, 9);
   Toy large = toy;
   for (int64_t i = 0; i < large.data.points.size(); ++i) large.data.points.data()[i] *= 1024;

@@ -157,7 +157,7 @@ double solve_cluster(const ClusterPrior& prior, int j, std::span<const double> c
 }
 
 // Structured: a theta for each cluster and band, then zeta. The likeliest cluster comes first, so
-// that the steps of those that have no share are few.
+// that those that have no share need few steps.
 void update_structured(const ClusterPrior& prior, std::span<const double> counts,
                        std::span<double> zeta, std::span<double> alpha, ImageScratch& s,
                        ClusterStats& stats) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DLGMM and SC-DLGMM [Xie15]: clusters of images and the codebook of their patches, learned
-// together. The public face; the loop is in dlgmm.cc, the equations in dlgmm_steps.h.
+// together. The public interface; the loop is in dlgmm.cc, the equations in dlgmm_steps.h.
 // docs/algorithms/dlgmm.md says when joint learning pays and how to choose the options.
 #pragma once
 
@@ -159,8 +159,9 @@ struct DlgmmModel {
   Matrix<double> words;  // V x R: omega
   // delta^2: V x 1 (spherical) or V x R (diagonal); one row when it is tied.
   Matrix<double> word_variances;
-  // Mean (first row) and components of the descriptors that became patches; set by whoever made the
-  // patches, so that the model describes new images by itself. Empty: patches are descriptors.
+  // Mean (first row) and components of the descriptors that became patches; set by the code that
+  // made the patches, so that the model describes new images by itself. Empty: patches are
+  // descriptors.
   Matrix<float> projection;
 
   int num_clusters() const { return static_cast<int>(weights.size()); }
@@ -228,8 +229,9 @@ void visit_arrays(Model& s, Visitor&& v) {
   try {
     v("terms", s.terms);
   } catch (const DataError& error) {
-    throw DataError(std::string(error.what()) +
-                    ": the state was written by an older Milieu; delete it to start over");
+    throw DataError(
+        std::string(error.what()) +
+        ": the state was written by an older version of Milieu; delete it to start over");
   }
   v("gammas", s.gammas);
   v("skipped_words_loss", s.skipped_words_loss);
@@ -242,7 +244,7 @@ struct DlgmmInput {
   std::span<const int> initial_labels = {};   // D clusters to start from, or empty
   FloatView initial_words = {};               // V x R codebook to start from, or empty
   const DlgmmModel* initial_model = nullptr;  // both layers to start from, or null
-  const DlgmmState* resume = nullptr;         // where a killed run stood, or null
+  const DlgmmState* resume = nullptr;         // the point that a killed run had reached, or null
   // Called after every pass, from the calling thread; what it throws ends the fit.
   std::function<void(const DlgmmState&)> on_pass = nullptr;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/dlgmm/dlgmm_run_internal.h"
 #include "milieu/neighbors/check_points.h"
@@ -16,8 +17,9 @@ namespace {
 void check_starts(const DlgmmInput& input, const DlgmmOptions& options, int64_t num_images) {
   if (!input.initial_labels.empty()) {
     require(static_cast<int64_t>(input.initial_labels.size()) == num_images, [&] {
-      return fmt::format("initial_labels has {} entries, there are {} images: they must match",
-                         input.initial_labels.size(), num_images);
+      return fmt::format("initial_labels has {}, there are {}: they must match",
+                         counted(input.initial_labels.size(), "entry", "entries"),
+                         counted(num_images, "image"));
     });
     for (const int label : input.initial_labels)
       require(label >= 0 && label < options.num_clusters, [&] {
@@ -28,8 +30,9 @@ void check_starts(const DlgmmInput& input, const DlgmmOptions& options, int64_t 
   if (!input.initial_words.empty()) {
     check_points(input.initial_words, "initial_words");
     require(input.initial_words.cols() == input.images.patches.cols(), [&] {
-      return fmt::format("initial_words has {} columns, the patches have {}: they must match",
-                         input.initial_words.cols(), input.images.patches.cols());
+      return fmt::format("initial_words has {}, the patches have {}: they must match",
+                         counted(input.initial_words.cols(), "column"),
+                         input.images.patches.cols());
     });
   }
   if (!input.initial_model) return;
@@ -41,10 +44,10 @@ void check_starts(const DlgmmInput& input, const DlgmmOptions& options, int64_t 
               start.covariance == options.covariance,
           [&] {
             return fmt::format(
-                "initial_model has {} clusters, {} bands, {} covariances and words of {} numbers: "
+                "initial_model has {}, {} bands, {} covariances and words of {}: "
                 "they must be those of the options and the patches",
-                start.num_clusters(), start.num_bands, to_string(start.covariance),
-                start.words.cols());
+                counted(start.num_clusters(), "cluster"), start.num_bands,
+                to_string(start.covariance), counted(start.words.cols(), "number"));
           });
 }
 
@@ -54,9 +57,9 @@ std::string stop_message(Termination termination, const DlgmmOptions& options) {
       return "the bound rises by less than rel_tolerance";
     case Termination::IterationLimit:
       return fmt::format(
-          "max_iterations = {} passes were made before rel_tolerance was reached: "
+          "max_iterations = {} made before rel_tolerance was reached: "
           "raise either to converge",
-          options.max_iterations);
+          counted(options.max_iterations, "pass was", "passes were"));
     case Termination::NumericalIssue:
       return "the bound is not finite: the result is that of the previous pass";
     default:
@@ -77,15 +80,17 @@ void add_warnings(const DlgmmRun& run, const DlgmmState& state, RunSummary& summ
   if (num_words < run.options.num_words && summary.iterations > 0)
     summary.warnings.push_back(
         fmt::format("num_words is {}, but only {} of the patches sampled for the codebook differ: "
-                    "it has {} words",
-                    run.options.num_words, num_words, num_words));
+                    "it has {}",
+                    run.options.num_words, num_words, counted(num_words, "word")));
   if (run.table.num_without_patches > 0)
-    summary.warnings.push_back(fmt::format("{} of {} images have no patches and get no label (-1)",
-                                           run.table.num_without_patches, run.table.num_images));
+    summary.warnings.push_back(fmt::format(
+        "{} of {} images {} no patches and no label (-1)", run.table.num_without_patches,
+        run.table.num_images, by_number(run.table.num_without_patches, "has", "have")));
   const auto num_empty = std::ranges::count(summary.sizes, 0);
   if (num_empty > 0 && summary.clusters > 0)
-    summary.warnings.push_back(fmt::format("{} of {} clusters are empty: lower num_clusters",
-                                           num_empty, run.options.num_clusters));
+    summary.warnings.push_back(fmt::format("{} of {} clusters {} empty: lower num_clusters",
+                                           num_empty, run.options.num_clusters,
+                                           by_number(num_empty, "is", "are")));
 }
 
 }  // namespace
@@ -98,8 +103,8 @@ DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options) {
   DlgmmRun run{options, make_image_table(input.images, options.num_bands, options.gamma), 0};
   const int64_t num_images = run.table.num_images - run.table.num_without_patches;
   require(options.num_clusters <= num_images, [&] {
-    return fmt::format("num_clusters is {}, there are only {} images{}: use at most {}",
-                       options.num_clusters, num_images,
+    return fmt::format("num_clusters is {}, there are only {}{}: use at most {}",
+                       options.num_clusters, counted(num_images, "image"),
                        run.table.num_without_patches > 0 ? " with patches" : "", num_images);
   });
   check_starts(input, options, run.table.num_images);

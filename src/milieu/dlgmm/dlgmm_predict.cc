@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
@@ -25,8 +26,8 @@ constexpr int64_t kMinWindow = 512, kMaxWindow = 8192;
 ImageTable check(const DlgmmModel& model, const DlgmmImages& images, int num_threads) {
   check_model(model);
   require(images.patches.cols() == model.words.cols(), [&] {
-    return fmt::format("patches have {} columns, the model was fitted on {}", images.patches.cols(),
-                       model.words.cols());
+    return fmt::format("patches have {}, the model was fitted on {}",
+                       counted(images.patches.cols(), "column"), model.words.cols());
   });
   if (images.patches.rows() > 0 || images.offsets.empty())
     check_points(images.patches, "patches", num_threads);

@@ -170,7 +170,7 @@ TEST(Dlgmm, CoherentBoundIsBelowTheEvidence) {
     }
 }
 
-// Cells whose neighbours do not move are passed over within a call; calls of one sweep update all.
+// Cells whose neighbours do not move are skipped within a call; calls of one sweep update all.
 TEST(Dlgmm, SweepsOfMovingCellsEndWhereSweepsOfAllEnd) {
   constexpr int kRows = 6, kCols = 7, kSweeps = 200;
   for (uint64_t seed = 0; seed < 20; ++seed)

@@ -31,7 +31,7 @@ Watched watch(DlgmmInput input, const DlgmmOptions& options) {
   return out;
 }
 
-// All that a run tells but its time.
+// All that a run reports but its time.
 void expect_same_story(const DlgmmResult& a, const DlgmmResult& b) {
   expect_same(a, b);
   EXPECT_TRUE(a.bound_terms == b.bound_terms);
@@ -113,7 +113,7 @@ TEST(DlgmmState, StopDuringTheChoiceOfClustersLeavesTheState) {
   EXPECT_THAT(result.summary.trace, HasBitsOf(whole.states[0].trace));
 }
 
-// Every part of the input shows, and no patch is passed over.
+// Every part of the input shows, and no patch is left out.
 TEST(DlgmmState, OfOtherInputIsRefused) {
   const Drawn data = draw({.D = 150});
   std::vector<uint8_t> bands(2400, 0);
@@ -204,10 +204,10 @@ TEST(DlgmmState, OfVersionOneIsRefused) {
   const auto reader = [](const char* name, auto&) {
     if (std::string_view(name) == "terms") throw DataError("state: array 'terms' is missing");
   };
-  EXPECT_EQ(
-      message_of([&] { visit_arrays(state, reader); }),
-      "state: array 'terms' is missing: the state was written by an older Milieu; delete it to "
-      "start over");
+  EXPECT_EQ(message_of([&] { visit_arrays(state, reader); }),
+            "state: array 'terms' is missing: the state was written by an older version of Milieu; "
+            "delete it to "
+            "start over");
 }
 
 TEST(DlgmmState, PatchesThatChangeBetweenPassesAreNoticed) {

@@ -266,7 +266,7 @@ TEST(DlgmmFit, ImagesWithoutPatchesGetNoLabel) {
   EXPECT_EQ(result.labels.size(), 41u);
   for (size_t d = 0; d < 41; ++d) EXPECT_EQ(result.labels[d] == -1, d == 3) << d;
   ASSERT_FALSE(result.summary.warnings.empty());
-  EXPECT_THAT(result.summary.warnings[0], HasSubstr("1 of 41 images have no patch"));
+  EXPECT_THAT(result.summary.warnings[0], HasSubstr("1 of 41 images has no patch"));
 }
 
 TEST(DlgmmFit, MoreWordsThanDistinctPatchesAreLowered) {
@@ -382,7 +382,7 @@ TEST(DlgmmFit, WrongInputIsRefusedByName) {
   };
   std::vector<int64_t> falling = {0, 40, 30, 640}, shorter = {0, 30}, late = {5, 640};
   EXPECT_THAT(refusal([&](auto& in, auto&) { in.images.offsets = falling, in.images.grid = {}; }),
-              HasSubstr("falls from 40 to 30"));
+              HasSubstr("decreases from 40 to 30"));
   EXPECT_THAT(refusal([&](auto& in, auto&) { in.images.offsets = shorter, in.images.grid = {}; }),
               AllOf(HasSubstr("ends with 30"), HasSubstr("640 patches")));
   EXPECT_THAT(refusal([&](auto& in, auto&) { in.images.offsets = late; }),

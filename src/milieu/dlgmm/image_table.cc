@@ -2,6 +2,7 @@
 // Checks of images, and the cut into blocks.
 #include <fmt/format.h>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
 
@@ -19,11 +20,13 @@ void check_offsets(const DlgmmImages& images) {
     throw DataError(fmt::format("offsets begins with {}, must begin with 0", offsets.front()));
   for (size_t d = 1; d < offsets.size(); ++d)
     if (offsets[d] < offsets[d - 1])
-      throw DataError(fmt::format("offsets falls from {} to {} at entry {}, must never decrease",
-                                  offsets[d - 1], offsets[d], d));
+      throw DataError(
+          fmt::format("offsets decreases from {} to {} at entry {}, must never decrease",
+                      offsets[d - 1], offsets[d], d));
   if (offsets.back() != images.patches.rows())
-    throw DataError(fmt::format("offsets ends with {}, there are {} patches: they must match",
-                                offsets.back(), images.patches.rows()));
+    throw DataError(fmt::format("offsets ends with {}, there are {}: they must match",
+                                offsets.back(),
+                                counted(images.patches.rows(), "patch", "patches")));
 }
 
 void check_grid(const ImageTable& table) {
@@ -36,8 +39,8 @@ void check_grid(const ImageTable& table) {
   for (int64_t d = 0; d < table.num_images; ++d)
     if (grid(d, 0) < 0 || grid(d, 1) < 0 ||
         int64_t{grid(d, 0)} * grid(d, 1) != table.num_patches(d))
-      throw DataError(fmt::format("the grid of image {} is {} x {}, but it has {} patches", d,
-                                  grid(d, 0), grid(d, 1), table.num_patches(d)));
+      throw DataError(fmt::format("the grid of image {} is {} x {}, but it has {}", d, grid(d, 0),
+                                  grid(d, 1), counted(table.num_patches(d), "patch", "patches")));
 }
 
 void check_bands(const ImageTable& table) {
@@ -50,8 +53,9 @@ void check_bands(const ImageTable& table) {
   });
   if (bands.empty()) return;
   require(static_cast<int64_t>(bands.size()) == table.images.patches.rows(), [&] {
-    return fmt::format("bands has {} entries, there are {} patches: they must match", bands.size(),
-                       table.images.patches.rows());
+    return fmt::format("bands has {}, there are {}: they must match",
+                       counted(bands.size(), "entry", "entries"),
+                       counted(table.images.patches.rows(), "patch", "patches"));
   });
   for (size_t i = 0; i < bands.size(); ++i)
     if (bands[i] >= table.num_bands)
@@ -78,7 +82,8 @@ ImageTable make_image_table(const DlgmmImages& images, int num_bands, double gam
   check_bands(table);
   require(gamma == 0 || images.grid.rows() > 0, [&] {
     return fmt::format(
-        "gamma is {}, but the patches have no grid to tell neighbours: give a grid or use gamma 0",
+        "gamma is {}, but the patches have no grid, so neighbours are unknown: give a grid or use "
+        "gamma 0",
         gamma < 0 ? "learn" : fmt::format("{}", gamma));
   });
   int64_t patches = kPatchesPerBlock;

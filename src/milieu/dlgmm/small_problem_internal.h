@@ -25,7 +25,7 @@ struct SmallProblem {
 
   int N() const { return rows * cols; }
   int G() const { return model.num_bands; }
-  // Where theta and e of image d, cluster j and band g stand, and their share of the bound.
+  // Where theta and e of image d, cluster j and band g are, and their share of the bound.
   size_t at(int d, int j, int g) const {
     return static_cast<size_t>(is_structured ? (d * J + j) * G() + g : d * G() + g);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The theta-step for a full A. Eliminating tau2 leaves (A + W) x = r with a diagonal W: one
-// Cholesky factor a step. With h = N s and k = 1 / (2 tau2^2): W = 4 h k / (h + 4 k), and the
+// Cholesky factor per step. With h = N s and k = 1 / (2 tau2^2): W = 4 h k / (h + 4 k), and the
 // denominator of Sherman and Morrison is sum_v s_v z_v 4 k_v / (h_v + 4 k_v) with (A + W) z = A 1,
 // free of cancellation (docs/algorithms/dlgmm.md).
 #include <Eigen/Cholesky>

@@ -6,7 +6,7 @@
 //       + sum log(tau2) / 2,
 //
 // jointly concave in (alpha, tau2). Newton's method on both: with a diagonal A the negative Hessian
-// is 2 x 2 blocks minus a matrix of rank one, O(V) a step; with a full A one Cholesky factor.
+// is 2 x 2 blocks minus a matrix of rank one, O(V) per step; with a full A one Cholesky factor.
 #pragma once
 
 #include <cstdint>

@@ -77,7 +77,7 @@ TEST(ThetaStep, NeverRisesAboveItsUpperBound) {
     const double highest = solver.value().objective;
     for (const double upper : uppers) EXPECT_GE(upper, highest - 1e-9 * (1 + std::abs(highest)));
     EXPECT_NEAR(uppers.back(), highest, 1e-6 * (1 + std::abs(highest)));
-    // Two steps before the end it tells clusters apart that differ by a few nats.
+    // Two steps before the end it separates clusters that differ by a few nats.
     times_close += uppers.size() >= 3 && uppers[uppers.size() - 3] < highest + 5;
   }
   EXPECT_GE(times_close, 270);

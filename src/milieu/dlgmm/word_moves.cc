@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves of words. k-means likes to share a frequent word among two centres and to leave two words
+// Moves of words. k-means tends to split a frequent word between two centres and to leave two words
 // near each other with one, and passes do not undo that. A word that covers two is visible: its
 // patches spread along one axis, or lie to one side in some images and to the other in others. So
 // a word that the others can replace becomes a half of such a word, as in [Ueda00], and stays there
@@ -20,7 +20,7 @@ namespace {
 constexpr int kPasses = 8;            // before bounds are compared
 constexpr size_t kTriedSplits = 2;    // words to split for each of two reasons
 constexpr size_t kTriedRemovals = 3;  // words to remove for each
-constexpr double kMinCount = 1e-6;    // of a word in an image, to look at its patches
+constexpr double kMinCount = 1e-6;    // of a word in an image, to examine its patches
 
 // Second moments of a word's patches: of all of them, and of their means in images.
 struct WordSpread {
@@ -36,7 +36,7 @@ struct Split {
 };
 
 struct MoveChances {
-  std::vector<double> cost;         // V: what taking each word away would take from the bound
+  std::vector<double> cost;         // V: what removing each word would cost the bound
   std::vector<WordSpread> spreads;  // V
 };
 

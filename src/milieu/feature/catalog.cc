@@ -18,7 +18,7 @@
 namespace milieu {
 namespace {
 
-// Ranges, and what the function itself asks of its options: a wrong combination is to be named
+// Ranges, and what the function itself asks of its options: a wrong combination must be reported
 // before the first image, not for each of them.
 template <class Function, class Options>
 void check_options(const std::vector<Field>& fields, Function* function, const Options& options) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users write after --feature: names of the catalog with options behind colons, commas
-// between.
+// What users write after --feature: names from the catalog, separated by commas, with options after
+// colons.
 //
 //   lbp
 //   dense-sift:step=4:words=400,color

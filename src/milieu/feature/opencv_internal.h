@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images as OpenCV wants them. Internal to the module.
+// Images as OpenCV needs them. Internal to the module.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 
 namespace milieu {
@@ -34,8 +35,8 @@ Vocabulary learn_vocabulary(FloatView sample, const WordOptions& options, int nu
           "no local descriptors to learn a codebook from: are the images too "
           "small or without structure?");
   require(options.pca <= sample.cols(), [&] {
-    return fmt::format("pca is {}, the descriptors have {} dimensions: use at most that many",
-                       options.pca, sample.cols());
+    return fmt::format("pca is {}, the descriptors have {}: use at most that many", options.pca,
+                       counted(sample.cols(), "dimension"));
   });
   Vocabulary vocabulary;
   Matrix<float> reduced;
@@ -70,8 +71,8 @@ std::vector<float> count_words(const Vocabulary& vocabulary, FloatView descripto
   std::vector<float> counts(num_words * num_pyramid_cells(pyramid_levels));
   if (descriptors.rows() == 0) return counts;
   require(descriptors.cols() == vocabulary.words.centers.cols(), [&] {
-    return fmt::format("the codebook has {} columns, the descriptors have {}: they must match",
-                       vocabulary.words.centers.cols(), descriptors.cols());
+    return fmt::format("the codebook has {}, the descriptors have {}: they must match",
+                       counted(vocabulary.words.centers.cols(), "column"), descriptors.cols());
   });
   const std::vector<int> words = predict(vocabulary.words, descriptors, 1);
   for (int64_t i = 0; i < descriptors.rows(); ++i) {

@@ -20,7 +20,7 @@ enum class WordNorm { None, L1, L2 };
 // How local descriptors become one vector per image.
 struct WordOptions {
   int num_words = 200;   // size of the codebook; larger: finer words, sparser histograms
-  std::string codebook;  // a codebook made elsewhere: .npy, or a run folder; "": learned here
+  std::string codebook;  // a codebook computed elsewhere: .npy, or a run folder; "": learned here
   int64_t num_samples = 100'000;  // descriptors, from at most 400 images, the codebook comes from
   int pca = 0;  // descriptors are reduced to this many dimensions first; 0: not at all
   WordWeight weight = WordWeight::Count;

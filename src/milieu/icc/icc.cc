@@ -18,6 +18,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/icc/icc_fit_internal.h"
@@ -42,7 +43,8 @@ void check_finite(FloatView points, const char* name, int num_threads) {
 int check_classes(std::span<const int> classes, int64_t n) {
   if (classes.empty()) return 1;
   require(static_cast<int64_t>(classes.size()) == n, [&] {
-    return fmt::format("there are {} classes for {} points: they must match", classes.size(), n);
+    return fmt::format("there are {} for {}: they must match",
+                       counted(classes.size(), "class", "classes"), counted(n, "point"));
   });
   int lowest = 0, highest = -1;
   for (const int c : classes) {
@@ -73,14 +75,14 @@ void check_input(const IccInput& input, const IccOptions& options) {
           "give coordinates or axes, not both: they are two projections");
   if (!input.coordinates.empty()) {
     require(input.coordinates.rows() == input.points.rows(), [&] {
-      return fmt::format("coordinates have {} rows, points have {}: they must match",
-                         input.coordinates.rows(), input.points.rows());
+      return fmt::format("coordinates have {}, points have {}: they must match",
+                         counted(input.coordinates.rows(), "row"), input.points.rows());
     });
     check_finite(input.coordinates, "coordinates", options.num_threads);
   }
   require(input.axes.empty() || input.axes.cols() == input.points.cols(), [&] {
-    return fmt::format("axes have {} columns, points have {}: they must match", input.axes.cols(),
-                       input.points.cols());
+    return fmt::format("axes have {}, points have {}: they must match",
+                       counted(input.axes.cols(), "column"), input.points.cols());
   });
   const int64_t given = std::max(input.axes.rows(), input.coordinates.cols());
   const int64_t dims =
@@ -184,8 +186,9 @@ IccResult fit_icc(const IccInput& input, const IccOptions& options, Monitor& mon
       options.components.empty() && result.model.axes.rows() < options.num_dims &&
       input.axes.empty() && input.coordinates.empty())
     result.summary.warnings.push_back(
-        fmt::format("{} classes have {} discriminant axes, fewer than num_dims {}", num_classes,
-                    result.model.axes.rows(), options.num_dims));
+        fmt::format("{} classes have {}, fewer than num_dims {}", num_classes,
+                    counted(result.model.axes.rows(), "discriminant axis", "discriminant axes"),
+                    options.num_dims));
   finish_summary(result, input.points.rows(), input.points.cols(), options, monitor);
   result.summary.seconds = watch.seconds();
   return result;

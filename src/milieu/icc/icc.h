@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ICC, context-sensitive intra-class clustering [Yu13]: every class is split into sub-classes on
 // the map "density of this class minus density of all others", so that other classes in between
-// keep parts of a class apart. Without classes it is a density clustering that finds its own number
-// of clusters. The public face; the loop is in icc.cc, docs/algorithms/icc.md says how to choose.
+// separate the parts of a class. Without classes it is a density clustering that finds its own
+// number of clusters. The public interface; the loop is in icc.cc, docs/algorithms/icc.md says how
+// to choose.
 #pragma once
 
 #include <cstdint>

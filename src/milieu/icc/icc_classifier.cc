@@ -13,6 +13,7 @@
 #include <charconv>
 #include <numeric>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/classify/class_labels.h"
 #include "milieu/classify/lda.h"
@@ -136,8 +137,8 @@ void check_model(const IccClassifierModel& model, FloatView points, int num_thre
       static_cast<int64_t>(model.origin.size()) != model.axes.rows())
     throw DataError("the arrays of the icc classifier are inconsistent");
   require(points.cols() == model.axes.cols(), [&] {
-    return fmt::format("points have {} columns, the classifier was fitted on {}", points.cols(),
-                       model.axes.cols());
+    return fmt::format("points have {}, the classifier was fitted on {}",
+                       counted(points.cols(), "column"), model.axes.cols());
   });
   if (const auto place = find_non_finite(points, num_threads))
     throw DataError(fmt::format("points has {} at row {}, column {} (counted from 0)",
@@ -179,7 +180,7 @@ Subclasses split_classes(const IccClassifierInput& input, const IccClassifierOpt
   IccOptions icc = options.icc;
   const bool takes_count = options.split == IccSplit::Em && options.em_count != "icc";
   const int em_count = takes_count ? parse_em_count(options.em_count) : 0;
-  if (takes_count && icc.climb != IccClimb::Free) {  // only the projection is wanted
+  if (takes_count && icc.climb != IccClimb::Free) {  // only the projection is needed
     icc.grid = "3";
     icc.bandwidth = "0.5";
     icc.climb = IccClimb::Basin;

@@ -277,7 +277,7 @@ TEST(IccClassifier, WrongOptionsAreRefused) {
   EXPECT_THAT(message_of([&] {
                 compare_icc({experiment.data.points, lonely, {}}, options);
               }),
-              HasSubstr("class 3 has 1 samples"));
+              HasSubstr("class 3 has 1 sample"));
   const IccClassifierModel model = fit_icc_classifier(experiment.train(), {}).model;
   EXPECT_THAT(message_of([&] { predict(model, Matrix<float>(2, 5)); }), HasSubstr("5 columns"));
   IccClassifierModel broken = model;

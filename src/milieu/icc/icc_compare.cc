@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/classify/class_labels.h"
 #include "milieu/classify/overlap.h"
@@ -133,15 +134,15 @@ void check_options(const IccCompareInput& input, const IccCompareOptions& option
   });
   require(!input.points.empty(), "compare_icc: there are no points");
   require(input.groups.empty() || input.groups.size() == input.classes.size(), [&] {
-    return fmt::format("there are {} groups for {} points: they must match", input.groups.size(),
-                       input.classes.size());
+    return fmt::format("there are {} for {}: they must match",
+                       counted(input.groups.size(), "group"),
+                       counted(input.classes.size(), "point"));
   });
   const std::vector<int64_t> counts = count_classes(input.classes, input.points.rows());
   const auto smallest = std::ranges::min_element(counts);
   require(*smallest >= 2, [&] {
-    return fmt::format(
-        "class {} has {} samples: at least 2 are needed, one to train and one to test",
-        smallest - counts.begin(), *smallest);
+    return fmt::format("class {} has {}: at least 2 are needed, one to train and one to test",
+                       smallest - counts.begin(), counted(*smallest, "sample"));
   });
 }
 

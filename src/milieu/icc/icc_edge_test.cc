@@ -143,7 +143,7 @@ TEST(IccEdge, ClassOfOnePointStaysWhole) {
     EXPECT_EQ(result.model.subclasses[3], 1);
     EXPECT_EQ(result.labels[7], result.model.num_subclasses() - 1);
     if (climb != IccClimb::Free) {
-      EXPECT_THAT(result.summary.warnings, ::testing::Contains(HasSubstr("class 3 has 1 samples")));
+      EXPECT_THAT(result.summary.warnings, ::testing::Contains(HasSubstr("class 3 has 1 sample")));
     }
   }
   EXPECT_NO_THROW(fit_icc_classifier({blobs().points, classes}, {}));

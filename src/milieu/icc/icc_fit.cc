@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/icc/density/icc_loops.h"
 
@@ -131,8 +132,8 @@ void GridFit::warn_of_sizes(RunSummary& summary, const ClassCounts& counts) cons
         MILIEU_SELECT_ISA(sum_whole)(counts[c].data(), static_cast<int64_t>(counts[c].size()));
     if (samples < options_.min_size)
       summary.warnings.push_back(
-          fmt::format("class {} has {:.0f} samples, fewer than min_size {}: it is not split", c,
-                      samples, options_.min_size));
+          fmt::format("class {} has {}, fewer than min_size {}: it is not split", c,
+                      counted(static_cast<int64_t>(samples), "sample"), options_.min_size));
   }
 }
 

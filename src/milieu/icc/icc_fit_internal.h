@@ -25,7 +25,7 @@ class GridFit {
   GridFit(Projection projection, const IccOptions& options, int num_classes);
 
   void read_range(const Read& read);  // the frame [Yu13, Algorithm 2, lines 3 and 4]
-  // Lines 5 to 10. `cells`: of the rows of a single chunk, where they are wanted.
+  // Lines 5 to 10. `cells`: of the rows of a single chunk, where they are needed.
   void count(const Read& read, Monitor& monitor, std::span<int32_t> cells = {});
   IccResult split(Monitor& monitor);  // lines 11, 12 and Algorithm 3: no labels yet
   int64_t num_rows() const { return num_rows_; }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/icc/icc_options_internal.h"
 
@@ -68,8 +69,8 @@ Grid parse_grid(const std::string& text, int dims) {
   }
   if (grid.size.size() == 1) grid.size.assign(dims, grid.size[0]);
   if (grid.dims() != dims)
-    throw InvalidArgument(
-        fmt::format("grid is '{}', must have 1 or {} numbers for {} dimensions", text, dims, dims));
+    throw InvalidArgument(fmt::format("grid is '{}', must have 1 or {} for {}", text,
+                                      counted(dims, "number"), counted(dims, "dimension")));
   return grid;
 }
 
@@ -116,8 +117,8 @@ Bandwidth parse_bandwidth(const std::string& text, int dims) {
     refuse_bandwidth(text, "must be in cells for all axes or for none");
   bandwidth.is_in_cells = num_in_cells > 0;
   if (count != 1 && count != static_cast<size_t>(dims) && count != square)
-    refuse_bandwidth(
-        text, fmt::format("must have 1, {} or {} numbers for {} dimensions", dims, square, dims));
+    refuse_bandwidth(text, fmt::format("must have 1, {} or {} for {}", dims,
+                                       counted(square, "number"), counted(dims, "dimension")));
   if (bandwidth.is_matrix(dims)) {
     if (bandwidth.is_in_cells) refuse_bandwidth(text, "must be fractions when it is a matrix");
     check_matrix(text, bandwidth.values, dims);
@@ -149,10 +150,10 @@ void check_memory(const Grid& grid, int num_classes, double max_gb) {
   for (const int extent : grid.size) cells *= extent;
   require(gigabytes <= max_gb && cells <= 2e9, [&] {
     return fmt::format(
-        "max_memory_gb is {}, a grid of {:.0f} cells for {} classes takes about {:.3g} GB: use "
+        "max_memory_gb is {}, a grid of {:.0f} cells for {} takes about {:.3g} GB: use "
         "fewer "
         "cells or dimensions, or raise it",
-        max_gb, cells, num_classes, gigabytes);
+        max_gb, cells, counted(num_classes, "class", "classes"), gigabytes);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/icc/icc.h"
@@ -114,8 +115,8 @@ std::vector<int> internal::predict_on_grid(const IccModel& model, FloatView poin
 
 Matrix<double> project(const IccModel& model, FloatView points) {
   require(points.cols() == model.axes.cols(), [&] {
-    return fmt::format("points have {} columns, the model was fitted on {}", points.cols(),
-                       model.axes.cols());
+    return fmt::format("points have {}, the model was fitted on {}",
+                       counted(points.cols(), "column"), model.axes.cols());
   });
   Matrix<double> coordinates(points.rows(), model.axes.rows());
   for (int64_t i = 0; i < points.rows(); ++i)
@@ -131,12 +132,13 @@ std::vector<int> predict(const IccModel& model, FloatView points, std::span<cons
                          int num_threads) {
   check_model(model);
   require(points.cols() == model.axes.cols(), [&] {
-    return fmt::format("points have {} columns, the model was fitted on {}", points.cols(),
-                       model.axes.cols());
+    return fmt::format("points have {}, the model was fitted on {}",
+                       counted(points.cols(), "column"), model.axes.cols());
   });
   require(classes.empty() || static_cast<int64_t>(classes.size()) == points.rows(), [&] {
-    return fmt::format("there are {} classes for {} points: they must match", classes.size(),
-                       points.rows());
+    return fmt::format("there are {} for {}: they must match",
+                       counted(classes.size(), "class", "classes"),
+                       counted(points.rows(), "point"));
   });
   for (const int c : classes)
     require(c >= -1 && c < model.num_classes(), [&] {

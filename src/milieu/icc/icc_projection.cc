@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/classify/class_labels.h"
@@ -103,8 +104,8 @@ Projection choose_axes(Projection found, const IccOptions& options) {
   if (options.components.empty()) return found;
   const AxisChoice choice = parse_components(options);
   require(choice.num_needed <= found.dims(), [&] {
-    return fmt::format("components is '{}', but there are {} axes", options.components,
-                       found.dims());
+    return fmt::format("components is '{}', but there are {}", options.components,
+                       counted(found.dims(), "axis", "axes"));
   });
   const auto count = static_cast<int64_t>(choice.places.size());
   Projection chosen{Matrix<double>(count, found.axes.cols()), {}};
@@ -179,9 +180,9 @@ Projection fit_projection(const IccInput& input, const IccOptions& options, int 
         options.climb == IccClimb::Free || columns <= kMaxGridDims || !options.components.empty(),
         [&] {
           return fmt::format(
-              "projection is none, but points have {} columns and a grid at most {}: use pca or "
+              "projection is none, but points have {} and a grid at most {}: use pca or "
               "lda, choose components, or use climb free",
-              columns, kMaxGridDims);
+              counted(columns, "column"), kMaxGridDims);
         });
     return choose_axes(identity_projection(columns), options);
   }

@@ -55,7 +55,7 @@ std::vector<double> persistence_of(const ClassSplit& split, std::span<const doub
 
 // The sub-classes under resampling, all classes in a row.
 struct Resampling {
-  std::vector<double> survival;  // fraction of resamples in which the sub-class is apart from
+  std::vector<double> survival;  // fraction of resamples in which the sub-class is separate from
                                  // every higher one of its class
   std::vector<double> noise;     // standard deviation of (peak - pass), same unit as
                                  // persistence

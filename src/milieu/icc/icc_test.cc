@@ -156,7 +156,7 @@ TEST(Icc, CoincidentPointsAreOneSubclass) {
   EXPECT_EQ(fit_icc({points, {}, {}, {}}, {}).labels, std::vector<int>(5, 0));
 }
 
-// The context in the middle keeps the ends of one class apart.
+// The context in the middle separates the ends of one class.
 TEST(Icc, ContextInBetweenSplitsAClass) {
   Random random(4);
   Matrix<float> points(900, 2);
@@ -199,7 +199,7 @@ TEST(Icc, BandwidthIsANumberOneAnAxisOrAMatrix) {
   EXPECT_EQ(one.labels, axes.labels);
   EXPECT_EQ(one.labels, cells.labels);
   EXPECT_NE(one.labels, fit("0.08,0.02").labels);
-  // A diagonal matrix is one number an axis up to the order of the axes.
+  // A diagonal matrix is one number per axis up to the order of the axes.
   const IccResult matrix = fit("0.0064,0,0,0.0064");
   EXPECT_EQ(matrix.model.subclasses, one.model.subclasses);
   EXPECT_EQ(fit("0.0064,0.003,0.003,0.0064").labels.size(), 1000u);
@@ -329,7 +329,7 @@ TEST(Icc, TwoClassesAreEachOthersContext) {
   }
 }
 
-TEST(Icc, BootstrapTellsModesFromNoise) {
+TEST(Icc, BootstrapSeparatesModesFromNoise) {
   Lcg lcg(3);
   const IccExample data = make_icc_figure7(lcg, 3000);
   IccOptions options = paper_scale("100", "8c", 8);

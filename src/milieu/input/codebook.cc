@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/dataset.h"
 #include "milieu/dlgmm/dlgmm.h"
@@ -50,7 +51,7 @@ Matrix<float> codebook_of_model(const std::string& path) {
     }
   for (const auto& [key, array] : model.arrays) names.push_back(key);
   throw DataError(
-      fmt::format("{} is a model of {} without words or centres (it has {}): name "
+      fmt::format("{} is a model of {} without words or centres (it has {}): give "
                   "another codebook",
                   path, model.kind, fmt::join(names, ", ")));
 }
@@ -61,9 +62,9 @@ std::string codebook_in_folder(const std::string& path) {
     if (entry.path().string().ends_with(".codebook.npy")) found.push_back(entry.path().string());
   if (found.size() != 1)
     throw InvalidArgument(
-        fmt::format("{} has {} codebooks, must have one: name the file "
+        fmt::format("{} has {}, must have one: give the file "
                     "NAME.codebook.npy",
-                    path, found.size()));
+                    path, counted(found.size(), "codebook")));
   return found[0];
 }
 

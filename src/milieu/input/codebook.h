@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Visual words made elsewhere.
+// Visual words computed elsewhere.
 #pragma once
 
 #include <string>

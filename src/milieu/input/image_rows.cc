@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/feature/cache/feature_store.h"
@@ -33,7 +34,7 @@ std::string cache_place(const std::string& root, const std::string& spec, int ma
 void require_feature(const std::string& path, const ImageOptions& images) {
   if (images.feature.empty())
     throw InvalidArgument(
-        fmt::format("{} is an image folder: name what to compute from the images, such as "
+        fmt::format("{} is an image folder: say what to compute from the images, such as "
                     "--feature gist (milieu help features lists all features)",
                     path));
 }
@@ -44,8 +45,8 @@ std::vector<std::string> chosen_ids(const FeatureFolder& folder, const std::stri
     if (folder.features.size() == 1) return {folder.features[0].id};
     std::vector<std::string> ids;
     for (const auto& entry : folder.features) ids.push_back(entry.id);
-    throw InvalidArgument(fmt::format("{} has the features {}: choose by --feature", folder.path,
-                                      fmt::join(ids, ", ")));
+    throw InvalidArgument(fmt::format("{} has the features {}: choose one with --feature",
+                                      folder.path, fmt::join(ids, ", ")));
   }
   std::vector<std::string> ids;
   for (FeatureSpec& spec : parse_features(list)) {
@@ -194,8 +195,10 @@ int parse_max_side(const std::string& text) {
 
 std::string skipped_text(const ImageFolder& images, const ExtractResult& result) {
   if (result.skipped.empty()) return "";
-  return fmt::format("{} of {} images could not be read and were skipped, the first: {}",
-                     result.skipped.size(), images.paths.size(), result.skipped.front().reason);
+  return fmt::format("{} of {} images could not be read and {} skipped, the first: {}",
+                     result.skipped.size(), images.paths.size(),
+                     by_number(std::ssize(result.skipped), "was", "were"),
+                     result.skipped.front().reason);
 }
 
 std::string report_skipped(const ImageFolder& images, const ExtractResult& result,

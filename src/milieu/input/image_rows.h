@@ -60,7 +60,7 @@ InputRows open_rows(const std::string& path, const ImageOptions& images, const L
 bool is_feature_input(const std::string& path);
 bool is_image_folder(const std::string& path);
 
-// The list with the value of --codebook given to every local feature without one of its own.
+// The list with the value of --codebook given to every local feature that has none.
 std::vector<FeatureSpec> parse_feature_list(const std::string& list, const std::string& codebook);
 
 // The list with norm=none for every local feature, unless it names a norm: histograms then count
@@ -76,7 +76,7 @@ int parse_max_side(const std::string& text);
 // One line about the images that were skipped; "" when there are none.
 std::string skipped_text(const ImageFolder& images, const ExtractResult& result);
 
-// Tells the monitor about each skipped image; returns skipped_text.
+// Notifies the monitor of each skipped image; returns skipped_text.
 std::string report_skipped(const ImageFolder& images, const ExtractResult& result,
                            Monitor& monitor);
 

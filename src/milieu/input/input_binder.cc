@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/groups.h"
 #include "milieu/data/selection.h"
@@ -29,9 +30,8 @@ std::vector<ServiceEntry> read_costs(const std::string& path, const RowFiles& ro
   const Dataset file = load_dataset(path);
   const FloatView values = file.points.view();
   if (values.cols() != 3)
-    throw DataError(
-        fmt::format("{} has {} columns, must have three: row, row that may represent it, cost",
-                    path, values.cols()));
+    throw DataError(fmt::format("{} has {}, must have three: row, row that may represent it, cost",
+                                path, counted(values.cols(), "column")));
   std::vector<ServiceEntry> entries;
   for (int64_t i = 0; i < values.rows(); ++i) {
     const int64_t p = rows.kept_row(row_number(values(i, 0), rows, path, i));
@@ -52,7 +52,7 @@ Dataset load_samples_like(const Input& input, const std::string& path, Monitor& 
   if (images.feature.empty())
     throw InvalidArgument(
         fmt::format("{} is a folder, but {} is a file of numbers: give a file, or "
-                    "rank its files by --rank-contexts",
+                    "rank its files with --rank-contexts",
                     path, input.data.source));
   if (!input.images.vocabulary.empty())
     images.vocabulary_folder = share_vocabulary(input.images.vocabulary);

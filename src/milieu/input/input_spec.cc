@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 
 namespace milieu {
@@ -71,9 +72,9 @@ ImageSize image_size_of(const Dataset& data, const std::string& given) {
     const ImageSize size = parse_image_size(given);
     if (int64_t{size.width} * size.height != cols)
       throw InvalidArgument(
-          fmt::format("image_size is {}, but {} has {} columns: width times "
+          fmt::format("image_size is {}, but {} has {}: width times "
                       "height must give the columns",
-                      given, data.source, cols));
+                      given, data.source, counted(cols, "column")));
     return size;
   }
   if (data.sample_shape.size() != 2) return {};

@@ -43,7 +43,8 @@ void visit_fields(InputSpec& o, Visitor&& v) {
   v("max_side", o.max_side, anything(),
     "scale images down until no side is longer than this (default 1024; 0: no limit)");
   v("codebook", o.codebook, anything(),
-    "visual words made elsewhere, for local features: a .npy, a run folder or a feature folder");
+    "visual words computed elsewhere, for local features: a .npy, a run folder or a feature "
+    "folder");
 }
 
 // The files that give a method its further inputs, by name; a repeated input has one path per line.
@@ -67,7 +68,7 @@ class InputFiles {
   std::vector<Entry> entries_;
 };
 
-// What stands for the value of an input flag in the help: FILE, LIST, CLASSES.
+// The placeholder for the value of an input flag in the help: FILE, LIST, CLASSES.
 std::string input_value_name(const Field& field);
 
 struct ImageSize {

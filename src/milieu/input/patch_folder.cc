@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
@@ -31,9 +32,10 @@ constexpr int kDefaultStep = 8;  // pixels between the patches of dense SIFT
 std::string local_text(const std::string& list) {
   std::vector<FeatureSpec> specs = parse_features(list);
   if (specs.size() != 1 || !specs[0].is_local())
-    throw InvalidArgument(fmt::format(
-        "feature is '{}', must be one local feature, such as dense-sift: patches are asked for",
-        list));
+    throw InvalidArgument(
+        fmt::format("feature is '{}', must be one local feature, such as dense-sift, because "
+                    "patches are needed",
+                    list));
   specs[0].words = WordOptions();
   return to_text(specs[0]);
 }
@@ -79,8 +81,8 @@ const FeatureFolder::Entry& chosen_patches(const FeatureFolder& folder,
     throw InvalidArgument(
         fmt::format("{} has no patches: run milieu features with --patches", folder.path));
   if (asked.empty())
-    throw InvalidArgument(fmt::format("{} has patches of {}: choose by --feature", folder.path,
-                                      fmt::join(names, ", ")));
+    throw InvalidArgument(fmt::format("{} has patches of {}: choose one with --feature",
+                                      folder.path, fmt::join(names, ", ")));
   throw InvalidArgument(
       fmt::format("{} has patches of {}, not of {}", folder.path, fmt::join(names, ", "), asked));
 }
@@ -102,10 +104,10 @@ void write_projected(const std::string& path, FloatView patches, const Matrix<fl
 void check_projection(const Matrix<float>& projection, FloatView patches,
                       const std::string& folder) {
   if (projection.cols() != patches.cols() || projection.rows() < 2)
-    throw DataError(
-        fmt::format("the projection of training is {} x {}, but descriptors of {} have {} numbers: "
-                    "they must be the same feature",
-                    projection.rows(), projection.cols(), folder, patches.cols()));
+    throw DataError(fmt::format(
+        "the projection of training is {} x {}, but descriptors of {} have {}: "
+        "they must be the same feature",
+        projection.rows(), projection.cols(), folder, counted(patches.cols(), "number")));
 }
 
 // The patches on the components of `projection`, or on their own principal components, kept in a

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/data/mapped_file.h"
@@ -21,17 +22,17 @@ namespace {
 std::vector<int64_t> read_offsets(const std::string& path, int64_t num_patches) {
   std::vector<int64_t> offsets = to_integers(open_npy(path));
   if (offsets.size() < 2)
-    throw DataError(fmt::format("{} has {} entries, must have one more than there are images", path,
-                                offsets.size()));
+    throw DataError(fmt::format("{} has {}, must have one more than there are images", path,
+                                counted(offsets.size(), "entry", "entries")));
   if (offsets.front() != 0)
     throw DataError(fmt::format("{} begins with {}, must begin with 0", path, offsets.front()));
   if (const auto fall = std::is_sorted_until(offsets.begin(), offsets.end()); fall != offsets.end())
     throw DataError(
-        fmt::format("{} falls from {} to {} at entry {} (counted from 0), must never fall", path,
-                    *(fall - 1), *fall, fall - offsets.begin()));
+        fmt::format("{} decreases from {} to {} at entry {} (counted from 0), must never decrease",
+                    path, *(fall - 1), *fall, fall - offsets.begin()));
   if (offsets.back() != num_patches)
-    throw DataError(fmt::format("{} ends with {}, there are {} patches: they must match", path,
-                                offsets.back(), num_patches));
+    throw DataError(fmt::format("{} ends with {}, there are {}: they must match", path,
+                                offsets.back(), counted(num_patches, "patch", "patches")));
   return offsets;
 }
 
@@ -79,16 +80,17 @@ void join_labels(PatchImages& images, const LoadOptions& load) {
   if (!load.labels_path.empty()) {
     images.labels = load_labels(load.labels_path);
     if (static_cast<int64_t>(images.labels.indices.size()) != images.num_images())
-      throw DataError(fmt::format("{} has {} rows, there are {} images: they must match",
-                                  load.labels_path, images.labels.indices.size(),
-                                  images.num_images()));
+      throw DataError(fmt::format("{} has {}, there are {}: they must match", load.labels_path,
+                                  counted(images.labels.indices.size(), "row"),
+                                  counted(images.num_images(), "image")));
   }
   images.total_images = images.num_images();
   if (!load.rows.empty()) {
-    if (!load.select.empty()) throw InvalidArgument("select and rows are both given: name one");
+    if (!load.select.empty())
+      throw InvalidArgument("select and rows are both given: give only one");
     if (load.rows.back() >= images.num_images())
-      throw DataError(fmt::format("rows names row {}, but there are {} images (counted from 0)",
-                                  load.rows.back(), images.num_images()));
+      throw DataError(fmt::format("rows names row {}, but there are {} (counted from 0)",
+                                  load.rows.back(), counted(images.num_images(), "image")));
     return keep_images(images, load.rows);
   }
   if (load.select.empty()) return;

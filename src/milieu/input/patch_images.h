@@ -60,7 +60,7 @@ void visit_inputs(PatchImages& in, Visitor&& v) {
   v("offsets", in.offsets, InputRule{InputKind::Integers, "images + 1"},
     ".npy of whole numbers: where the patches of each image begin, and their number at the end");
   v("grid", in.grid, InputRule{InputKind::Table, "images x 2"},
-    "rows and columns of the patch grid of each image; patches stand row by row");
+    "rows and columns of the patch grid of each image; patches are listed row by row");
   v("positions", in.positions, InputRule{InputKind::Rows, "patches x 2"},
     "x and y of each patch: bands without a grid");
 }

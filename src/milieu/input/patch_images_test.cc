@@ -72,7 +72,7 @@ TEST_F(PatchImagesTest, PositionsGiveBands) {
   EXPECT_TRUE(images.bands.empty());
 }
 
-// --step beside --feature used to be ignored without a word.
+// --step beside --feature used to be ignored silently.
 TEST_F(PatchImagesTest, StepBesideAFeatureIsRefused_issue19) {
   PatchRequest request;
   request.feature = "dense-sift:step=4";

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
 #include "milieu/data/dataset.h"
@@ -62,9 +63,9 @@ Matrix<float> projection_of_model(const DlgmmModel& model, const std::string& mo
   }
   if (projection.rows() - 1 != model.words.cols())
     throw DataError(
-        fmt::format("{} has a projection of {} components, the model was fitted on {}: they must "
+        fmt::format("{} has a projection of {}, the model was fitted on {}: they must "
                     "match",
-                    source, projection.rows() - 1, model.words.cols()));
+                    source, counted(projection.rows() - 1, "component"), model.words.cols()));
   return projection;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/selection.h"
 
@@ -41,8 +42,8 @@ std::vector<double> RowFiles::weights(const std::string& path) const {
   const Dataset file = load_dataset(path);
   const FloatView values = file.points.view();
   if (values.cols() != 1)
-    throw DataError(fmt::format("{} has {} columns, must have one: the weight of every row", path,
-                                values.cols()));
+    throw DataError(fmt::format("{} has {}, must have one: the weight of every row", path,
+                                counted(values.cols(), "column")));
   check_length(path, values.rows());
   std::vector<double> weights(static_cast<size_t>(data_.points.rows()));
   for (size_t i = 0; i < weights.size(); ++i)
@@ -71,8 +72,8 @@ std::vector<std::pair<int64_t, int64_t>> RowFiles::pairs(const std::string& path
   const Dataset file = load_dataset(path);
   const FloatView values = file.points.view();
   if (values.cols() != 2)
-    throw DataError(
-        fmt::format("{} has {} columns, must have 2: the rows of a pair", path, values.cols()));
+    throw DataError(fmt::format("{} has {}, must have 2: the rows of a pair", path,
+                                counted(values.cols(), "column")));
   const auto place = [&](float value) {
     const auto row = static_cast<int64_t>(value);
     const int64_t kept = static_cast<float>(row) == value ? kept_row(row) : -1;
@@ -88,15 +89,15 @@ std::vector<std::pair<int64_t, int64_t>> RowFiles::pairs(const std::string& path
 
 void RowFiles::check_length(const std::string& path, int64_t length) const {
   if (length != num_rows())
-    throw DataError(
-        fmt::format("{} has {} rows, {} has {}: they must match", path, length, path_, num_rows()));
+    throw DataError(fmt::format("{} has {}, {} has {}: they must match", path,
+                                counted(length, "row"), path_, num_rows()));
 }
 
 std::vector<double> load_numbers(const std::string& path) {
   const Dataset file = load_dataset(path);
   const FloatView values = file.points.view();
   if (values.cols() != 1 && values.rows() != 1)
-    throw DataError(fmt::format("{} has {} columns, must have 1", path, values.cols()));
+    throw DataError(fmt::format("{} has {}, must have 1", path, counted(values.cols(), "column")));
   std::vector<double> numbers;
   for (int64_t i = 0; i < values.rows(); ++i)
     for (const float value : values.row_span(i)) numbers.push_back(value);

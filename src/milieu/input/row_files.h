@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that say something about every row of INPUT: classes, weights. They have one entry per row
-// of INPUT as it stands; after a selection only the entries of the kept rows remain.
+// of INPUT as it is; after a selection only the entries of the kept rows remain.
 #pragma once
 
 #include <cstdint>

@@ -76,8 +76,8 @@ void check_codebooks(const std::vector<FeatureSpec>& specs, const Training& trai
     if (spec.is_local() && spec.words.codebook.empty() && codebook.empty() &&
         !has_codebook(training.vocabulary_folder, spec.id))
       throw InvalidArgument(fmt::format(
-          "the model was trained with words of {}, but {}/{}.codebook.npy is missing: name the "
-          "run folder, or the codebook of training by --codebook",
+          "the model was trained with words of {}, but {}/{}.codebook.npy is missing: give the "
+          "run folder, or the codebook of training with --codebook",
           spec.id, training.folder, spec.id));
 }
 
@@ -164,8 +164,8 @@ InputRows open_rows_like_training(const std::string& path, const std::string& mo
   }
   if (images.feature.empty())
     throw InvalidArgument(fmt::format(
-        "{} is an image folder, but {} does not say what the model was trained on: name the "
-        "run folder, or the feature by --feature",
+        "{} is an image folder, but {} does not say what the model was trained on: give the "
+        "run folder, or the feature with --feature",
         path, model));
   std::vector<FeatureSpec> specs = parse_features(images.feature);
   check_codebooks(specs, training, images.codebook);

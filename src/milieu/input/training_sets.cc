@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/input/training.h"
 #include "milieu/input/views.h"
@@ -71,11 +72,14 @@ void take_labels(const Labels& labels, TrainingInput& input, TrainingSet& set) {
   if (kept.empty()) throw DataError(fmt::format("{}: no row has a class", set.name));
   if (kept.size() < labels.indices.size()) {
     if (!set.matrices.empty())
-      throw DataError(fmt::format("{}: {} rows have no class; leave them out of the matrices",
-                                  set.name, labels.indices.size() - kept.size()));
+      throw DataError(
+          fmt::format("{}: {} no class; leave them out of the matrices", set.name,
+                      counted(labels.indices.size() - kept.size(), "row has", "rows have")));
     set.points = set.points.gather(kept);
-    input.warnings.push_back(fmt::format("{}: {} rows without a class were left out", set.name,
-                                         labels.indices.size() - kept.size()));
+    input.warnings.push_back(
+        fmt::format("{}: {} left out", set.name,
+                    counted(labels.indices.size() - kept.size(), "row without a class was",
+                            "rows without a class were")));
   }
   set.clusters = without_gaps(set.classes);
 }
@@ -83,8 +87,8 @@ void take_labels(const Labels& labels, TrainingInput& input, TrainingSet& set) {
 void check_label_count(const TrainingSet& set, const std::string& labels_path, size_t count,
                        int64_t rows) {
   if (static_cast<int64_t>(count) != rows)
-    throw DataError(fmt::format("{} has {} rows, {} has {}: they must match", labels_path, count,
-                                set.name, rows));
+    throw DataError(fmt::format("{} has {}, {} has {}: they must match", labels_path,
+                                counted(count, "row"), set.name, rows));
 }
 
 void add_images(const std::string& train, const TrainingRequest& request, Monitor& monitor,
@@ -177,8 +181,8 @@ std::vector<Points> load_matrices(const std::string& paths, int num_threads,
     if (matrix.rows() != matrix.cols() || matrix.rows() != matrices[0].rows())
       throw DataError(
           fmt::format("{} holds a matrix of {} x {}, must be square and as large as the "
-                      "others ({} rows): [p, q] is the distance of samples p and q",
-                      paths, matrix.rows(), matrix.cols(), matrices[0].rows()));
+                      "others ({}): [p, q] is the distance of samples p and q",
+                      paths, matrix.rows(), matrix.cols(), counted(matrices[0].rows(), "row")));
   return matrices;
 }
 
@@ -211,8 +215,9 @@ std::vector<Distance> parse_distances(const std::string& list) {
   for (const std::string& name : split_text(list, ',')) {
     const auto found = std::ranges::find(known, name);
     if (found == known.end())
-      throw InvalidArgument(fmt::format("distance is '{}', must be some of {}, with commas between",
-                                        name, fmt::join(known, ", ")));
+      throw InvalidArgument(
+          fmt::format("distance is '{}', must be one or more of {}, separated by commas", name,
+                      fmt::join(known, ", ")));
     distances.push_back(distance_choices().choices[found - known.begin()].second);
   }
   return distances;

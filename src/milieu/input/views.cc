@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 
 namespace milieu {
@@ -36,8 +37,9 @@ Views load_views(const std::vector<std::string>& paths, const LoadOptions& load)
   for (size_t i = 0; i < paths.size(); ++i) {
     Dataset one = load_dataset(paths[i], i == 0 ? load : others);
     if (i > 0 && one.points.rows() != views.data.points.rows())
-      throw DataError(fmt::format("{} has {} rows, {} has {}: views must match", paths[i],
-                                  one.points.rows(), paths[0], views.data.points.rows()));
+      throw DataError(fmt::format("{} has {}, {} has {}: views must match", paths[i],
+                                  counted(one.points.rows(), "row"), paths[0],
+                                  views.data.points.rows()));
     const int64_t first = i == 0 ? 0 : views.data.points.cols();
     views.columns.push_back(
         {std::filesystem::path(paths[i]).stem().string(), first, one.points.cols()});

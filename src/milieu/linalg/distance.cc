@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/linalg/distance_loops.h"
 #include "milieu/linalg/gemm.h"
@@ -14,8 +15,8 @@ namespace milieu {
 
 void squared_row_norms(FloatView a, std::span<float> out) {
   require(static_cast<int64_t>(out.size()) == a.rows(), [&] {
-    return fmt::format("squared_row_norms: out has {} entries, the matrix {} rows: they must match",
-                       out.size(), a.rows());
+    return fmt::format("squared_row_norms: out has {}, the matrix {}: they must match",
+                       counted(out.size(), "entry", "entries"), counted(a.rows(), "row"));
   });
   const auto squared_norm = MILIEU_SELECT_ISA(squared_norm);
   for (int64_t i = 0; i < a.rows(); ++i)

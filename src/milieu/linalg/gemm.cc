@@ -39,8 +39,8 @@ class SingleOpenMpThread {
 };
 
 // oneDNN's kernels keep data below the stack pointer, further down than the 128 bytes that a signal
-// handler leaves alone: a handler that runs on this thread in the middle of a product spoils it, or
-// the heap. So signals wait until the product is done, or go to another thread.
+// handler leaves alone: a handler that runs on this thread in the middle of a product corrupts it,
+// or the heap. So signals wait until the product is done, or go to another thread.
 class SignalsHeld {
  public:
   SignalsHeld() {
@@ -62,7 +62,7 @@ void scale(MatrixView<float> out, float factor) {
     for (float& value : out.row_span(i)) value = factor == 0 ? 0.0f : factor * value;
 }
 
-// BLAS wants a leading dimension of at least 1 and of at least the number of columns.
+// BLAS requires a leading dimension of at least 1 and of at least the number of columns.
 int64_t leading_dimension(int64_t stride) { return std::max<int64_t>(1, stride); }
 
 void multiply(char transpose_b, int64_t inner, float alpha, FloatView a, FloatView b, float beta,

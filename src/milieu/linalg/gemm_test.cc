@@ -128,7 +128,7 @@ TEST(Gemm, DescriptionNamesTheLibrary) {
 
 extern "C" void ignore_signal(int) {}
 
-// A handler's frame on the stack of a running product once spoilt the product (and the heap).
+// A handler's frame on the stack of a running product once corrupted the product (and the heap).
 TEST(Gemm, SignalsDoNotDisturbIt) {
   struct sigaction action = {}, previous = {};
   action.sa_handler = ignore_signal;

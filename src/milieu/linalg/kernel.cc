@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/linalg/distance_loops.h"
@@ -76,8 +77,8 @@ void check_features(const KernelSpec& spec, FloatView points) {
 
 void check_shapes(FloatView a, FloatView b, int64_t rows, int64_t cols) {
   require(a.cols() == b.cols(), [&] {
-    return fmt::format("kernel: one side has {} columns, the other {}: they must match", a.cols(),
-                       b.cols());
+    return fmt::format("kernel: one side has {}, the other {}: they must match",
+                       counted(a.cols(), "column"), b.cols());
   });
   require(rows == a.rows() && cols == b.rows(), [&] {
     return fmt::format("kernel: out is {} x {}, must be {} x {}", rows, cols, a.rows(), b.rows());

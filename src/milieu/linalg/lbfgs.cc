@@ -102,7 +102,7 @@ void Lbfgs::set_direction() {
   for (double& value : direction_) value = -value;
   slope_ = dot(direction_, gradient_);
   if (slope_ < 0) return;
-  pairs_.clear();  // rounding has spoilt them: start again from the gradient
+  pairs_.clear();  // rounding has corrupted them: start again from the gradient
   for (size_t i = 0; i < direction_.size(); ++i) direction_[i] = -gradient_[i];
   slope_ = -dot(gradient_, gradient_);
 }

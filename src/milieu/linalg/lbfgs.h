@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// L-BFGS with a weak Wolfe line search that does not call the function: it says where it wants
-// value and gradient (trial), and gets them (update). Many minimisations can share one pass over
-// the data.
+// L-BFGS with a weak Wolfe line search that does not call the function: it asks for value and
+// gradient at a point (trial) and is given them (update). Many minimisations can share one pass
+// over the data.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Lbfgs {
  public:
   Lbfgs(std::vector<double> start, const LbfgsOptions& options);
 
-  // Where value and gradient are wanted next; meaningless once it has ended.
+  // Where value and gradient are needed next; meaningless once it has ended.
   std::span<const double> trial() const { return trial_; }
   // Value and gradient at trial(). A value that is not finite shortens the step.
   void update(double value, std::span<const double> gradient);

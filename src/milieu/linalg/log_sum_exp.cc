@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/linalg/exp_loops.h"
 #include "milieu/linalg/isa.h"
@@ -26,8 +27,8 @@ double log_sum_exp(std::span<const double> values) {
 
 void softmax_rows(MatrixView<float> block, std::span<double> log_sums) {
   require(static_cast<int64_t>(log_sums.size()) == block.rows(), [&] {
-    return fmt::format("softmax_rows: log_sums has {} entries, the block {} rows: they must match",
-                       log_sums.size(), block.rows());
+    return fmt::format("softmax_rows: log_sums has {}, the block {}: they must match",
+                       counted(log_sums.size(), "entry", "entries"), counted(block.rows(), "row"));
   });
   require(block.cols() >= 1 || block.rows() == 0, "softmax_rows: rows must not be empty");
   const auto softmax_row = MILIEU_SELECT_ISA(softmax_row);

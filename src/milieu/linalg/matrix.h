@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices as all of Milieu passes them: samples are rows, row-major. `MatrixView` looks at
+// Matrices as all of Milieu passes them: samples are rows, row-major. `MatrixView` refers to
 // memory owned elsewhere (a mapped file, a Matrix, an Eigen map); `Matrix` owns its memory.
 // Sample storage is float, statistics and objectives are double.
 #pragma once

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 
 namespace milieu {
@@ -101,9 +102,9 @@ Pca fit_pca(FloatView points, int num_components) {
   const int64_t n = points.rows(), d = points.cols();
   require(!points.empty(), "fit_pca: there are no points");
   require(num_components >= 1 && num_components <= std::min(n, d), [&] {
-    return fmt::format(
-        "num_components is {}, must be between 1 and {} for {} points of {} dimensions",
-        num_components, std::min(n, d), n, d);
+    return fmt::format("num_components is {}, must be between 1 and {} for {} of {}",
+                       num_components, std::min(n, d), counted(n, "point"),
+                       counted(d, "dimension"));
   });
   const Eigen::RowVectorXd mean = column_means(points);
   Spectrum spectrum = d <= n ? decompose_covariance(points, mean, num_components)
@@ -125,8 +126,8 @@ Pca fit_pca(FloatView points, int num_components) {
 
 Matrix<float> project(const Pca& pca, FloatView points) {
   require(points.cols() == static_cast<int64_t>(pca.mean.size()), [&] {
-    return fmt::format("project: points have {} dimensions, the analysis has {}: they must match",
-                       points.cols(), pca.mean.size());
+    return fmt::format("project: points have {}, the analysis has {}: they must match",
+                       counted(points.cols(), "dimension"), pca.mean.size());
   });
   const Eigen::Map<const RowMatrix> components(pca.components.data(), pca.components.rows(),
                                                pca.components.cols());

@@ -9,6 +9,7 @@
 //          along it. O(rows^2 cols). (Kuhn 1955; Jonker and Volgenant 1987.)
 // Conventions: all arithmetic is in whole numbers, so the sum is exactly the largest. Among nearest
 //          columns a free one is preferred, then the lowest index.
+#include "milieu/base/counted.h"
 #include "milieu/metrics/assignment_internal.h"
 
 #include <fmt/format.h>
@@ -166,8 +167,8 @@ std::vector<int> maximum_assignment(std::span<const int64_t> profit, int rows, i
   require(rows >= 0 && cols >= 0 &&
               profit.size() == static_cast<size_t>(rows) * static_cast<size_t>(cols),
           [&] {
-            return fmt::format("profit has {} entries, must have rows x cols = {} x {}",
-                               profit.size(), rows, cols);
+            return fmt::format("profit has {}, must have rows x cols = {} x {}",
+                               counted(profit.size(), "entry", "entries"), rows, cols);
           });
   return internal::weighted_assignment(profit, rows, cols, {});
 }

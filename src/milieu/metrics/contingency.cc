@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counting samples by cluster and class.
+#include "milieu/base/counted.h"
 #include "milieu/metrics/contingency_internal.h"
 
 #include <fmt/format.h>
@@ -59,8 +60,9 @@ Table make_table(const Parts& clusters, const Parts& classes) {
   table.n = static_cast<int64_t>(classes.indices.size());
   const int64_t rows = table.num_clusters + int64_t{1};
   require(rows * table.num_classes <= kMaxCells, [&] {
-    return fmt::format("{} clusters x {} classes is more than {} cells: too many to match",
-                       table.num_clusters, table.num_classes, kMaxCells);
+    return fmt::format("{} x {} is more than {}: too many to match",
+                       counted(table.num_clusters, "cluster"),
+                       counted(table.num_classes, "class", "classes"), counted(kMaxCells, "cell"));
   });
   table.counts.resize(rows * table.num_classes);
   table.row_sums.resize(rows);
@@ -80,8 +82,8 @@ Table make_table(const Parts& clusters, const Parts& classes) {
 std::vector<int64_t> contingency_table(std::span<const int> labels, int num_clusters,
                                        std::span<const int> truth, int num_classes) {
   require(labels.size() == truth.size(), [&] {
-    return fmt::format("labels has {} entries, truth has {}: they must match", labels.size(),
-                       truth.size());
+    return fmt::format("labels has {}, truth has {}: they must match",
+                       counted(labels.size(), "entry", "entries"), truth.size());
   });
   const auto check = [](int value, int count, const char* name, size_t place) {
     require(value >= 0 && value < count, [&] {

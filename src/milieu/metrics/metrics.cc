@@ -25,6 +25,7 @@
 #include <cmath>
 #include <limits>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/metrics/assignment_internal.h"
 #include "milieu/metrics/contingency_internal.h"
@@ -234,8 +235,8 @@ void set_best_match(const Table& table, Metrics& metrics) {
 
 Metrics compute_metrics(std::span<const int> labels, std::span<const int> truth) {
   require(labels.size() == truth.size(), [&] {
-    return fmt::format("labels has {} entries, truth has {}: they must match", labels.size(),
-                       truth.size());
+    return fmt::format("labels has {}, truth has {}: they must match",
+                       counted(labels.size(), "entry", "entries"), truth.size());
   });
   check_values(labels, "labels");
   check_values(truth, "truth");
@@ -246,8 +247,8 @@ Metrics compute_metrics(std::span<const int> labels, std::span<const int> truth)
       kept_truth.push_back(truth[i]);
     }
   require(!kept_truth.empty(), [&] {
-    return fmt::format("truth has {} entries, none of them a class: there is nothing to compare",
-                       truth.size());
+    return fmt::format("truth has {}, none of them a class: there is nothing to compare",
+                       counted(truth.size(), "entry", "entries"));
   });
   const Parts clusters = internal::compact(std::move(kept_labels));
   const Parts classes = internal::compact(std::move(kept_truth));

@@ -111,7 +111,7 @@ TEST(Metrics, SingletonsOnBothSidesArePerfect) {
   expect_perfect(compute_metrics(Ints{0, 1, 2}, Ints{5, 3, 4}));
 }
 
-TEST(Metrics, OneClusterOfTwoClassesSaysNothing) {
+TEST(Metrics, OneClusterOfTwoClassesHasNoInformation) {
   const Metrics m = compute_metrics(Ints{0, 0, 0, 0}, Ints{0, 0, 0, 1});
   EXPECT_EQ(m.accuracy, 0.75);
   EXPECT_EQ(m.balanced_error, 0.5);
@@ -204,7 +204,7 @@ TEST(Metrics, SamplesWithoutAClusterAreWrong) {
   EXPECT_DOUBLE_EQ(m.error, 3.0 / 5);
   EXPECT_DOUBLE_EQ(m.balanced_error, (1.0 / 3 + 1) / 2);
   EXPECT_DOUBLE_EQ(m.purity, 3.0 / 5);
-  EXPECT_DOUBLE_EQ(m.f, 3.0 / 5 * (2 * 2.0 / 5));  // nothing can stand for class 1
+  EXPECT_DOUBLE_EQ(m.f, 3.0 / 5 * (2 * 2.0 / 5));  // nothing can be matched to class 1
   EXPECT_DOUBLE_EQ(m.precision_pairwise, 1);       // the pair of cluster 0
   EXPECT_DOUBLE_EQ(m.recall_pairwise, 1.0 / 4);
   EXPECT_THAT(m.sizes, ElementsAre(2, 1));
@@ -388,7 +388,7 @@ TEST(ContingencyTable, ValuesOutsideAreRefused) {
   EXPECT_EQ(refusal([] {
               contingency_table(Ints{0}, 1, Ints{0, 0}, 1);
             }),
-            "labels has 1 entries, truth has 2: they must match");
+            "labels has 1 entry, truth has 2: they must match");
 }
 
 }  // namespace

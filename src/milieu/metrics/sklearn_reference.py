@@ -30,7 +30,7 @@ def figures(labels, truth):
         metrics.normalized_mutual_info_score(truth, labels, average_method=method)
         for method in ("arithmetic", "geometric", "max")
     ]
-    # Samples without a cluster are put together with nobody: each gets a name of its own.
+    # Samples without a cluster are put together with no other: each gets its own name.
     alone = labels.copy()
     alone[labels < 0] = labels.max() + 1 + np.arange((labels < 0).sum())
     (_, fp), (fn, tp) = metrics.cluster.pair_confusion_matrix(truth, alone)

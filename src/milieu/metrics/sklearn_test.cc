@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every figure against scikit-learn's on random and degenerate labelings: one start of Python for
-// all cases (sklearn_reference.py). Skipped where scikit-learn is not installed.
+// Every figure against scikit-learn's on random and degenerate labelings: Python is started once
+// for all cases (sklearn_reference.py). Skipped where scikit-learn is not installed.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

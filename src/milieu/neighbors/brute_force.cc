@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kQueriesPerBlock = 128;
 constexpr int64_t kPointsPerBlock = 1024;
-constexpr int64_t kChunk = 16;  // products looked at together
+constexpr int64_t kChunk = 16;  // products examined together
 
 // Upper bound of the error of a squared distance from the product; `reach` is r above.
 double pair_slack(int64_t d, double reach) {

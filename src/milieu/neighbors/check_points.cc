@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/linalg/finite.h"
 
@@ -21,8 +22,8 @@ void check_points(FloatView points, std::string_view name, int num_threads) {
                        points.rows(), points.cols());
   });
   require(points.rows() <= std::numeric_limits<int>::max(), [&] {
-    return fmt::format("{} has {} rows, must have at most {}: use a subsample", name, points.rows(),
-                       std::numeric_limits<int>::max());
+    return fmt::format("{} has {}, must have at most {}: use a subsample", name,
+                       counted(points.rows(), "row"), std::numeric_limits<int>::max());
   });
   if (const std::optional<MatrixPlace> place = find_non_finite(points, num_threads)) {
     const bool is_nan = std::isnan(points(place->row, place->column));
@@ -36,8 +37,8 @@ void check_points(FloatView points, std::string_view name, int num_threads) {
 WeightTotals check_weights(std::span<const double> weights, int64_t num_rows) {
   if (weights.empty()) return {static_cast<double>(num_rows), num_rows};
   require(static_cast<int64_t>(weights.size()) == num_rows, [&] {
-    return fmt::format("weights has {} entries, points has {} rows: they must match",
-                       weights.size(), num_rows);
+    return fmt::format("weights has {}, points has {}: they must match",
+                       counted(weights.size(), "entry", "entries"), counted(num_rows, "row"));
   });
   WeightTotals totals;
   for (size_t i = 0; i < weights.size(); ++i) {

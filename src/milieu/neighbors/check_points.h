@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What methods that work on distances ask of their samples.
+// What methods that work on distances require of their samples.
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/neighbors/check_points.h"
@@ -29,21 +30,21 @@ NeighborSearch choose_search(FloatView points, NeighborSearch search) {
   if (search == NeighborSearch::Auto)
     return points.cols() <= kMaxTreeDimensions ? NeighborSearch::Tree : NeighborSearch::BruteForce;
   require(search != NeighborSearch::Tree || points.cols() <= kMaxTreeDimensions, [&] {
-    return fmt::format("points has {} columns, the tree takes at most {}: search by brute force",
-                       points.cols(), kMaxTreeDimensions);
+    return fmt::format("points has {}, the tree takes at most {}: search by brute force",
+                       counted(points.cols(), "column"), kMaxTreeDimensions);
   });
   return search;
 }
 
 void check_queries(FloatView points, FloatView queries, bool exclude_self) {
   require(queries.cols() == points.cols(), [&] {
-    return fmt::format("queries has {} columns, points has {}: they must match", queries.cols(),
-                       points.cols());
+    return fmt::format("queries has {}, points has {}: they must match",
+                       counted(queries.cols(), "column"), points.cols());
   });
   require(!exclude_self || queries.rows() == points.rows(), [&] {
     return fmt::format(
-        "queries has {} rows, points has {}: with exclude_self they must be the same rows",
-        queries.rows(), points.rows());
+        "queries has {}, points has {}: with exclude_self they must be the same rows",
+        counted(queries.rows(), "row"), points.rows());
   });
   if (queries.rows() > 0) check_points(queries, "queries");
 }
@@ -157,9 +158,9 @@ RadiusNeighbors NeighborIndex::within(FloatView queries, double radius,
       counts[block.begin + i] = static_cast<int64_t>(found.size());
       require((num_pairs += counts[block.begin + i]) <= options.max_num_pairs, [&] {
         return fmt::format(
-            "radius is {}: more than {} pairs are that close; use a smaller radius or raise "
+            "radius is {}: more than {} are that close; use a smaller radius or raise "
             "max_num_pairs",
-            radius, options.max_num_pairs);
+            radius, counted(options.max_num_pairs, "pair"));
       });
       blocks[block.index].insert(blocks[block.index].end(), found.begin(), found.end());
     }

@@ -58,7 +58,7 @@ struct RadiusNeighbors {
   bool is_complete = true;                // as above; rows that were not searched are empty
 };
 
-// Points prepared for many searches. Looks at `points`, which must outlive it unchanged. Throws
+// Points prepared for many searches. Refers to `points`, which must outlive it unchanged. Throws
 // what check_points throws. Searching is const and may be done from several threads at a time; the
 // monitor gets its progress (stage "neighbors") from the calling thread.
 class NeighborIndex {

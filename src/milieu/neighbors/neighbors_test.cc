@@ -198,7 +198,7 @@ TEST_P(NeighborsBothSearches, RadiusIsInclusive) {
 }
 
 // The points differ only in the last bits of their floats, so that the product sees nothing.
-TEST_P(NeighborsBothSearches, PointsFarFromTheOriginAreToldApart) {
+TEST_P(NeighborsBothSearches, PointsFarFromTheOriginAreDistinguished) {
   const Matrix<float> points = normal_points(300, 4, 31, 2, 1e6);
   expect_nearest_like_twin(points, points, 5, options(true));
   expect_within_like_twin(points, points, 1.5, options());

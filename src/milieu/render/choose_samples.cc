@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which samples show a cluster best: those nearest to its mean, and those for which another
 // cluster's mean is nearest compared with their own. Squared Euclidean distances in double; of
-// large clusters only some members, evenly spaced, are looked at.
+// large clusters only some members, evenly spaced, are considered.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/render/contact_sheet.h"
@@ -16,7 +17,7 @@ namespace {
 
 // The means of this many clusters, the largest ones, compete in "least sure".
 constexpr size_t kMaxRivals = 64;
-// ... and of each cluster so many members are compared with them, fewer where rows are long.
+// ... and of each cluster this many members are compared with them, fewer where rows are long.
 constexpr int64_t kMaxCompared = 400, kMinCompared = 50;
 // Numbers read of one cluster for its mean, and for the comparison: both bound the time.
 constexpr int64_t kMaxMeanValues = 4000000, kMaxComparedValues = 20000000;
@@ -25,7 +26,7 @@ constexpr int64_t kMinMembers = 100;
 struct Cluster {
   int label = 0;
   std::vector<int64_t> rows;     // all members
-  std::vector<int64_t> members;  // those looked at
+  std::vector<int64_t> members;  // those considered
   std::vector<double> mean;      // of those
 };
 
@@ -120,8 +121,8 @@ std::vector<int64_t> first_rows(std::span<const Scored> ranked, int count) {
 std::vector<ClusterSamples> choose_samples(FloatView points, std::span<const int> labels,
                                            const SampleChoice& choice) {
   require(static_cast<int64_t>(labels.size()) == points.rows(), [&] {
-    return fmt::format("labels has {} entries, points has {} rows: they must match", labels.size(),
-                       points.rows());
+    return fmt::format("labels has {}, points has {}: they must match",
+                       counted(labels.size(), "entry", "entries"), counted(points.rows(), "row"));
   });
   std::vector<Cluster> clusters = collect_clusters(labels);
   const size_t num_shown = std::min<size_t>(clusters.size(), choice.max_clusters);
@@ -157,8 +158,8 @@ std::vector<ClusterSamples> choose_samples_by_margin(std::span<const int> labels
                                                      std::span<const float> margins,
                                                      const SampleChoice& choice) {
   require(labels.size() == margins.size(), [&] {
-    return fmt::format("labels has {} entries, margins has {}: they must match", labels.size(),
-                       margins.size());
+    return fmt::format("labels has {}, margins has {}: they must match",
+                       counted(labels.size(), "entry", "entries"), margins.size());
   });
   std::vector<Cluster> clusters = collect_clusters(labels);
   clusters.resize(std::min<size_t>(clusters.size(), choice.max_clusters));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The colours of clusters: one palette for light and dark pages, safe for the common kinds of
-// colour blindness. How it was made, and what holds for it, is said in color.cc and checked in
-// color_test.cc. Colour never stands alone on a page: numbers and titles say the same.
+// colour blindness. How it was made, and what holds for it, is explained in color.cc and checked in
+// color_test.cc. Colour is never the only cue on a page: numbers and titles carry the same
+// information.
 #pragma once
 
 #include <cstdint>

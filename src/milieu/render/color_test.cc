@@ -89,8 +89,8 @@ void expect_apart(int num_colors, double steps) {
           << "clusters " << b << " and " << a;
 }
 
-TEST(Color, TheFirstEightColoursAreEasyToTellApartForEveryEye) { expect_apart(8, 4); }
-TEST(Color, AllColoursCanBeToldApartForEveryEye) { expect_apart(kNumClusterColors, 1.5); }
+TEST(Color, TheFirstEightColoursAreEasyToDistinguishForEveryEye) { expect_apart(8, 4); }
+TEST(Color, AllColoursCanBeDistinguishedByEveryEye) { expect_apart(kNumClusterColors, 1.5); }
 
 TEST(Color, ColoursStandOutFromBothThemes) {
   for (int cluster = -1; cluster < kNumClusterColors; ++cluster) {

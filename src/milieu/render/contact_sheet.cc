@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/render/number_text.h"
@@ -77,8 +78,8 @@ void check_images(const ImageRows& images) {
   require(images.width >= 1 && images.height >= 1 &&
               static_cast<int64_t>(images.width) * images.height == images.images.cols(),
           [&] {
-            return fmt::format("images are {} x {}, their rows have {} values: they must match",
-                               images.width, images.height, images.images.cols());
+            return fmt::format("images are {} x {}, their rows have {}: they must match",
+                               images.width, images.height, counted(images.images.cols(), "value"));
           });
 }
 
@@ -100,7 +101,7 @@ std::string render_figures(const MakeSheet& make_sheet, const std::vector<SheetF
   page.open("div", {{"class", "sheets"}});
   for (const SheetFigure& figure : figures) {
     page.open("figure").open("h3");
-    page.element("span", {{"class", "of"}}, counted(figure.size, "sample"));
+    page.element("span", {{"class", "of"}}, count_text(figure.size, "sample"));
     add_swatch(page, figure.color);
     page.text(figure.title).close("h3");
     for (const SheetStrip& strip : figure.strips) add_strip(page, make_sheet, strip);
@@ -202,12 +203,12 @@ std::vector<SheetFigure> make_cluster_figures(const std::vector<ClusterSamples>&
     figure.size = s.size;
     figure.strips = {
         {by_margin ? "most certain" : "most typical",
-         fmt::format("{} {} of: {}", counted(s.typical.size(), "image"),
+         fmt::format("{} {} of: {}", count_text(s.typical.size(), "image"),
                      by_margin ? "with the largest margins" : "nearest to the mean", figure.title),
          s.typical},
         {"least certain",
-         fmt::format("{} that nearly fell elsewhere, of: {}", counted(s.least_sure.size(), "image"),
-                     figure.title),
+         fmt::format("{} that nearly fell elsewhere, of: {}",
+                     count_text(s.least_sure.size(), "image"), figure.title),
          s.least_sure}};
     figures.push_back(std::move(figure));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contact sheets: many small grey pictures in one PNG, and the choice of the pictures that tell
+// Contact sheets: many small grey pictures in one PNG, and the choice of the pictures that say
 // most about a cluster.
 #pragma once
 
@@ -29,7 +29,7 @@ struct GrayRange {
 };
 
 // [0, 1] or [0, 255] when all finite values lie in it (the narrower one first), else their range;
-// looks at the given rows only.
+// considers the given rows only.
 GrayRange find_gray_range(const ImageRows& images, std::span<const int64_t> rows);
 
 // The images of `rows` in a grid of `columns`, left to right, top to bottom; grey + alpha, the gaps
@@ -52,8 +52,8 @@ struct SampleChoice {
   int max_clusters = 24;  // the largest ones are taken
   int num_typical = 12;
   int num_least_sure = 6;
-  // Of larger clusters only so many members are looked at, evenly spaced, and fewer where rows are
-  // long: bounds the time.
+  // Of larger clusters only this many members are considered, evenly spaced, and fewer where rows
+  // are long: bounds the time.
   int64_t max_members = 2000;
 };
 
@@ -77,7 +77,7 @@ struct SheetStrip {
 struct SheetFigure {
   std::string title;
   int color = 0;     // whose colour the swatch has: a cluster or a class
-  int64_t size = 0;  // samples that the figure stands for
+  int64_t size = 0;  // samples that the figure represents
   std::vector<SheetStrip> strips;
 };
 

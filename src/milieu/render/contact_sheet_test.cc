@@ -54,7 +54,7 @@ TEST(ContactSheet, LargeImagesAreReducedByAveraging) {
   const RasterImage sheet = make_contact_sheet({images, 200, 100}, rows, 1, {0, 1});
   EXPECT_LE(sheet.width, 96);
   EXPECT_LE(sheet.height, 96);
-  EXPECT_NEAR(gray_at(sheet, 5, 5), 127, 45);  // black and white columns, three a pixel
+  EXPECT_NEAR(gray_at(sheet, 5, 5), 127, 45);  // black and white columns, three per pixel
   EXPECT_NE(gray_at(sheet, 5, 5), 0);
 }
 

@@ -29,7 +29,7 @@ size_t utf8_length(std::string_view text) {
   return is_overlong || is_surrogate || is_too_high ? 0 : length;
 }
 
-// What stands for an ASCII character in markup; empty: itself.
+// The escape of an ASCII character in markup; empty: itself.
 std::string_view ascii_escape(char c) {
   switch (c) {
     case '&':
@@ -50,7 +50,7 @@ std::string_view ascii_escape(char c) {
   }
 }
 
-// Tags that stand within a line: a line break after them would show as a space.
+// Tags that occur within a line: a line break after them would show as a space.
 bool is_inline(std::string_view tag) {
   constexpr std::string_view kInline[] = {"a",    "b",      "code", "em",    "small",
                                           "span", "strong", "text", "title", "tspan"};

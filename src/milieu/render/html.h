@@ -42,7 +42,7 @@ class Markup {
   // <tag .../>: void elements of HTML, childless ones of SVG.
   Markup& leaf(std::string_view tag, Attributes attributes);
   Markup& text(std::string_view text);
-  // Markup made elsewhere (by another Markup, or constant text of ours), taken as it is.
+  // Markup from another Markup, or constant text of ours, taken as it is.
   Markup& raw(std::string_view markup);
 
   // Everything so far; all tags must be closed.

@@ -62,7 +62,7 @@ TEST(Markup, InlineTagsLeaveNoSpaceBehind) {
   EXPECT_EQ(std::move(markup).finish(), "<p><b>x</b>.</p>\n");
 }
 
-// The checker itself must be able to fail, or the tests that use it say nothing.
+// The checker itself must be able to fail, or the tests that use it prove nothing.
 TEST(MarkupCheck, FindsEachKindOfFault) {
   EXPECT_THAT(find_markup_faults("<p id=\"a\">x &amp; y</p><img src=\"data:x\" alt=\"\"/>"),
               IsEmpty());

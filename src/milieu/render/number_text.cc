@@ -51,7 +51,7 @@ std::string non_finite_text(double value) {
 
 std::string count_text(int64_t count) { return group_thousands(fmt::format("{}", count)); }
 
-std::string counted(int64_t count, const std::string& singular, const std::string& plural) {
+std::string count_text(int64_t count, const std::string& singular, const std::string& plural) {
   const std::string& many = plural.empty() ? singular + "s" : plural;
   return count_text(count) + " " + (count == 1 ? singular : many);
 }

@@ -12,7 +12,7 @@ namespace milieu {
 std::string count_text(int64_t count);
 
 // "1 cluster", "12 clusters", "3 classes" (plural: singular + "s" unless given).
-std::string counted(int64_t count, const std::string& singular, const std::string& plural = {});
+std::string count_text(int64_t count, const std::string& singular, const std::string& plural = {});
 
 // About `digits` significant digits: "1,234.5", "0.01234", "1.235×10⁹"; "not a number", "infinite"
 // and "minus infinite" where there is no number.

@@ -21,9 +21,9 @@ TEST(NumberText, ThousandsAreSeparated) {
 }
 
 TEST(NumberText, NounsFollowTheirNumber) {
-  EXPECT_EQ(counted(1, "cluster"), "1 cluster");
-  EXPECT_EQ(counted(0, "cluster"), "0 clusters");
-  EXPECT_EQ(counted(2000, "class", "classes"), "2,000 classes");
+  EXPECT_EQ(count_text(1, "cluster"), "1 cluster");
+  EXPECT_EQ(count_text(0, "cluster"), "0 clusters");
+  EXPECT_EQ(count_text(2000, "class", "classes"), "2,000 classes");
 }
 
 TEST(NumberText, RealsHaveFewDigits) {
@@ -41,7 +41,7 @@ TEST(NumberText, RealsHaveFewDigits) {
   EXPECT_EQ(real_text(9999999.9), "1×10⁷");
 }
 
-TEST(NumberText, WhatIsNoNumberIsSaidInWords) {
+TEST(NumberText, NonNumbersAreSpelledOut) {
   EXPECT_EQ(real_text(kNan), "not a number");
   EXPECT_EQ(real_text(INFINITY), "infinite");
   EXPECT_EQ(real_text(-INFINITY), "minus infinite");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame and the furniture of our pages: one self-contained HTML file, light and dark,
+// The frame and the building blocks of our pages: one self-contained HTML file, light and dark,
 // printable, from phone to desktop width; cards, tiles and tables in it.
 #pragma once
 

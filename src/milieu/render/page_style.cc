@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One style sheet, in parts: theme, text, layout, furniture, plots, print. Only system fonts; two
+// One style sheet, in parts: theme, text, layout, components, plots, print. Only system fonts; two
 // themes by custom properties; no colour but the accent, the warning's and the clusters'.
 #include <fmt/format.h>
 

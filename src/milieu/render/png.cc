@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 
 namespace milieu {
@@ -105,8 +106,9 @@ void check_image(const RasterImage& image) {
   require(image.width >= 1 && image.height >= 1, [&] {
     return fmt::format("image is {} x {}, each side must be at least 1", image.width, image.height);
   });
-  require(image.channels >= 1 && image.channels <= 4,
-          [&] { return fmt::format("image has {} channels, must have 1 to 4", image.channels); });
+  require(image.channels >= 1 && image.channels <= 4, [&] {
+    return fmt::format("image has {}, must have 1 to 4", counted(image.channels, "channel"));
+  });
   const size_t expected = static_cast<size_t>(image.width) * image.height * image.channels;
   require(image.pixels.size() == expected, [&] {
     return fmt::format("image has {} pixel bytes, {} x {} x {} needs {}", image.pixels.size(),
@@ -122,7 +124,7 @@ std::string encode_png(const RasterImage& image) {
   std::string header;
   append_big_endian(header, static_cast<uint32_t>(image.width));
   append_big_endian(header, static_cast<uint32_t>(image.height));
-  header += '\x08';  // bits a channel
+  header += '\x08';  // bits per channel
   header += kColorTypes[image.channels];
   header += std::string(3, '\0');  // compression, filter method, no interlacing
   std::string out = "\x89PNG\r\n\x1a\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small PNG writer: 8 bits a channel, one zlib stream. Enough for contact sheets and overlays.
+// A small PNG writer: 8 bits per channel, one zlib stream. Enough for contact sheets and overlays.
 #pragma once
 
 #include <cstdint>

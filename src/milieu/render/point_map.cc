@@ -10,6 +10,7 @@
 #include <numeric>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
 #include "milieu/linalg/pca.h"
@@ -106,8 +107,8 @@ Coordinates principal_coordinates(FloatView points) {
       std::accumulate(pca.explained_variance.begin(), pca.explained_variance.end(), 0.0);
   if (pca.total_variance > 0)
     c.note = fmt::format(
-        "The two axes carry {} of the variance of all {} dimensions{}.",
-        percent_text(shown / pca.total_variance), count_text(points.cols()),
+        "The two axes carry {} of the variance of all {}{}.",
+        percent_text(shown / pca.total_variance), count_text(points.cols(), "dimension"),
         fit_points.rows() < points.rows()
             ? fmt::format(" (fitted on {} of the samples)", count_text(fit_points.rows()))
             : "");
@@ -249,7 +250,7 @@ std::string caption_text(int64_t num_samples, int64_t num_chosen, size_t num_sho
   const int64_t left_out = num_chosen - static_cast<int64_t>(num_shown);
   if (left_out > 0)
     text += fmt::format("{} left out: not all of their values are finite. ",
-                        counted(left_out, "sample"));
+                        count_text(left_out, "sample"));
   return text + note;
 }
 
@@ -269,8 +270,9 @@ std::vector<int64_t> representative_rows(int64_t n, int64_t max_rows) {
 
 std::string render_point_map(const PointMapInput& input) {
   require(static_cast<int64_t>(input.labels.size()) == input.points.rows(), [&] {
-    return fmt::format("labels has {} entries, points has {} rows: they must match",
-                       input.labels.size(), input.points.rows());
+    return fmt::format("labels has {}, points has {}: they must match",
+                       counted(input.labels.size(), "entry", "entries"),
+                       counted(input.points.rows(), "row"));
   });
   const int64_t max_rows = std::clamp<int64_t>(
       kMaxMapValues / std::max<int64_t>(1, input.points.cols()), 500, kMaxMapPoints);

@@ -16,7 +16,7 @@ namespace milieu {
 // More samples than this are thinned out, by a random choice with a fixed seed; above 8,000
 // dimensions further, down to 500, because the map works on a copy of them.
 inline constexpr int64_t kMaxMapPoints = 5000;
-// The principal axes are fitted on at most so many of them: two axes need no more.
+// The principal axes are fitted on at most this many of them: two axes need no more.
 inline constexpr int64_t kMaxAxisPoints = 300;
 
 struct PointMapInput {
@@ -30,7 +30,7 @@ struct PointMapInput {
 // A <figure>; empty text when there is nothing to draw. Deterministic; at most about 100 KB.
 std::string render_point_map(const PointMapInput& input);
 
-// Rows that stand for all n: every row when n <= max_rows, else a random choice with a fixed seed,
+// Rows that represent all n: every row when n <= max_rows, else a random choice with a fixed seed,
 // ascending.
 std::vector<int64_t> representative_rows(int64_t n, int64_t max_rows);
 

@@ -53,7 +53,7 @@ Axis fit_axis(Axis axis, std::span<const double> values, double margin) {
   if (low > high) low = 0, high = 1;
   double room = margin * (high / 2 - low / 2) * 2;
   const double largest = std::max(std::abs(low), std::abs(high));
-  // Below this width doubles cannot tell the ticks apart.
+  // Below this width doubles cannot distinguish the ticks.
   if (high / 2 - low / 2 <= 1e-12 * largest) room = largest < 1e-290 ? 0.5 : 0.05 * largest;
   const double limit = std::numeric_limits<double>::max();
   axis.low = std::max(-limit, low - room);

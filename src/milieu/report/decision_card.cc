@@ -79,10 +79,11 @@ void add_side(const std::vector<double>& shares, const Axis& axis, double sign, 
 
 std::string describe(int part, const PartValues& values) {
   return fmt::format("Part {}: {} up, {} down; {} and {} of the context on the wrong side of 0.",
-                     part, counted(static_cast<int64_t>(values.own.size()), "sample"),
-                     counted(static_cast<int64_t>(values.context.size()), "sample of the context",
-                             "samples of the context"),
-                     counted(values.num_wrong_own, "sample"), count_text(values.num_wrong_context));
+                     part, count_text(static_cast<int64_t>(values.own.size()), "sample"),
+                     count_text(static_cast<int64_t>(values.context.size()),
+                                "sample of the context", "samples of the context"),
+                     count_text(values.num_wrong_own, "sample"),
+                     count_text(values.num_wrong_context));
 }
 
 void add_plot(Markup& page, int part, const PartValues& values) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well a classifier for each part tells its samples apart from a context: cards of the report,
-// one a part.
+// How well a classifier for each part separates its samples from a context: cards of the report,
+// one per part.
 #pragma once
 
 #include <span>

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/render/number_text.h"
 #include "milieu/render/page.h"
@@ -39,12 +40,15 @@ std::vector<std::string> switched_off(const LearnReportInput& input) {
 }
 
 std::string off_sentence(std::vector<std::string> off, size_t count) {
-  if (off.empty()) return fmt::format("All {} candidates take part.", count);
+  if (off.empty())
+    return fmt::format("All {}.", counted(static_cast<int64_t>(count), "candidate takes part",
+                                          "candidates take part"));
   const size_t more = off.size() > kMaxNames ? off.size() - kMaxNames : 0;
   const size_t total = off.size();
   off.resize(total - more);
-  return fmt::format("{} of {} candidates are switched off: {}{}.", total, count,
-                     fmt::join(off, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+  return fmt::format("{} of {} candidates {} switched off: {}{}.", total, count,
+                     by_number(static_cast<int64_t>(total), "is", "are"), fmt::join(off, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 void add_weight_table(Markup& page, const LearnReportInput& input) {
@@ -74,7 +78,7 @@ void add_objective_card(Markup& page, const LearnReportInput& input) {
   close_card(page);
   if (input.energy.size() != trace.size() || input.bound.size() != trace.size()) return;
   open_card(page, CardWidth::Half, "Its parts",
-            "energy of the true partitions, and the bound by the slaves, a sample");
+            "energy of the true partitions, and the bound by the slaves, per sample");
   page.raw(render_lines("parts", "Energy and bound after each round", "round", "",
                         {{"energy", x, input.energy}, {"bound", x, input.bound}}));
   close_card(page);
@@ -95,9 +99,9 @@ std::string render_weight_bars(std::span<const std::string> names, std::span<con
   spec.id = id;
   spec.title = "Share of every candidate";
   spec.description = fmt::format(
-      "{} candidates in their order, each with its part of the mean "
+      "{} in their order, each with its part of the mean "
       "learned distance.",
-      shares.size());
+      counted(shares.size(), "candidate"));
   spec.width = 1120;
   spec.height = 300;
   spec.x = {.label = "candidate",
@@ -171,11 +175,11 @@ std::string render_learn_report(const LearnReportInput& input) {
   for (const auto& [name, value] : s.extra)
     if (name == "penalty") penalty = std::get<double>(value);
   const std::vector<Tile> tiles = {
-      {"Samples", count_text(s.n), fmt::format("in {} clusters", s.clusters), ""},
+      {"Samples", count_text(s.n), fmt::format("in {}", counted(s.clusters, "cluster")), ""},
       {"Candidates in use",
        fmt::format("{} of {}", input.names.size() - off.size(), input.names.size()), "", ""},
       {"Penalty of an exemplar", real_text(penalty), "", fmt::format("{}", penalty)},
-      {"Objective", real_text(s.objective), fmt::format("after {} rounds", s.iterations),
+      {"Objective", real_text(s.objective), fmt::format("after {}", counted(s.iterations, "round")),
        fmt::format("{}", s.objective)}};
   add_tiles(page, tiles);
   page.open("div", {{"class", "grid"}});

@@ -20,7 +20,7 @@ struct LearnReportInput {
   std::vector<std::string> names;     // F candidates
   std::vector<double> weights;        // F, of the candidates as given
   std::vector<double> shares;         // F, part of each in the mean learned distance
-  std::vector<double> energy, bound;  // one a round; may be empty
+  std::vector<double> energy, bound;  // one per round; may be empty
 };
 
 std::string render_learn_report(const LearnReportInput& input);

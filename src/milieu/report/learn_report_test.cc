@@ -31,7 +31,7 @@ TEST(LearnReport, SaysWhichCandidatesAreSwitchedOff) {
   input.bound = {1, 0.5, 0.8};
   const std::string page = render_learn_report(input);
   EXPECT_THAT(find_markup_faults(page), IsEmpty());
-  EXPECT_THAT(page, HasSubstr("1 of 3 candidates are switched off: noise."));
+  EXPECT_THAT(page, HasSubstr("1 of 3 candidates is switched off: noise."));
   EXPECT_THAT(page, HasSubstr("lbp &lt;rbf&gt;"));
   EXPECT_THAT(page, Not(HasSubstr("<old>")));
   input.shares[2] = 0.1;

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/render/contact_sheet.h"
 #include "milieu/render/number_text.h"
 #include "milieu/render/page.h"
@@ -71,15 +72,15 @@ void add_size_columns(Markup& page, const std::vector<int64_t>& sizes) {
     const double high = static_cast<double>((i + 1) * order.size() / shown);
     bars.push_back({low + gap / 2, high - gap / 2, static_cast<double>(sizes[cluster]),
                     cluster_color(cluster),
-                    fmt::format("cluster {}: {}", cluster, counted(sizes[cluster], "sample"))});
+                    fmt::format("cluster {}: {}", cluster, count_text(sizes[cluster], "sample"))});
   }
   const double largest = static_cast<double>(sizes[order.front()]);
   PlotSpec spec;
   spec.id = "sizes";
   spec.title = "Cluster sizes, largest first";
   spec.description =
-      fmt::format("{} clusters; the largest has {}, the median {}, the smallest {}.", sizes.size(),
-                  counted(sizes[order.front()], "sample"),
+      fmt::format("{}; the largest has {}, the median {}, the smallest {}.",
+                  counted(sizes.size(), "cluster"), count_text(sizes[order.front()], "sample"),
                   count_text(sizes[order[order.size() / 2]]), count_text(sizes[order.back()]));
   spec.width = kSideWidth;
   spec.height = 260;
@@ -132,7 +133,7 @@ void add_trace_plot(Markup& page, const std::vector<double>& trace) {
   PlotSpec spec;
   spec.id = "trace";
   spec.title = "Objective after each iteration";
-  spec.description = fmt::format("{} iterations, from {} to {}.", trace.size(),
+  spec.description = fmt::format("{}, from {} to {}.", counted(trace.size(), "iteration"),
                                  real_text(trace.front()), real_text(trace.back()));
   spec.width = kSideWidth;
   spec.height = 250;
@@ -165,7 +166,7 @@ void add_sizes_card(Markup& page, const RunSummary& s) {
   if (total < s.n)
     page.element("p", {{"class", "small"}},
                  fmt::format("{} no cluster.",
-                             counted(s.n - total, "sample belongs to", "samples belong to")));
+                             count_text(s.n - total, "sample belongs to", "samples belong to")));
   close_card(page);
 }
 
@@ -219,7 +220,8 @@ void add_samples_card(Markup& page, const ReportInput& input) {
           : "Most typical: nearest to the cluster's mean. Least sure: nearest to another cluster's "
             "mean compared with their own.";
   if (static_cast<int>(samples.size()) < input.summary->clusters)
-    note += fmt::format(" The {} largest of {} clusters.", samples.size(), input.summary->clusters);
+    note += fmt::format(" The {} largest of {}.", samples.size(),
+                        counted(input.summary->clusters, "cluster"));
   open_card(page, CardWidth::Full, "Images of each cluster", note);
   const FloatView images = input.images.empty() ? input.points : input.images;
   const std::vector<SheetFigure> figures = make_cluster_figures(samples, {}, has_margins);

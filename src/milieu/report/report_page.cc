@@ -117,7 +117,7 @@ std::vector<int64_t> choose_thumbnails(const RunView& view, const ShownRows& sho
   return {chosen.begin(), chosen.end()};
 }
 
-// Copies a picture into the middle of a cell; grey ones fill the channels they meet.
+// Copies an image into the middle of a cell; grey ones fill all channels.
 void draw_cell(const RasterImage& picture, int x0, int y0, int side, RasterImage& sheet) {
   const int left = x0 + (side - picture.width) / 2, top = y0 + (side - picture.height) / 2;
   for (int y = 0; y < picture.height; ++y)
@@ -140,8 +140,8 @@ Json make_sheet(const std::vector<int64_t>& rows, const ShownRows& shown,
       }
     }
   });
-  side = 1;  // cells as large as the largest picture: small ones get no frame of black
-  std::vector<const RasterImage*> drawn;  // rows whose picture cannot be read have no cell
+  side = 1;  // cells as large as the largest image: small ones get no frame of black
+  std::vector<const RasterImage*> drawn;  // rows whose image cannot be read have no cell
   std::vector<int32_t> places;
   for (size_t i = 0; i < rows.size(); ++i) {
     if (pictures[i].width == 0) continue;
@@ -219,14 +219,14 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-// JSON that can stand between script tags.
+// JSON that can be put between script tags.
 std::string script_json(const Json& json) {
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   replace_all(text, "<", "\\u003c");
   return text;
 }
 
-// What stands between two marks; empty when one is missing.
+// The text between two marks; empty when one is missing.
 std::string between(const std::string& text, std::string_view open, std::string_view close) {
   const size_t begin = text.find(open);
   const size_t end = begin == std::string::npos ? begin : text.find(close, begin + open.size());

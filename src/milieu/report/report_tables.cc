@@ -168,8 +168,8 @@ std::string as_words(std::string name) {
 
 void add_metrics_card(Markup& page, CardWidth width, const Metrics& m) {
   open_card(page, width, "Agreement with the classes",
-            fmt::format("{} against {}, {}", counted(m.num_clusters, "cluster"),
-                        counted(m.num_classes, "class", "classes"), counted(m.n, "sample")));
+            fmt::format("{} against {}, {}", count_text(m.num_clusters, "cluster"),
+                        count_text(m.num_classes, "class", "classes"), count_text(m.n, "sample")));
   page.open("table").element("caption", "Agreement of clusters and classes");
   page.raw(
       "<thead><tr><th scope=\"col\">Figure</th><th scope=\"col\" class=\"number\">Value</th>"

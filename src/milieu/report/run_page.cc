@@ -71,7 +71,7 @@ std::string static_page(const RunOutcome& outcome) {
   return render_report(report);
 }
 
-// The rows that the report holds, as a collection of their own.
+// The rows that the report holds, as their own collection.
 CollectionOptions report_collection(const RunOutcome& outcome, const std::vector<int64_t>& rows) {
   const Dataset& samples = outcome.samples();
   CollectionOptions options;

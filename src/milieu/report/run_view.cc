@@ -29,7 +29,7 @@ std::string raw_bytes(const std::vector<T>& values) {
 
 std::vector<int32_t> narrow(const std::vector<int64_t>& rows) { return {rows.begin(), rows.end()}; }
 
-// Rows by the names in labels.csv; they stand in the order of the set.
+// Rows by the names in labels.csv; they are in the order of the set.
 void read_labels(const RunFolderView& run, const Collection& collection, ViewColumns& view) {
   const auto lines = read_csv_records(try_read_text_file(run.folder + "/labels.csv").value_or(""));
   if (lines.size() != run.rows.size()) return;  // labels of something else: groups, patches

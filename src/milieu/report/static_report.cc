@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/render/number_text.h"
 #include "milieu/render/page.h"
@@ -16,7 +17,7 @@ namespace milieu {
 namespace {
 
 std::string termination_text(const RunSummary& s) {
-  const std::string rounds = counted(s.iterations, "iteration");
+  const std::string rounds = count_text(s.iterations, "iteration");
   switch (s.termination) {
     case Termination::Converged:
       return "converged after " + rounds;
@@ -48,7 +49,7 @@ std::string termination_word(Termination termination) {
   return {};
 }
 
-// "the limit was reached" as a sentence of its own.
+// "the limit was reached" as a separate sentence.
 std::string as_sentence(std::string text) {
   if (text.empty()) return text;
   if (text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
@@ -60,8 +61,8 @@ void check_input(const ReportInput& input) {
   require(input.summary != nullptr, "render_report: summary is missing");
   const auto check_lengths = [](const char* a, int64_t size_a, const char* b, int64_t size_b) {
     require(size_a == size_b, [&] {
-      return fmt::format("render_report: {} has {} entries, {} has {}: they must match", a, size_a,
-                         b, size_b);
+      return fmt::format("render_report: {} has {}, {} has {}: they must match", a,
+                         counted(size_a, "entry", "entries"), b, size_b);
     });
   };
   if (!input.points.empty())
@@ -81,7 +82,7 @@ std::vector<Tile> make_tiles(const ReportInput& input) {
   const RunSummary& s = *input.summary;
   std::vector<Tile> tiles;
   tiles.push_back({"Clusters", count_text(s.clusters), {}, {}});
-  tiles.push_back({"Samples", count_text(s.n), counted(s.d, "dimension"), {}});
+  tiles.push_back({"Samples", count_text(s.n), count_text(s.d, "dimension"), {}});
   tiles.push_back({"Objective", real_text(s.objective),
                    s.num_restarts > 1
                        ? fmt::format("restart {} of {} kept", s.restart + 1, s.num_restarts)
@@ -115,8 +116,8 @@ void add_header(Markup& page, const ReportInput& input) {
 
 std::string describe_run(const RunSummary& s) {
   return fmt::format("{} of {} fell into {}. The method {}, with objective {}, in {}.",
-                     counted(s.n, "sample"), counted(s.d, "dimension"),
-                     counted(s.clusters, "cluster"), termination_text(s), real_text(s.objective),
+                     count_text(s.n, "sample"), count_text(s.d, "dimension"),
+                     count_text(s.clusters, "cluster"), termination_text(s), real_text(s.objective),
                      seconds_text(s.seconds));
 }
 

@@ -31,12 +31,12 @@ struct ReportInput {
   int image_height = 0;
   // Where the points are features of images: the images themselves, row for row. Empty: the points.
   FloatView images;
-  // Where the samples are pictures in files: a small one of each. Wins over `images`.
+  // Where the samples are images in files: a small one of each. Overrides `images`.
   MakePicture make_picture;
   // How sure the method is of each label; larger is surer. With it the contact sheets show the
   // surest and the least sure samples, else those near to and far from the cluster's mean.
   std::span<const float> margins;
-  // Cards of the method's own, as markup that render/ made; shown after the samples.
+  // The method's own cards, as markup that render/ made; shown after the samples.
   std::string cards;
   // Classes of the samples, in [-1, class_names.size()), and their names: with them the report
   // shows how clusters and classes meet. Empty: unknown; names may be empty too (then numbers are

@@ -176,7 +176,7 @@ TEST(Report, LongTracesKeepTheirPeaks) {
   EXPECT_THAT(page, HasSubstr(">1,000</text>"));  // the axis reaches up to the peak
 }
 
-TEST(Report, ObjectiveThatIsNoNumberIsSaidInWords) {
+TEST(Report, ObjectiveThatIsNotANumberIsSpelledOut) {
   FakeRun run(10, 4, 2);
   run.summary.objective = kNan;
   run.summary.seconds = kNan;
@@ -187,7 +187,7 @@ TEST(Report, ObjectiveThatIsNoNumberIsSaidInWords) {
   EXPECT_THAT(page, HasSubstr("stopped by a numerical issue"));
 }
 
-TEST(Report, EveryTerminationIsTold) {
+TEST(Report, EveryTerminationIsReported) {
   FakeRun run(10, 4, 2);
   const auto sentence_of = [&](Termination termination) {
     run.summary.termination = termination;

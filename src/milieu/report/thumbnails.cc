@@ -76,7 +76,7 @@ std::string encode_jpeg(const RasterImage& image, int quality) {
 
 Thumbnails::Thumbnails(const Collection& collection) : collection_(collection) {
   if (collection.image_width() == 0) return;
-  std::vector<int64_t> rows;  // a few tell the range of all
+  std::vector<int64_t> rows;  // a few show the range of all
   const int64_t step = std::max<int64_t>(1, collection.size() / 500);
   for (int64_t row = 0; row < collection.size(); row += step) rows.push_back(row);
   range_ = find_gray_range(

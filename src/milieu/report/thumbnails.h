@@ -28,10 +28,10 @@ class Thumbnails {
  public:
   explicit Thumbnails(const Collection& collection);
 
-  // Longer side at most `side`; never enlarged. Throws IoError or DataError when the picture cannot
-  // be read (gone, damaged, outside of the folder), InvalidArgument when rows have no pictures.
+  // Longer side at most `side`; never enlarged. Throws IoError or DataError when the image cannot
+  // be read (gone, damaged, outside of the folder), InvalidArgument when rows have no images.
   Thumbnail make(int64_t row, int side) const;
-  // The picture itself.
+  // The image itself.
   RasterImage draw(int64_t row, int side) const;
   // Its middle square, for sheets.
   RasterImage draw_square(int64_t row, int side) const;

@@ -9,7 +9,7 @@
 
 namespace milieu {
 
-// Refuses what stands in the way as RunFolder does (store/run_folder.h).
+// Refuses whatever is in the way as RunFolder does (store/run_folder.h).
 void write_run(const RunOutcome& outcome, const std::string& folder, bool force = false);
 
 }  // namespace milieu

@@ -17,8 +17,8 @@
 
 namespace milieu {
 
-// A named set of option values: what --preset NAME puts in place of the defaults. It may look at
-// the files and the input that are given.
+// A named set of option values: what --preset NAME puts in place of the defaults. It may depend
+// on the files and the input that are given.
 struct Preset {
   std::string name;  // "paper"
   std::function<void(InputSpec& input)> apply;
@@ -50,7 +50,7 @@ class Method {
   virtual RunOutcome fit(const Input& input, Monitor& monitor) = 0;
   // Called once the result is where the user wants it.
   virtual void on_saved() {}
-  // What stands for new samples in "next: milieu predict RUN ...".
+  // The placeholder for new samples in "next: milieu predict RUN ...".
   virtual std::string new_input_text() const { return "NEW.npy"; }
 
   InputFiles& files();

@@ -42,7 +42,7 @@ struct RunOutcome {
   ImageSize image_size;              // of rows that are images themselves
   std::string options_json;          // options.json: enough to run it again
   std::string command;               // the shortest command line with the same result
-  std::string new_input;             // what stands for new samples in a hint: "NEW.npy"
+  std::string new_input;             // the placeholder for new samples in a hint: "NEW.npy"
   std::vector<Field> options;        // of the method, without the number of threads
   std::shared_ptr<void> keep_alive;  // what `options` refers to
 

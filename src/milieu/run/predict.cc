@@ -5,8 +5,11 @@
 
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/cac/cac.h"
 #include "milieu/dlgmm/dlgmm.h"
+#include "milieu/input/image_rows.h"
 #include "milieu/input/patch_folder.h"
 #include "milieu/input/patch_projection.h"
 #include "milieu/input/training.h"
@@ -58,9 +61,9 @@ void check_width(const DlgmmModel& model, const std::string& model_path,
       images.patches.cols() == model.words.cols())
     return;
   throw InvalidArgument(fmt::format(
-      "the model was fitted on {} numbers per patch, the patches of {} have {}: {} has no "
+      "the model was fitted on {} per patch, the patches of {} have {}: {} has no "
       "projection for them, or is a model of other patches",
-      model.words.cols(), images.source, images.patches.cols(), model_path));
+      counted(model.words.cols(), "number"), images.source, images.patches.cols(), model_path));
 }
 
 Prediction predict_images(const PredictRequest& request, const ModelFile& file, Monitor& monitor) {
@@ -83,6 +86,19 @@ Prediction predict_images(const PredictRequest& request, const ModelFile& file, 
   return out;
 }
 
+// A model of keypoints does not say how to describe an image: cac predict finds the keypoints.
+void refuse_keypoint_model(const PredictRequest& request, const ModelFile& file) {
+  std::error_code error;
+  if (file.kind != CacModel::kKind || !request.images.feature.empty() ||
+      !fs::is_directory(request.input, error) || is_feature_folder(request.input) ||
+      !read_training(request.model).feature.empty())
+    return;
+  throw InvalidArgument(
+      fmt::format("{1} is an image folder, but {0} holds a cac model of keypoints or rows: label "
+                  "images with `milieu cac predict {0} {1}`",
+                  request.model, request.input));
+}
+
 }  // namespace
 
 Prediction predict_input(const PredictRequest& request, Monitor& monitor) {
@@ -92,6 +108,7 @@ Prediction predict_input(const PredictRequest& request, Monitor& monitor) {
   if (file.kind == DlgmmModel::kKind) {
     out = predict_images(request, file, monitor);
   } else {
+    refuse_keypoint_model(request, file);
     InputRows input = open_rows_like_training(request.input, request.model, request.images,
                                               request.load, monitor);
     out.data = input.rows.take(request.load.select, request.load.rows);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/linalg/matrix.h"
 #include "milieu/run/predictor.h"
@@ -46,8 +47,8 @@ Predictor predictor() {
             const auto& centers = model.*kCenters;
             check_centers(centers.view(), source);
             require(points.cols() == centers.cols(), [&] {
-              return fmt::format("points have {} columns, the model was fitted on {}",
-                                 points.cols(), centers.cols());
+              return fmt::format("points have {}, the model was fitted on {}",
+                                 counted(points.cols(), "column"), centers.cols());
             });
             return predict(model, points, num_threads);
           }};

@@ -69,7 +69,7 @@ void Run::read_options(const std::string& path) {
 void Run::validate() {
   if (method_->takes_input() && spec_.path.empty())
     throw InvalidArgument(
-        "INPUT is missing: name the file to cluster, or an earlier run by --options");
+        "INPUT is missing: give the file to cluster, or an earlier run with --options");
   if (!method_->takes_input() && !spec_.path.empty())
     throw InvalidArgument(fmt::format(
         "INPUT is {}, but another flag already says what to cluster: leave one of them out",

@@ -154,7 +154,7 @@ TEST_F(RunTest, RankingOfOtherSamplesIsNotResumed_issue20) {
       ThrowsMessage<InvalidArgument>(HasSubstr("a ranking of other data")));
 }
 
-TEST_F(RunTest, OnlyOneContextMayBeNamed) {
+TEST_F(RunTest, OnlyOneContextMayBeGiven) {
   RunSpec s = spec("dcp");
   s.files["context_select"] = "c";
   s.files["context"] = s.input.path;

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/store/model_file.h"
 
@@ -98,9 +99,8 @@ std::vector<Column> read_columns(const std::string& path) {
   std::vector<Column> columns;
   for (const auto& [name, array] : file.arrays) {
     if (array.shape.size() != 2 || (array.dtype != "F32" && array.dtype != "I32"))
-      throw DataError(
-          fmt::format("{}: column '{}' is {} with {} extents, must be F32 or I32 with 2", path,
-                      name, array.dtype, array.shape.size()));
+      throw DataError(fmt::format("{}: column '{}' is {} with {}, must be F32 or I32 with 2", path,
+                                  name, array.dtype, counted(array.shape.size(), "extent")));
     if (array.dtype == "F32")
       columns.push_back(real_column(name, load<float>(array), array.shape[1]));
     else

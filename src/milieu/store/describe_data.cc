@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/format/csv.h"
 #include "milieu/data/format/csv_layout.h"
@@ -41,7 +42,7 @@ bool holds_whole_numbers(ElementType type) {
          type != ElementType::Float64;
 }
 
-// The classes that the array could stand for: one column of whole numbers or of texts.
+// The classes that the array could hold: one column of whole numbers or of texts.
 std::optional<Labels> labels_in(const RawArray& array, const std::string& path) {
   if (!holds_whole_numbers(array.type) || array.cols() != 1 || array.rows() == 0)
     return std::nullopt;
@@ -56,7 +57,8 @@ std::string describe_array(const RawArray& array, const std::string& path, const
                                       array.is_fortran_order ? "Fortran" : "C"));
   description.add("shape", milieu::shape_text(array.shape));
   if (!array.is_text())
-    description.add("samples", fmt::format("{} of {} numbers", array.rows(), array.cols()));
+    description.add("samples",
+                    fmt::format("{} of {}", array.rows(), counted(array.cols(), "number")));
   if (const auto labels = labels_in(array, path)) add_classes(*labels, description);
   return description.text();
 }
@@ -71,9 +73,9 @@ std::string describe_labels(const Labels& labels, const std::string& path) {
 // `label_column` is set when the table can only be read with that column named.
 std::string describe_table(const CsvTable& table, const std::string& path,
                            const std::string& label_column = "") {
-  Description description(path, "table in text");
-  description.add("samples",
-                  fmt::format("{} of {} numbers", table.numbers.rows(), table.numbers.cols()));
+  Description description(path, "text table");
+  description.add("samples", fmt::format("{} of {}", table.numbers.rows(),
+                                         counted(table.numbers.cols(), "number")));
   if (!table.column_names.empty()) description.add("columns", names_text(table.column_names));
   if (!table.labels.empty()) add_classes(table.labels, description);
   if (!label_column.empty())
@@ -158,7 +160,7 @@ std::string describe_image_folder(const std::string& path) {
   const auto folder = attempt([&] { return list_image_folder(path); });
   if (!folder)
     throw DataError(path + " is a folder with neither a run (summary.json) nor images in it");
-  Description description(path, "folder of images");
+  Description description(path, "image folder");
   description.add("images", fmt::format("{}", folder->paths.size()));
   if (!folder->labels.empty()) add_classes(folder->labels, description);
   if (!folder->skipped.empty())

@@ -136,7 +136,7 @@ TEST(Describe, NumpyLabels) {
   const TempDir folder;
   write_npy(folder.file("y.npy"), std::vector<int64_t>{3, 1, 3, -1});
   EXPECT_EQ(facts(folder.file("y.npy")),
-            "numpy array\n  type: int64, C order\n  shape: (4,)\n  samples: 4 of 1 numbers\n"
+            "numpy array\n  type: int64, C order\n  shape: (4,)\n  samples: 4 of 1 number\n"
             "  classes: 2 (1, 3)\n  without a class: 1\n");
 }
 
@@ -172,19 +172,19 @@ TEST(Describe, Table) {
   const std::string path =
       folder.write("t.csv", "width,height,label\n1,2,cat\n3,4,dog\n5,nan,cat\n");
   EXPECT_EQ(facts(path),
-            "table in text\n  samples: 3 of 2 numbers\n  columns: width, height\n"
+            "text table\n  samples: 3 of 2 numbers\n  columns: width, height\n"
             "  classes: 2 (cat, dog)\n  not finite: first in row 2, column 1 (counted from 0)\n");
   EXPECT_EQ(facts(folder.write("t.tsv", "1\t2\n3\t4\n")),
-            "table in text\n  samples: 2 of 2 numbers\n");
+            "text table\n  samples: 2 of 2 numbers\n");
 }
 
-TEST(Describe, ColumnOfWordsIsToldToBeTheLabelColumn) {
+TEST(Describe, ColumnOfWordsIsSuggestedAsTheLabelColumn) {
   const TempDir folder;
   EXPECT_EQ(facts(folder.write("t.csv", "width,kind,height\n1,cat,2\n3,dog,4\n")),
-            "table in text\n  samples: 2 of 2 numbers\n  columns: width, height\n"
+            "text table\n  samples: 2 of 2 numbers\n  columns: width, height\n"
             "  classes: 2 (cat, dog)\n  label column: kind (read it with --label-column kind)\n");
   EXPECT_EQ(facts(folder.write("u.csv", "1,2,cat\n3,4,dog\n")),
-            "table in text\n  samples: 2 of 2 numbers\n  classes: 2 (cat, dog)\n"
+            "text table\n  samples: 2 of 2 numbers\n  classes: 2 (cat, dog)\n"
             "  label column: 3 (read it with --label-column 3)\n");
   EXPECT_THAT(
       [&] { describe_file(folder.write("v.csv", "a,b,c\n1,x,y\n2,z,w\n")); },
@@ -193,8 +193,7 @@ TEST(Describe, ColumnOfWordsIsToldToBeTheLabelColumn) {
 
 TEST(Describe, OneColumnOfFractionsIsATable) {
   const TempDir folder;
-  EXPECT_EQ(facts(folder.write("t.csv", "0.5\n1.5\n")),
-            "table in text\n  samples: 2 of 1 numbers\n");
+  EXPECT_EQ(facts(folder.write("t.csv", "0.5\n1.5\n")), "text table\n  samples: 2 of 1 number\n");
 }
 
 TEST(Describe, Labels) {
@@ -219,7 +218,7 @@ TEST(Describe, FolderOfImages) {
   folder.write("p/cat/notes.txt", "");
   folder.write("p/dog/b.png", "");
   const std::string text = facts(folder.file("p"));
-  EXPECT_THAT(text, testing::StartsWith("folder of images\n  images: 2\n  classes: 2 (cat, dog)\n"
+  EXPECT_THAT(text, testing::StartsWith("image folder\n  images: 2\n  classes: 2 (cat, dog)\n"
                                         "  skipped: 1 (first: cat/notes.txt, "));
 }
 

@@ -60,8 +60,8 @@ FieldValue field_value(const Json& value, const Field& field) {
                                       printable(value.dump()),
                                       std::numeric_limits<int64_t>::max()));
   if (value.is_number_integer()) return value.get<int64_t>();
-  throw InvalidArgument(fmt::format("{} is {}, must be a number, a word, true or false", field.name,
-                                    printable(value.dump())));
+  throw InvalidArgument(fmt::format("{} is {}, must be a number, a string, true or false",
+                                    field.name, printable(value.dump())));
 }
 
 void set_field(const Json& value, const Field& field) {

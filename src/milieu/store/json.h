@@ -2,8 +2,8 @@
 // Options, summaries and metrics as JSON text (keys in a fixed order, numbers that read back to the
 // same bits), and options read back. The JSON library itself stays inside store/.
 //
-// The text has one key a line, lists on one line, no newline at the end. Text that is not UTF-8 (a
-// file name in a warning) gets U+FFFD in the wrong places.
+// The text has one key per line, lists on one line, no newline at the end. Text that is not UTF-8
+// (a file name in a warning) gets U+FFFD in the wrong places.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON inside store/: careful parsing of text that nobody vouches for, and readable writing.
+// JSON inside store/: careful parsing of untrusted text, and readable writing.
 // Included by .cc files only.
 #pragma once
 
@@ -28,7 +28,7 @@ ParsedJson parse_json(std::string_view text);
 
 // On one line.
 std::string to_line(const OrderedJson& value);
-// Objects with one key a line, indented by two; lists on one line.
+// Objects with one key per line, indented by two; lists on one line.
 std::string to_lines(const OrderedJson& value);
 
 }  // namespace milieu::internal

@@ -164,7 +164,7 @@ TEST(Json, NumbersReadBackToTheSameBits) {
     EXPECT_EQ(std::bit_cast<uint64_t>(back[i]), std::bit_cast<uint64_t>(s.trace[i])) << s.trace[i];
 }
 
-TEST(Json, TextThatIsNotUtf8IsMended) {
+TEST(Json, TextThatIsNotUtf8IsRepaired) {
   RunSummary s;
   s.warnings = {"file \xff.png"};
   EXPECT_EQ(Json::parse(summary_to_json(s))["warnings"][0], "file \xef\xbf\xbd.png");
@@ -290,9 +290,9 @@ TEST(Json, WrongOptionsAreRefusedByName) {
   EXPECT_EQ(refusal("{\"weight\": \"much\"}"), "options.json: weight is 'much', must be a number");
   EXPECT_EQ(refusal("{\"weight\": \"nan\"}"), "options.json: weight is NaN, must be a number");
   EXPECT_EQ(refusal("{\"count\": [1,2]}"),
-            "options.json: count is [1,2], must be a number, a word, true or false");
+            "options.json: count is [1,2], must be a number, a string, true or false");
   EXPECT_EQ(refusal("{\"count\": null}"),
-            "options.json: count is null, must be a number, a word, true or false");
+            "options.json: count is null, must be a number, a string, true or false");
   EXPECT_EQ(refusal("{\"seed\": 9223372036854775808}"),
             "options.json: seed is 9223372036854775808, must be at most 9223372036854775807");
   EXPECT_THAT(refusal("{\"seed\": -1}"),

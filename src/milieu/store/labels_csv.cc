@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// labels.csv: one sample a line. docs/format.md describes it.
+// labels.csv: one sample per line. docs/format.md describes it.
 #include <fmt/format.h>
 
 #include <iterator>
 #include <string_view>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/csv_text.h"
@@ -17,7 +18,8 @@ namespace {
 
 void check_length(size_t given, size_t expected, const char* name) {
   require(given == 0 || given == expected, [&] {
-    return fmt::format("{} has {} entries, labels has {}: they must match", name, given, expected);
+    return fmt::format("{} has {}, labels has {}: they must match", name,
+                       counted(given, "entry", "entries"), expected);
   });
 }
 

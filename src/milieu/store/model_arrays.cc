@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/summary.h"
 #include "milieu/data/printable.h"
@@ -55,8 +56,9 @@ const StoredArray& find_array(const ModelFile& file, const std::string& source, 
                                 printable(file.kind)));
   const StoredArray& array = entry->second;
   if (array.dtype != dtype || array.shape.size() != rank)
-    throw DataError(fmt::format("{}: array '{}' is {} of shape {}, must be {} with {} extents",
-                                source, name, array.dtype, shape_text(array.shape), dtype, rank));
+    throw DataError(fmt::format("{}: array '{}' is {} of shape {}, must be {} with {}", source,
+                                name, array.dtype, shape_text(array.shape), dtype,
+                                counted(rank, "extent")));
   return array;
 }
 

@@ -249,7 +249,7 @@ TEST(ModelFile, WrongKindIsRefused) {
             "m.safetensors holds a model of kind gmm, must be test");
 }
 
-// A model in memory that may only be read: whoever writes to a member dies at once.
+// A model in memory that may only be read: code that writes to a member dies at once.
 template <class Model>
 class ReadOnlyModel {
  public:
@@ -318,7 +318,7 @@ TEST(ModelFile, ArraysThatDoNotFitTheModelAreRefused) {
   EXPECT_EQ(with("centers", {"F64", {1, 1}, std::vector<std::byte>(8)}),
             "m: array 'centers' is F64 of shape [1, 1], must be F32 with 2 extents");
   EXPECT_EQ(with("weights", {"F64", {1, 1}, std::vector<std::byte>(8)}),
-            "m: array 'weights' is F64 of shape [1, 1], must be F64 with 1 extents");
+            "m: array 'weights' is F64 of shape [1, 1], must be F64 with 1 extent");
   EXPECT_EQ(with("centers", {"F32", {int64_t{1} << 60, 0}, {}}),
             "m: array 'centers' of shape [1152921504606846976, 0] has rows without columns");
   ModelFile file = to_model_file(sample_model());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the writer and the reader of model files agree on. docs/format.md describes the same for
-// people who write a reader of their own.
+// people who write their own reader.
 #pragma once
 
 #include <zlib.h>
@@ -20,7 +20,7 @@ namespace milieu::internal {
 static_assert(std::endian::native == std::endian::little,
               "arrays are written as they lie in memory, and files are little-endian");
 
-inline constexpr int64_t kLengthBytes = 8;               // the header's length stands first
+inline constexpr int64_t kLengthBytes = 8;               // the header's length comes first
 inline constexpr int64_t kMaxHeaderBytes = 100'000'000;  // the limit of safetensors
 inline constexpr int64_t kAlignment = 8;                 // of the first array
 
@@ -52,7 +52,7 @@ std::string shape_text(std::span<const int64_t> shape);
 class Checksum {
  public:
   void add(const void* data, size_t bytes) {
-    // zlib takes a null pointer for a request to start anew.
+    // zlib takes a null pointer for a request to start again.
     if (bytes > 0) crc_ = ::crc32_z(crc_, static_cast<const Bytef*>(data), bytes);
   }
   std::string digits() const;  // eight, hexadecimal, small letters

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/printable.h"
@@ -33,7 +34,7 @@ struct Entry {
   int64_t end = 0;
 };
 
-std::string bytes_text(uint64_t count) { return count_text(static_cast<int64_t>(count), "byte"); }
+std::string bytes_text(uint64_t count) { return counted(static_cast<int64_t>(count), "byte"); }
 
 class Reader {
  public:
@@ -64,7 +65,7 @@ class Reader {
     throw DataError(source_ + fmt::format(format, std::forward<Args>(args)...));
   }
 
-  // Finds header and data by the length that stands first.
+  // Finds header and data by the length that comes first.
   void split() {
     if (bytes_.size() < internal::kLengthBytes)
       fail(" is {} long, too short for a model file", bytes_text(bytes_.size()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that must be refused: one test a check, each with the message it must give. The files are
+// Files that must be refused: one test per check, each with the message it must give. The files are
 // built here by hand with a right checksum, so that the check under test is the one that answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "milieu/base/assert.h"
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/summary.h"
 #include "milieu/data/atomic_file.h"
@@ -32,8 +33,9 @@ void check_array(const std::string& name, const StoredArray& array, std::set<std
   });
   const int64_t needed = internal::array_bytes(array.dtype, array.shape);
   require(needed == static_cast<int64_t>(array.bytes.size()), [&] {
-    return fmt::format("array '{}' has {} bytes, but {} of shape {} needs {}", name,
-                       array.bytes.size(), array.dtype, internal::shape_text(array.shape), needed);
+    return fmt::format("array '{}' has {}, but {} of shape {} needs {}", name,
+                       counted(array.bytes.size(), "byte"), array.dtype,
+                       internal::shape_text(array.shape), needed);
   });
 }
 

@@ -57,7 +57,7 @@ void check_place(const std::string& target, const std::string& path, bool force)
   if (content == fs::directory_iterator()) return;
   const bool is_run = fs::exists(fs::path(target) / kSummaryName, error);
   require(is_run, [&] {
-    return fmt::format("folder {} is not empty and no run folder (it has no {}): choose another",
+    return fmt::format("folder {} is not empty and not a run folder (it has no {}): choose another",
                        path, kSummaryName);
   });
   require(force, [&] {
@@ -65,7 +65,7 @@ void check_place(const std::string& target, const std::string& path, bool force)
   });
 }
 
-// A name beside `target` that nobody uses; left-overs of killed runs are passed over.
+// An unused name beside `target`; left-overs of killed runs are skipped.
 std::string free_sibling(const std::string& target, const char* purpose) {
   static std::atomic<unsigned> counter = 0;
   std::error_code error;
@@ -77,7 +77,7 @@ std::string free_sibling(const std::string& target, const char* purpose) {
 }
 
 // Asks for the folder's names to be on disk. Not every file system can; the files themselves are
-// there by then, so a failure is no reason to report one.
+// there by then, so a failure is not reported.
 void sync_folder(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;

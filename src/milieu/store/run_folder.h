@@ -17,7 +17,7 @@ namespace milieu {
 
 class RunFolder {
  public:
-  // Make it before a long run: whatever stands in the way is said at once. Missing parents are
+  // Make it before a long run: whatever is in the way is reported at once. Missing parents are
   // made. Refuses (InvalidArgument) a file, and an existing non-empty folder unless `force`; with
   // force only an earlier run folder (it has a summary.json) is replaced, never another folder of
   // the user's. A symbolic link to a folder stays, its folder is replaced. IoError when the folder

@@ -55,7 +55,7 @@ void write_run(const std::string& path, bool force, const std::string& summary) 
   run.commit();
 }
 
-// Root may write everywhere: tests of forbidden places work as somebody else meanwhile.
+// Root may write everywhere: tests of forbidden places run as another user meanwhile.
 class AsNobody {
  public:
   AsNobody() : is_root_(::geteuid() == 0) {
@@ -188,7 +188,7 @@ TEST(RunFolder, ForceDoesNotReplaceOtherFolders) {
   for (bool force : {false, true})
     EXPECT_EQ(refusal<InvalidArgument>([&] { RunFolder(path, force); }),
               "folder " + path +
-                  " is not empty and no run folder (it has no summary.json): choose another");
+                  " is not empty and not a run folder (it has no summary.json): choose another");
   EXPECT_THAT(names_in(path), ElementsAre("a.jpg"));
 }
 
@@ -250,7 +250,7 @@ TEST(RunFolder, FolderThatMayNotBeReadIsAnIoError) {
             folder.file("run") + " cannot be read: Permission denied");
 }
 
-// A run that was killed leaves its temporary folder; the next ones pass it over.
+// A run that was killed leaves its temporary folder; the next ones skip it.
 TEST(RunFolder, LeftOversOfKilledRunsDoNoHarm) {
   const TempDir folder;
   std::string next;
@@ -375,7 +375,7 @@ TEST(LabelsCsv, OtherLengthsAreRefused) {
   EXPECT_EQ(refusal<InvalidArgument>([&] {
               write_labels_csv(folder.file("l.csv"), Ints{1, 2}, {"a"}, {});
             }),
-            "names has 1 entries, labels has 2: they must match");
+            "names has 1 entry, labels has 2: they must match");
   EXPECT_EQ(refusal<InvalidArgument>([&] {
               write_labels_csv(folder.file("l.csv"), Ints{1, 2}, {}, std::vector<int64_t>{1, 2, 3});
             }),

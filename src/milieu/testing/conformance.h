@@ -27,7 +27,7 @@
 
 namespace milieu {
 
-// What the suite asks of a run; a method without such an option does not see it.
+// What the suite sets for a run; a method without such an option does not see it.
 struct ConformanceSettings {
   int num_clusters = 3;
   uint64_t seed = 1;

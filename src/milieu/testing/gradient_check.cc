@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 
 namespace milieu {
@@ -21,8 +22,8 @@ GradientCheck check_gradient(const std::function<double(std::span<const double>)
                              std::span<const double> point, std::span<const double> analytic,
                              double step) {
   require(point.size() == analytic.size(), [&] {
-    return fmt::format("the gradient has {} entries, the point has {}: they must match",
-                       analytic.size(), point.size());
+    return fmt::format("the gradient has {}, the point has {}: they must match",
+                       counted(analytic.size(), "entry", "entries"), point.size());
   });
   GradientCheck check;
   std::vector<double> moved(point.begin(), point.end());

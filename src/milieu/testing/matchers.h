@@ -95,15 +95,16 @@ MATCHER_P(HasBitsOf, expected, "has the same bits") {
   return true;
 }
 
-// The message of the milieu::Error that `call` throws; a test failure and "" when it throws none.
-template <class Call>
+// The message of the milieu::Error that `call` throws, or of the given kind of error; a test
+// failure and "" when it throws none.
+template <class Exception = Error, class Call>
 std::string message_of(Call&& call) {
   try {
     call();
-  } catch (const Error& error) {
+  } catch (const Exception& error) {
     return error.what();
   }
-  ADD_FAILURE() << "no milieu::Error was thrown";
+  ADD_FAILURE() << "no such error was thrown";
   return "";
 }
 

@@ -37,7 +37,7 @@ TEST(Matchers, TracesMayBendWithinTheTolerance) {
   EXPECT_THAT((std::vector<double>{1, kNaN, 3}), Not(NeverRises(1.0)));
 }
 
-TEST(Matchers, BitsTellZeroFromMinusZero) {
+TEST(Matchers, BitsDistinguishZeroFromMinusZero) {
   EXPECT_THAT((std::vector<double>{1, kNaN}), HasBitsOf(std::vector<double>{1, kNaN}));
   EXPECT_THAT((std::vector<double>{0.0}), Not(HasBitsOf(std::vector<double>{-0.0})));
   EXPECT_THAT((std::vector<double>{0.0}), Not(HasBitsOf(std::vector<double>{0.0, 1.0})));

@@ -187,7 +187,7 @@ LabelledPoints make_count_blobs(const CountBlobOptions& options) {
           "make_count_blobs: there are fewer words than clusters");
   return draw_rows(options.n, options.d, options.num_clusters, Random(options.seed),
                    [&](Random& random, int label, std::span<float> row) {
-                     std::vector<int64_t> words;  // own words stand `contrast` times in the list
+                     std::vector<int64_t> words;  // own words occur `contrast` times in the list
                      for (int64_t w = 0; w < options.d; ++w)
                        words.insert(words.end(),
                                     w % options.num_clusters == label

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made data for tests, benchmarks and the demo. Deterministic: the same options give the same bits
-// on every platform and for any number of threads (only Lcg::normal uses libm, as its golden cases
-// do).
+// Synthetic data for tests, benchmarks and the demo. Deterministic: the same options give the same
+// bits on every platform and for any number of threads (only Lcg::normal uses libm, as its golden
+// cases do).
 #pragma once
 
 #include <cstdint>

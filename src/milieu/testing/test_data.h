@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the real data sets are, for tests and benchmarks. None of their files is in the repository;
-// who needs one skips with `no_data_message` when it is absent:
+// a test that needs one skips with `no_data_message` when it is absent:
 //
 //   const auto usps = find_data("usps_roweis");
 //   if (!usps) GTEST_SKIP() << no_data_message("usps_roweis");

@@ -22,11 +22,11 @@ const kIntro: Record<string, string> = {
 
 // What the pictures of a run folder show, by the beginning of their names.
 const kCaptions: [RegExp, string][] = [
-  [/^class_/, "difference of the class's density to the others', its gradient, and the basins: the sub-classes"],
-  [/^projections/, "all samples as each way of reducing them sees them, coloured by class"],
-  [/^clusters/, "a line each cluster, the surest pictures first"],
-  [/^words/, "each word by the patches nearest to it, the most used word first"],
-  [/^word_maps/, "the surest picture of each cluster, beside it the word of every patch"],
+  [/^class_/, "difference between the density of the class and that of the others, its gradient, and the basins: the sub-classes"],
+  [/^projections/, "all samples under each projection, coloured by class"],
+  [/^clusters/, "one row per cluster, the most certain images first"],
+  [/^words/, "each word by the patches nearest to it, the most frequent word first"],
+  [/^word_maps/, "the most certain image of each cluster, and beside it the word of every patch"],
   [/^overlay_/, "words at the end, then phrases at the start, after one round and at the end"],
 ];
 const captionOf = (name: string) => kCaptions.find(([pattern]) => pattern.test(name))?.[1];

@@ -21,7 +21,7 @@ export function OptionsForm() {
       <summary><Icon name="right" size={14} />Options{numChanged > 0 && <span class="badge">{numChanged} changed</span>}</summary>
       {numChanged > 0 &&
         <button type="button" class="link-button" onClick={() => { store.options.value = pick(store.options.value, ["num_clusters"]); }}>
-          Back to the defaults
+          Reset to the defaults
         </button>}
       {basic.map((field) => <FieldInput key={`${method.name}.${field.name}`} field={field} />)}
       {advanced.length > 0 &&

@@ -18,7 +18,7 @@ export function Dialog(p: {
       before?.focus?.();
     };
   }, []);
-  // Browsers may keep Escape from pages that are closed by it too often; so it is ours.
+  // Browsers may withhold Escape from pages that are closed by it too often, so the page handles it.
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return p.onKeyDown?.(event);
     event.preventDefault();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A still map of a split, small: for multiples of many splits.
+// A small, static map of a split: for showing many splits side by side.
 import { useEffect, useRef } from "preact/hooks";
 
 export interface MiniMapProps {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thumbnail, from an address or a contact sheet; a sign in its place where there is none.
+// One thumbnail, from an address or a contact sheet; a placeholder where there is none.
 import { useState } from "preact/hooks";
 import type { Thumb } from "../source/source";
 

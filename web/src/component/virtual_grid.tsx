@@ -10,7 +10,7 @@ import { Thumbnail } from "./thumbnail";
 export interface TileInfo {
   thumb: Thumb | null;
   name: string;
-  text: string; // shown if there is not an image
+  text: string; // shown when the image is missing
   marks: { icon: IconName; title: string }[];
 }
 
@@ -26,7 +26,7 @@ export interface VirtualGridProps {
   onPick(rows: number[], mode: "replace" | "add" | "toggle"): void;
   onOpen(row: number): void;
   onEdge?(direction: -1 | 1): void; // left of the first column, right of the last
-  dragged?(row: number): number[] | null; // rows that go along; null: no dragging
+  dragged?(row: number): number[] | null; // rows that move with it; null: no dragging
 }
 
 const kGap = 4;

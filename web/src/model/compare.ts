@@ -56,7 +56,7 @@ export function mutualInformation(table: number[][]): number {
 }
 
 // Which part of b each part of a overlaps most, each used once while there are enough: the order in
-// which b's columns are shown so that agreement stands on the diagonal.
+// which b's columns are shown so that agreement is on the diagonal.
 export function matchColumns(table: number[][]): number[] {
   const columns = table[0]?.length ?? 0;
   const cells = table.flatMap((row, i) => row.map((n, j) => ({ n, i, j })));

@@ -36,7 +36,7 @@ export function stepItem(key: string, at: number, count: number, columns: number
   return to < 0 || to >= count ? at : to;
 }
 
-// Where to scroll so that an item is seen; the present place if it is.
+// Where to scroll so that an item is seen; the current position if it is.
 export function scrollTo(grid: Grid, item: number, scroll: number, viewport: number,
                          caption = 0): number {
   const pitch = grid.tile + caption + grid.gap;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours of the parts. The first eight are Okabe and Ito's set, whose members stay apart for all
+// Colours of the parts. The first eight are Okabe and Ito's set, whose members stay distinct for all
 // common kinds of colour blindness (its yellow is darkened on light ground, its black replaced);
 // later ones come from Paul Tol's muted scheme. A part is never identified by colour alone: each has its
 // number beside it.
@@ -44,7 +44,7 @@ export function contrast(a: string, b: string): number {
   return (high + 0.05) / (low + 0.05);
 }
 
-// Black or white, whichever is read better on the colour.
+// Black or white, whichever is easier to read on the colour.
 export function inkOn(hex: string): string {
   return contrast(hex, "#ffffff") >= contrast(hex, "#000000") ? "#ffffff" : "#000000";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page and whoever feeds it agree on (docs/explorer_api.md). Names are those of the JSON.
+// What the page and its data source agree on (docs/explorer_api.md). Names are those of the JSON.
 
 export interface Collection {
   name: string;

@@ -17,7 +17,7 @@ async function metrics() {
   return Object.fromEntries(list.map(({ name, value }) => [name, value]));
 }
 
-// The first view: the map has its points, the gallery the pictures that are seen, all loaded.
+// The first view: the map has its points, the gallery the images that are seen, all loaded.
 async function firstView() {
   const start = performance.now();
   await page.goto(address);
@@ -31,7 +31,7 @@ async function firstView() {
   return { milliseconds: performance.now() - start, pictures_milliseconds: pictures, pictures: await page.locator(".tile img").count() };
 }
 
-// Moves the map a little in every frame, by events as a hand makes them.
+// Moves the map a little in every frame, by events like those of a hand.
 const kMove = async ({ frames, kind }) => {
   const map = document.querySelector("[data-testid=map]");
   const box = map.getBoundingClientRect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a folder of generated pictures (24-bit BMP, nothing to install): classes of drawings that
+// Writes a folder of generated images (24-bit BMP, nothing to install): classes of drawings that
 // are bright on dark or dark on bright, so that a class has two kinds of members.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -186,7 +186,7 @@ export async function exportStory(stage, page) {
   return { report, folder, command, link, labels: rows, isThere: existsSync(folder) };
 }
 
-// The link opened anew shows the same run and selection; a reload in the middle of a run loses nothing.
+// The link opened again shows the same run and selection; a reload in the middle of a run loses nothing.
 export async function linkStory(stage, page, link) {
   await page.goto("about:blank");
   await page.goto(link);

@@ -100,7 +100,7 @@ export async function drawLasso(page, corners) {
   await page.mouse.up();
 }
 
-// Two frames later the page has drawn what it was told.
+// Two frames later the page has drawn what it was given.
 export const settle = (page) => page.evaluate(() => new Promise((resolve) => {
   requestAnimationFrame(() => requestAnimationFrame(() => resolve(true)));
 }));

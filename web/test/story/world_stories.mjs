@@ -78,7 +78,7 @@ export async function tabsStory(stage, address) {
   await first.context().close();
 }
 
-// The pictures are gone: the run fails with the reason, names stand for pictures, and all comes
+// The pictures are gone: the run fails with the reason, names replace images, and all comes
 // back with the folder.
 export async function vanishStory(stage, address, folder) {
   const page = await stage.page(new URL(address).origin);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/dcp/dcp_rank.h"
 #include "milieu/feature/cache/extract.h"
@@ -115,8 +116,8 @@ std::string draw_split(const Pictures& pictures, const std::string& context,
   for (int part = 0; part < 2; ++part) {
     const RasterImage& sheet = sheets[part];
     draw_text(image, 4, top + 8,
-              fmt::format("brain against {}: part {}, {} images, most certain first", context, part,
-                          split.summary.sizes[part]),
+              fmt::format("brain against {}: part {}, {}, most certain first", context, part,
+                          counted(split.summary.sizes[part], "image")),
               {0, 0, 0}, 1);
     top += kHeading;
     for (int y = 0; y < sheet.height; ++y)

@@ -3,6 +3,7 @@
 // digit; and the objective reached, beside that of the reference.
 #include <fmt/format.h>
 
+#include "milieu/base/counted.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/classic/ncut/ncut.h"
 #include "milieu/dcp/dcp.h"
@@ -137,7 +138,8 @@ void reproduce_dcp_digits(ReproduceRun& run) {
       "[Lampert08, Table 1]: class-balanced error in %, paper -> here (default options)",
       {"context", kColumns[0].name, kColumns[1].name, kColumns[2].name, kColumns[3].name},
       {},
-      {fmt::format("{} runs; k-means in 100 runs: milieu reproduce dcp kmeans.", run.num_runs(2)),
+      {fmt::format("{}; k-means in 100 runs: milieu reproduce dcp kmeans.",
+                   counted(run.num_runs(2), "run")),
        "The paper's rows are not reproduced, neither here nor by the reference: the digit split is "
        "not the minimum of the objective."}};
   std::vector<ColumnErrors> columns;

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/classic/agglomerative/agglomerative_steps.h"
 #include "milieu/neighbors/check_points.h"
@@ -35,16 +36,16 @@ void check(const AgglomerativeInput& input, const AgglomerativeOptions& options)
   check_points(input.points);
   const int64_t n = input.points.rows();
   require(options.distance_threshold > 0 || options.num_clusters <= n, [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples: use at most {}",
-                       options.num_clusters, n, n);
+    return fmt::format("num_clusters is {}, there are only {}: use at most {}",
+                       options.num_clusters, counted(n, "sample"), n);
   });
   const double gigabytes = internal::PairDistances::gigabytes(n);
   require(gigabytes <= options.max_memory_gb, [&] {
     return fmt::format(
-        "max_memory_gb is {}, the distances of all pairs of {} samples take {:.3g} GB: raise it, "
+        "max_memory_gb is {}, the distances of all pairs of {} take {:.3g} GB: raise it, "
         "or "
         "cluster at most {} samples",
-        options.max_memory_gb, n, gigabytes,
+        options.max_memory_gb, counted(n, "sample"), gigabytes,
         static_cast<int64_t>(std::sqrt(options.max_memory_gb / 2e-9)));
   });
 }
@@ -68,9 +69,9 @@ void describe_cut(DoubleView tree, int64_t num_merges, RunSummary& summary) {
 void warn_of_split_duplicates(DoubleView tree, int64_t n, int64_t num_merges, RunSummary& summary) {
   if (num_merges == tree.rows() || tree(num_merges, 2) > 0) return;
   summary.warnings.push_back(
-      fmt::format("num_clusters is {}, there are only {} distinct samples: equal ones are in "
+      fmt::format("num_clusters is {}, there are only {}: equal ones are in "
                   "different clusters",
-                  n - num_merges, n - internal::merges_up_to(tree, 0)));
+                  n - num_merges, counted(n - internal::merges_up_to(tree, 0), "distinct sample")));
 }
 
 void describe_stop(int64_t num_merges, int64_t n, const Monitor& monitor, RunSummary& summary) {

@@ -56,7 +56,7 @@ struct AgglomerativeInput {
   FloatView points;  // n x d samples, rows
 };
 
-// The tree and the cut that was asked for. There is no predict: the method defines no place in the
+// The tree and the requested cut. There is no predict: the method defines no place in the
 // tree for new samples.
 struct AgglomerativeModel {
   static constexpr std::string_view kKind = "agglomerative";

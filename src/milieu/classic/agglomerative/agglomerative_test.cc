@@ -180,7 +180,7 @@ TEST(Agglomerative, EqualSamplesMergeAtHeightZero) {
     EXPECT_EQ(result.summary.clusters, 3);
     EXPECT_EQ(result.model.tree(18, 2), 0);
     ASSERT_EQ(result.summary.warnings.size(), 1u);
-    EXPECT_THAT(result.summary.warnings[0], HasSubstr("only 1 distinct samples"));
+    EXPECT_THAT(result.summary.warnings[0], HasSubstr("only 1 distinct sample"));
   }
   const AgglomerativeResult pairs = fit(line({5, 1, 5, 1, 5}), Linkage::Average, 2);
   EXPECT_THAT(pairs.labels, ElementsAre(0, 1, 0, 1, 0));

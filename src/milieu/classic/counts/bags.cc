@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/classic/counts/counts_internal.h"
 #include "milieu/classic/kmeans/kmeans.h"
@@ -53,8 +54,8 @@ void scale_to_sphere(std::span<const float> counts, const double* idf, float* ou
 
 void check_bands(int num_bands, FloatView counts) {
   require(counts.cols() % num_bands == 0, [&] {
-    return fmt::format("num_bands is {}, counts have {} columns: they must be a multiple of it",
-                       num_bands, counts.cols());
+    return fmt::format("num_bands is {}, counts have {}: they must be a multiple of it", num_bands,
+                       counted(counts.cols(), "column"));
   });
 }
 

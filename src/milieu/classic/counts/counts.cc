@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/classic/counts/counts_internal.h"
 #include "milieu/neighbors/check_points.h"
@@ -28,15 +29,15 @@ void check_counts(FloatView counts, bool is_whole) {
 
 void check_num_clusters(int num_clusters, FloatView counts) {
   require(num_clusters <= counts.rows(), [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples: use at most {}",
-                       num_clusters, counts.rows(), counts.rows());
+    return fmt::format("num_clusters is {}, there are only {}: use at most {}", num_clusters,
+                       counted(counts.rows(), "sample"), counts.rows());
   });
 }
 
 void check_num_words(FloatView counts, int64_t num_words) {
   require(counts.cols() == num_words, [&] {
-    return fmt::format("counts have {} columns, the model was fitted on {}", counts.cols(),
-                       num_words);
+    return fmt::format("counts have {}, the model was fitted on {}",
+                       counted(counts.cols(), "column"), num_words);
   });
 }
 
@@ -76,7 +77,7 @@ Matrix<float> root_frequencies(FloatView counts) {
 
 void describe_counts_run(const CountsTrace& run, FloatView counts, const std::vector<int>& labels,
                          int num_clusters, int max_iterations, std::string_view objective_name,
-                         std::string_view if_empty, RunSummary& summary) {
+                         std::string_view parts, std::string_view if_empty, RunSummary& summary) {
   summary.version = version();
   summary.termination = run.termination;
   summary.message =
@@ -93,10 +94,11 @@ void describe_counts_run(const CountsTrace& run, FloatView counts, const std::ve
   summary.d = counts.cols();
   set_sizes(summary, labels, num_clusters);
   warn_of_shares(counts, summary);
-  if (summary.clusters < num_clusters)
-    summary.warnings.push_back(fmt::format("{} of {} {}: use a smaller num_clusters",
-                                           num_clusters - summary.clusters, num_clusters,
-                                           if_empty));
+  const int num_empty = num_clusters - summary.clusters;
+  if (num_empty > 0)
+    summary.warnings.push_back(fmt::format("{} of {} {} {} {}: use a smaller num_clusters",
+                                           num_empty, num_clusters, parts,
+                                           by_number(num_empty, "is", "are"), if_empty));
 }
 
 }  // namespace milieu::internal

@@ -63,9 +63,9 @@ auto best_restart(int num_restarts, const RunRestart& run_restart, RunSummary& s
 }
 
 // What a summary says about any of these methods. `objective_name` is what rises ("bound"), and
-// `num_clusters` parts were asked for; `if_empty` says what a part without rows is.
+// `num_clusters` `parts` ("clusters") were requested; `if_empty` says what one without rows is.
 void describe_counts_run(const CountsTrace& run, FloatView counts, const std::vector<int>& labels,
                          int num_clusters, int max_iterations, std::string_view objective_name,
-                         std::string_view if_empty, RunSummary& summary);
+                         std::string_view parts, std::string_view if_empty, RunSummary& summary);
 
 }  // namespace milieu::internal

@@ -87,7 +87,7 @@ void describe(FloatView counts, const JsomOptions& options, const JsomRun& run,
   summary.method = JsomModel::kKind;
   summary.seed = options.seed;
   describe_counts_run(run, counts, labels, options.num_clusters, options.max_iterations, "bound",
-                      "clusters are empty", summary);
+                      "clusters", "empty", summary);
 }
 
 void check_model(const JsomModel& model) {

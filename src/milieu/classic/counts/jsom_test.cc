@@ -45,7 +45,7 @@ TEST(Jsom, TrigammaIsTheSlopeOfDigamma) {
   EXPECT_NEAR(trigamma(1), 1.6449340668482264, 1e-10);
 }
 
-// Draws from a Dirichlet tell its parameters, and no neighbour does better.
+// Draws from a Dirichlet reveal its parameters, and no neighbour does better.
 TEST(Jsom, DirichletIsFitted) {
   const double truth[] = {0.5, 2.0, 5.0};
   double logs[3] = {};
@@ -65,7 +65,7 @@ TEST(Jsom, ClustersOfMixedTopicsAreFound) {
   EXPECT_EQ(predict(result.model, counts), result.labels);
 }
 
-// Rows of three clusters that differ in all their words, each row with noise of its own.
+// Rows of three clusters that differ in all their words, each row with its own noise.
 Matrix<float> make_noisy_rows(int num_rows, uint64_t seed, std::vector<int>& labels) {
   constexpr int kWords = 24;
   Matrix<float> counts(num_rows, kWords);

@@ -167,7 +167,7 @@ void describe(FloatView counts, const MultinomialsOptions& options, const Attemp
   summary.method = MultinomialsModel::kKind;
   summary.seed = options.seed;
   describe_counts_run(run, counts, labels, options.num_clusters, options.max_iterations,
-                      "objective", "clusters are empty", summary);
+                      "objective", "clusters", "empty", summary);
 }
 
 }  // namespace

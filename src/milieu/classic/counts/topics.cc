@@ -106,7 +106,7 @@ void describe(FloatView counts, const TopicsOptions& options, const TopicsRun& r
   summary.method = TopicsModel::kKind;
   summary.seed = options.seed;
   describe_counts_run(run, counts, labels, options.num_clusters, options.max_iterations, "bound",
-                      "topics are not the strongest of any row", summary);
+                      "topics", "not the strongest of any row", summary);
   if (options.inference == TopicsInference::Gibbs && run.termination == Termination::IterationLimit)
     summary.message = "max_iterations sweeps were made";
 }

@@ -19,7 +19,7 @@ using namespace internal;
 
 using ::testing::HasSubstr;
 
-// Rows of three topics with words of their own, a few words mixed in.
+// Rows of three topics, each with its own words, a few words mixed in.
 struct Bags {
   Matrix<float> counts{60, 12};
   std::vector<int> labels;
@@ -105,7 +105,7 @@ TEST(Topics, TinyPriorsLoseNoShares) {
   constexpr double kAlpha = 1e-4;
   Matrix<double> lambda(2, 3);
   for (double& x : std::span(lambda.data(), lambda.size())) x = 1e-4;
-  lambda(0, 0) = 50, lambda(1, 1) = 50;  // and nobody likes word 2
+  lambda(0, 0) = 50, lambda(1, 1) = 50;  // and no topic likes word 2
   Matrix<float> counts(1, 3);
   counts(0, 0) = 8, counts(0, 1) = 1e-4f, counts(0, 2) = 1;
   std::vector<double> gamma(2);

@@ -25,6 +25,7 @@
 #include <cmath>
 #include <optional>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/classic/gmm/gmm_steps.h"
 #include "milieu/neighbors/check_points.h"
@@ -59,12 +60,13 @@ void check_start(const GmmInput& input, const GmmOptions& options) {
   if (!input.initial_model) return;
   const GmmModel& start = *input.initial_model;
   require(start.covariance == options.covariance, [&] {
-    return fmt::format("initial_model has covariance {}, the options say {}: they must match",
+    return fmt::format("initial_model has covariance {}, the options have {}: they must match",
                        to_string(start.covariance), to_string(options.covariance));
   });
   require(start.means.rows() == k && start.means.cols() == d, [&] {
-    return fmt::format("initial_model has {} means of {} features, must have {} of {}",
-                       start.means.rows(), start.means.cols(), k, d);
+    return fmt::format("initial_model has {} of {}, must have {} of {}",
+                       counted(start.means.rows(), "mean"), counted(start.means.cols(), "feature"),
+                       k, d);
   });
   make_scorer(start);  // checks the rest
 }
@@ -77,8 +79,8 @@ GmmProblem check(const GmmInput& input, const GmmOptions& options) {
   problem.total_weight = totals.sum;
   const int64_t num_samples = totals.num_positive;
   require(options.num_clusters <= num_samples, [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples{}: use at most {}",
-                       options.num_clusters, num_samples,
+    return fmt::format("num_clusters is {}, there are only {}{}: use at most {}",
+                       options.num_clusters, counted(num_samples, "sample"),
                        input.weights.empty() ? "" : " of positive weight", num_samples);
   });
   check_start(input, options);
@@ -184,9 +186,9 @@ void describe(const GmmProblem& problem, const GmmOptions& options, const GmmRun
   const auto num_empty = std::ranges::count(run.model.weights, 0.0);
   if (num_empty > 0)
     summary.warnings.push_back(fmt::format(
-        "{} of {} components are empty (weight 0): there may be fewer distinct samples than "
+        "{} of {} components {} empty (weight 0): there may be fewer distinct samples than "
         "num_clusters; use a smaller num_clusters",
-        num_empty, options.num_clusters));
+        num_empty, options.num_clusters, by_number(num_empty, "is", "are")));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gaussian mixture by expectation maximisation [Dempster77]. The public face; the loop is in
+// Gaussian mixture by expectation maximisation [Dempster77]. The public interface; the loop is in
 // gmm.cc, the steps in gmm_steps.h. docs/algorithms/gmm.md says how to choose the options.
 #pragma once
 
@@ -22,9 +22,9 @@ namespace milieu {
 // or one matrix shared by all components.
 enum class GmmCovariance { Spherical, Diagonal, Full, Tied };
 
-// "spherical", "diagonal", "full", "tied": the words of options and model files.
+// "spherical", "diagonal", "full", "tied": the names in options and model files.
 const char* to_string(GmmCovariance covariance);
-// Throws DataError for another word: it is how a model file names the shape.
+// Throws DataError for any other name: it is how a model file names the shape.
 GmmCovariance gmm_covariance_from(std::string_view word);
 
 // Where the first means come from: one k-means run, or samples drawn without replacement.

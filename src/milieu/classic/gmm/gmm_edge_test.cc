@@ -12,6 +12,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/classic/gmm/gmm.h"
+#include "milieu/testing/matchers.h"
 #include "milieu/testing/synthetic.h"
 
 namespace milieu {
@@ -41,16 +42,6 @@ Matrix<float> make_points(int64_t n = 200, int64_t d = 3, int k = 3) {
   options.num_clusters = k;
   options.separation = 3;
   return make_blobs(options).points;
-}
-
-template <class Exception, class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 // Labels in range and equal to the prediction, everything finite.
@@ -275,7 +266,7 @@ TEST(GmmEdge, BadStartIsRefusedByName) {
   EXPECT_EQ(fit({points, {}, means, &model}, options_for(2)),
             "initial_means and initial_model are both given: give at most one");
   EXPECT_EQ(fit({points, {}, {}, &model}, options_for(2, GmmCovariance::Full)),
-            "initial_model has covariance diagonal, the options say full: they must match");
+            "initial_model has covariance diagonal, the options have full: they must match");
   EXPECT_EQ(fit({points, {}, {}, &model}, options_for(3)),
             "initial_model has 2 means of 2 features, must have 3 of 2");
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/classic/gmm/gmm.h"
@@ -24,8 +25,8 @@ void for_each_tile(const GmmModel& model, FloatView points, int num_threads, Tak
   const GmmScorer scorer = make_scorer(model);
   check_points(points);
   require(points.cols() == scorer.num_features(), [&] {
-    return fmt::format("points has {} columns, the model {} features: they must match",
-                       points.cols(), scorer.num_features());
+    return fmt::format("points has {}, the model {}: they must match",
+                       counted(points.cols(), "column"), counted(scorer.num_features(), "feature"));
   });
   constexpr int64_t kBlockRows = 16 * kGmmTileRows;
   parallel_for(points.rows(), kBlockRows, num_threads, [&](const Block& block) {

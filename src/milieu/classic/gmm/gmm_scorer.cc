@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
 #include "milieu/classic/gmm/gmm_covariance_internal.h"
@@ -45,18 +46,16 @@ void check_shapes(const GmmModel& model) {
     return fmt::format("means is {} x {}, must have at least one component and feature", k, d);
   });
   check_model(static_cast<int64_t>(model.weights.size()) == k, [&] {
-    return fmt::format("weights has {} entries, means {} rows: they must match",
-                       model.weights.size(), k);
+    return fmt::format("weights has {}, means {}: they must match",
+                       counted(model.weights.size(), "entry", "entries"), counted(k, "row"));
   });
   const auto [rows, cols] = covariance_shape(model.covariance, k, d);
-  check_model(model.covariances.rows() == rows && model.covariances.cols() == cols,
-              [&, r = rows, c = cols] {
-                return fmt::format(
-                    "covariances is {} x {}, must be {} x {} for {} means of {} "
-                    "features and covariance {}",
-                    model.covariances.rows(), model.covariances.cols(), r, c, k, d,
-                    to_string(model.covariance));
-              });
+  check_model(model.covariances.rows() == rows && model.covariances.cols() == cols, [&, r = rows,
+                                                                                     c = cols] {
+    return fmt::format("covariances is {} x {}, must be {} x {} for {} of {} and covariance {}",
+                       model.covariances.rows(), model.covariances.cols(), r, c, counted(k, "mean"),
+                       counted(d, "feature"), to_string(model.covariance));
+  });
 }
 
 void check_values(const GmmModel& model) {

@@ -102,7 +102,7 @@ struct GmmStats {
 enum class GmmSharing { Soft, Hard };
 
 // One pass over the samples: shares them out under `scorer` and sets labels (n, or empty: not
-// wanted). The statistics are those that problem.covariance needs, whatever the scorer's kind.
+// needed). The statistics are those that problem.covariance needs, whatever the scorer's kind.
 // Nothing is returned, and labels are meaningless, when the monitor stops the pass.
 std::optional<GmmStats> run_expectation(const GmmProblem& problem, const GmmScorer& scorer,
                                         GmmSharing sharing, Monitor& monitor,
@@ -127,7 +127,7 @@ std::vector<double> variance_floors(const GmmModel& pooled, double regularizatio
 
 // The first model from k means (k x d): each keeps its place and takes weight and covariance from
 // the samples nearest to it [Bishop06, Sec. 9.2.2]; a mean without samples is switched off. When
-// the monitor stops it, equal components of the pooled variances stand at the means.
+// the monitor stops it, equal components of the pooled variances are put at the means.
 GmmModel start_from_means(const GmmProblem& problem, const GmmModel& pooled,
                           const Matrix<double>& means, const Monitor& monitor);
 

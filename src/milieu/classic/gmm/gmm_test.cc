@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "milieu/base/error.h"
+#include "milieu/testing/matchers.h"
 #include "milieu/testing/synthetic.h"
 
 namespace milieu {
@@ -54,16 +55,6 @@ GmmOptions options_for(int k, GmmCovariance covariance = GmmCovariance::Diagonal
 void expect_never_falls(const std::vector<double>& trace, double tolerance = 1e-12) {
   for (size_t i = 1; i < trace.size(); ++i)
     EXPECT_GE(trace[i], trace[i - 1] - tolerance * std::abs(trace[i])) << "round " << i + 1;
-}
-
-template <class Exception, class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 double extra(const RunSummary& summary, const std::string& name) {
@@ -303,7 +294,7 @@ TEST(Gmm, MoreRestartsNeverLowerTheObjective) {
   EXPECT_EQ(several.summary.objective, several.summary.trace.back());
 }
 
-TEST(Gmm, WarmStartGoesOnWhereTheFirstFitStopped) {
+TEST(Gmm, WarmStartContinuesWhereTheFirstFitStopped) {
   const Matrix<float> points = make_overlapping(300, 3, 3);
   GmmOptions options = options_for(3, GmmCovariance::Full);
   options.rel_tolerance = 0;

@@ -24,6 +24,7 @@
 #include <limits>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
 #include "milieu/classic/kmeans/kmeans_assign_internal.h"
@@ -37,11 +38,11 @@ namespace {
 void validate(const KMeansInput& input, const KMeansOptions& options) {
   validate_options(options);
   const int64_t n = input.points.rows(), d = input.points.cols();
-  // Whether all points are finite is found out later, at no cost, by make_kmeans_problem.
+  // Whether all points are finite is checked later, at no cost, by make_kmeans_problem.
   check_points(input.points.rows_between(0, std::min<int64_t>(n, 1)), "points");
   require(n <= std::numeric_limits<int>::max(), [&] {
-    return fmt::format("points has {} rows, k-means takes at most {}: use a subsample", n,
-                       std::numeric_limits<int>::max());
+    return fmt::format("points has {}, k-means takes at most {}: use a subsample",
+                       counted(n, "row"), std::numeric_limits<int>::max());
   });
   require(options.num_clusters <= n, [&] {
     return fmt::format("num_clusters is {}, must be at most the number of samples, {}",
@@ -142,12 +143,14 @@ void add_warnings(const KMeansProblem& problem, RunSummary& summary) {
       summary.termination == Termination::TimeLimit)
     return;
   if (summary.objective == 0)
-    summary.warnings.push_back(fmt::format(
-        "num_clusters is {}, but there are only {} distinct points: {} clusters are empty",
-        problem.num_clusters, summary.clusters, num_empty));
+    summary.warnings.push_back(fmt::format("num_clusters is {}, but there are only {}: {} empty",
+                                           problem.num_clusters,
+                                           counted(summary.clusters, "distinct point"),
+                                           counted(num_empty, "cluster is", "clusters are")));
   else
-    summary.warnings.push_back(
-        fmt::format("{} of {} clusters are empty", num_empty, problem.num_clusters));
+    summary.warnings.push_back(fmt::format("{} of {} clusters {} empty", num_empty,
+                                           problem.num_clusters,
+                                           by_number(num_empty, "is", "are")));
 }
 
 std::string message_of(const RunSummary& summary, const KMeansOptions& options) {
@@ -240,8 +243,8 @@ internal::Scaling scaling_of(FloatView centers) {
 
 std::vector<int> predict(const KMeansModel& model, FloatView points, int num_threads) {
   require(points.cols() == model.centers.cols(), [&] {
-    return fmt::format("points has {} columns, the model has {}: they must match", points.cols(),
-                       model.centers.cols());
+    return fmt::format("points has {}, the model has {}: they must match",
+                       counted(points.cols(), "column"), model.centers.cols());
   });
   if (points.rows() > 0) check_points(points, "points", num_threads);
   std::vector<int> labels(points.rows(), 0);

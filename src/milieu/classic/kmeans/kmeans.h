@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// k-means: Lloyd's algorithm from k-means++ starts. The public face; the loop is in kmeans.cc.
+// k-means: Lloyd's algorithm from k-means++ starts. The public interface; the loop is in kmeans.cc.
 #pragma once
 
 #include <cstdint>

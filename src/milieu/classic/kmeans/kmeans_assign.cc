@@ -77,7 +77,7 @@ bool NearestCenters::assign(FloatView centers, const Monitor& monitor, std::span
   return true;
 }
 
-// Groups the centres anew and begins with bounds that exclude nothing.
+// Groups the centres again and begins with bounds that exclude nothing.
 void NearestCenters::begin_bounds(FloatView centers) {
   groups_ = group_centers(centers, max_groups(points_, centers));
   const int64_t n = points_.rows();

@@ -138,7 +138,7 @@ TEST(KMeansAssign, TiesGoToTheLowestIndex) {
   }
 }
 
-TEST(KMeansAssign, ClosePointsFarFromTheOriginAreToldApart) {
+TEST(KMeansAssign, ClosePointsFarFromTheOriginAreDistinguished) {
   expect_equal_passes(blobs(1500, 8, 6, 3, 2, 1e6), 20, 6);
   // Two heaps a million apart with a fine structure of size one: beyond what 32-bit floats can
   // resolve in |x|^2.

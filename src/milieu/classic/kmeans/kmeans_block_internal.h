@@ -67,7 +67,7 @@ class BlockScratch {
   // Labels the points of `block`, at most block_size of them.
   AssignCost assign(const AssignJob& job, const Block& block);
   // For the rows of `block` of job.centers, taken as points: lower bounds of the distances to the
-  // other centres of each group, in steps, to out (64 a row).
+  // other centres of each group, in steps, to out (64 per row).
   void separate(const AssignJob& job, const Block& block, std::span<uint16_t> out);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The centre step of k-means, for fit_kmeans and for methods that label points by a rule of their
-// own and then move centres to means (cac). Symbols are those of kmeans.cc.
+// The centre step of k-means, for fit_kmeans and for methods that label points by their own
+// rule and then move centres to means (cac). Symbols are those of kmeans.cc.
 #pragma once
 
 #include <cstdint>

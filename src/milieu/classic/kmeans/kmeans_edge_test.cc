@@ -9,6 +9,8 @@
 
 #include "milieu/base/error.h"
 #include "milieu/classic/kmeans/kmeans.h"
+#include "milieu/classic/test_points.h"
+#include "milieu/testing/matchers.h"
 #include "milieu/testing/synthetic.h"
 
 namespace milieu {
@@ -16,12 +18,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-Matrix<float> column(std::initializer_list<float> values) {
-  Matrix<float> m(static_cast<int64_t>(values.size()), 1);
-  std::copy(values.begin(), values.end(), m.data());
-  return m;
-}
 
 KMeansOptions options_for(int k) {
   KMeansOptions options;
@@ -31,8 +27,7 @@ KMeansOptions options_for(int k) {
 }
 
 TEST(KMeansEdge, AnEmptyClusterTakesTheFarthestPoint) {
-  const KMeansResult result =
-      fit_kmeans({column({0, 1, 2, 10}), {}, column({0, 100})}, options_for(2));
+  const KMeansResult result = fit_kmeans({line({0, 1, 2, 10}), {}, line({0, 100})}, options_for(2));
   EXPECT_THAT(result.labels, ElementsAre(0, 0, 0, 1));
   EXPECT_NEAR(result.summary.objective, 2, 1e-12);
 }
@@ -40,7 +35,7 @@ TEST(KMeansEdge, AnEmptyClusterTakesTheFarthestPoint) {
 TEST(KMeansEdge, SeveralEmptyClustersTakeDifferentPoints) {
   // All points go to the first centre, whose mean is 20/3: 20 is farthest, then 0 (three times).
   const KMeansResult result =
-      fit_kmeans({column({0, 0, 0, 10, 10, 20}), {}, column({5, 1000, 2000})}, options_for(3));
+      fit_kmeans({line({0, 0, 0, 10, 10, 20}), {}, line({5, 1000, 2000})}, options_for(3));
   EXPECT_THAT(result.labels, ElementsAre(2, 2, 2, 0, 0, 1));
   EXPECT_EQ(result.summary.objective, 0);
   EXPECT_TRUE(result.summary.warnings.empty());
@@ -48,21 +43,20 @@ TEST(KMeansEdge, SeveralEmptyClustersTakeDifferentPoints) {
 
 TEST(KMeansEdge, FarthestPointsAtEqualDistanceAreTakenByIndex) {
   // Mean 0; -4 and 4 are equally far: the first of them is taken by the only empty cluster.
-  const KMeansResult result =
-      fit_kmeans({column({4, 1, -1, -4}), {}, column({0, 50})}, options_for(2));
+  const KMeansResult result = fit_kmeans({line({4, 1, -1, -4}), {}, line({0, 50})}, options_for(2));
   EXPECT_THAT(result.labels, ElementsAre(1, 0, 0, 0));
 }
 
 TEST(KMeansEdge, APointOfWeightZeroIsNeverASeed) {
   const std::vector<double> weights{1, 1, 1, 0};
   const KMeansResult result =
-      fit_kmeans({column({0, 1, 5, 100}), weights, column({0, -1000})}, options_for(2));
+      fit_kmeans({line({0, 1, 5, 100}), weights, line({0, -1000})}, options_for(2));
   EXPECT_THAT(result.labels, ElementsAre(0, 0, 1, 1));
   EXPECT_EQ(result.model.centers(1, 0), 5.0f);
 }
 
 TEST(KMeansEdge, MoreClustersThanDistinctPointsIsAWarningAndDefined) {
-  const Matrix<float> points = column({1, 1, 2, 2, 2, 3});
+  const Matrix<float> points = line({1, 1, 2, 2, 2, 3});
   for (const KMeansInit init : {KMeansInit::PlusPlus, KMeansInit::Random}) {
     KMeansOptions options = options_for(5);
     options.init = init;
@@ -88,7 +82,7 @@ TEST(KMeansEdge, EqualPointsAreOneCluster) {
 }
 
 TEST(KMeansEdge, HugeValuesStayFinite) {
-  Matrix<float> points = column({-3e38f, -3e38f, 3e38f, 3e38f, 1});
+  Matrix<float> points = line({-3e38f, -3e38f, 3e38f, 3e38f, 1});
   const KMeansResult result = fit_kmeans({points, {}, {}}, options_for(3));
   EXPECT_TRUE(std::isfinite(result.summary.objective));
   EXPECT_EQ(result.labels[0], result.labels[1]);
@@ -96,25 +90,13 @@ TEST(KMeansEdge, HugeValuesStayFinite) {
   EXPECT_NE(result.labels[0], result.labels[2]);
 }
 
-// What `fit` complains about.
-template <class Exception, class Call>
-std::string complaint_of(Call&& call) {
-  try {
-    call();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
-
 TEST(KMeansEdge, WrongNumbersOfClustersAreRefused) {
-  const Matrix<float> points = column({1, 2, 3});
-  EXPECT_THAT(complaint_of<InvalidArgument>([&] {
+  const Matrix<float> points = line({1, 2, 3});
+  EXPECT_THAT(message_of<InvalidArgument>([&] {
                 fit_kmeans({points, {}, {}}, options_for(4));
               }),
               HasSubstr("num_clusters is 4, must be at most the number of samples, 3"));
-  EXPECT_THAT(complaint_of<InvalidArgument>([&] {
+  EXPECT_THAT(message_of<InvalidArgument>([&] {
                 fit_kmeans({points, {}, {}}, options_for(0));
               }),
               HasSubstr("num_clusters is 0, must be at least 1"));
@@ -129,7 +111,7 @@ TEST(KMeansEdge, NaNAndInfinityAreNamedByRowAndColumn) {
   for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
     Matrix<float> points(5000, 7);
     points(4321, 5) = bad;
-    const std::string complaint = complaint_of<DataError>([&] {
+    const std::string complaint = message_of<DataError>([&] {
       fit_kmeans({points, {}, {}}, options_for(2));
     });
     EXPECT_THAT(complaint, HasSubstr("row 4321, column 5"));
@@ -137,36 +119,30 @@ TEST(KMeansEdge, NaNAndInfinityAreNamedByRowAndColumn) {
 }
 
 TEST(KMeansEdge, WrongWeightsAreRefused) {
-  const Matrix<float> points = column({100, 200, 300});
+  const Matrix<float> points = line({100, 200, 300});
   const auto fit = [&](std::vector<double> weights) {
     fit_kmeans({points, weights, {}}, options_for(2));
   };
-  EXPECT_THAT(complaint_of<InvalidArgument>([&] {
+  EXPECT_THAT(message_of<InvalidArgument>([&] {
                 fit({1, 1});
               }),
               HasSubstr("weights has 2 entries, points has 3 rows"));
-  EXPECT_THAT(complaint_of<InvalidArgument>([&] {
-                fit({1, -2, 1});
-              }),
-              HasSubstr("weights[1] is -2"));
-  EXPECT_THAT(complaint_of<InvalidArgument>([&] {
+  EXPECT_THAT(message_of<InvalidArgument>([&] { fit({1, -2, 1}); }), HasSubstr("weights[1] is -2"));
+  EXPECT_THAT(message_of<InvalidArgument>([&] {
                 fit({1, std::nan(""), 1});
               }),
               HasSubstr("weights[1] is nan"));
-  EXPECT_THAT(complaint_of<InvalidArgument>([&] { fit({0, 0, 0}); }), HasSubstr("sum to 0"));
-  EXPECT_THAT(complaint_of<InvalidArgument>([&] {
-                fit({1e308, 1e307, 1});
-              }),
-              HasSubstr("too large"));
+  EXPECT_THAT(message_of<InvalidArgument>([&] { fit({0, 0, 0}); }), HasSubstr("sum to 0"));
+  EXPECT_THAT(message_of<InvalidArgument>([&] { fit({1e308, 1e307, 1}); }), HasSubstr("too large"));
 }
 
 TEST(KMeansEdge, WrongStartingCentersAreRefused) {
-  const Matrix<float> points = column({1, 2, 3});
-  EXPECT_THAT(complaint_of<InvalidArgument>([&] {
-                fit_kmeans({points, {}, column({1, 2, 3})}, options_for(2));
+  const Matrix<float> points = line({1, 2, 3});
+  EXPECT_THAT(message_of<InvalidArgument>([&] {
+                fit_kmeans({points, {}, line({1, 2, 3})}, options_for(2));
               }),
               HasSubstr("initial_centers is 3 x 1, must be 2 x 1"));
-  EXPECT_THROW(fit_kmeans({points, {}, column({1, std::nanf("")})}, options_for(2)), DataError);
+  EXPECT_THROW(fit_kmeans({points, {}, line({1, std::nanf("")})}, options_for(2)), DataError);
 }
 
 // Asks to stop after a number of iterations.
@@ -233,7 +209,7 @@ TEST(KMeansEdge, ARunStoppedAtOnceIsValid) {
   EXPECT_TRUE(std::isfinite(result.summary.objective));
 }
 
-TEST(KMeansEdge, TheMonitorHearsEveryIteration) {
+TEST(KMeansEdge, TheMonitorGetsEveryIteration) {
   const Matrix<float> points = shapeless(800);
   StoppingMonitor monitor(-1, std::stop_source());
   KMeansOptions options = options_for(6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The centres of k-means as the assignment step wants them: cut into groups of neighbours,
+// The centres of k-means as the assignment step needs them: cut into groups of neighbours,
 // quantised to 16-bit integers, with bounds on what quantisation and rounding can change.
 //
 // All of it works in scaled coordinates x' = (x - shift) * factor. With X = |x'|, the score

@@ -15,7 +15,7 @@ struct Squares {
   float largest = 0;  // of the square roots
 };
 
-// Of ((a - b) * factor) over d numbers. The sum is not affected by whether the largest is wanted.
+// Of ((a - b) * factor) over d numbers. The sum is not affected by whether the largest is needed.
 template <bool wants_largest>
 inline Squares squares_of(const float* a, const float* b, float factor, int64_t d) {
   Float8 even = {}, odd = {}, largest = {};

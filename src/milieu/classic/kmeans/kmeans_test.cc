@@ -12,6 +12,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
+#include "milieu/classic/test_points.h"
 #include "milieu/linalg/distance.h"
 #include "milieu/testing/synthetic.h"
 
@@ -20,12 +21,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-Matrix<float> column(std::initializer_list<float> values) {
-  Matrix<float> m(static_cast<int64_t>(values.size()), 1);
-  std::copy(values.begin(), values.end(), m.data());
-  return m;
-}
 
 Matrix<float> blobs(int64_t n, int64_t d, int num_clusters, double separation, uint64_t seed) {
   BlobOptions options;
@@ -96,7 +91,7 @@ Twin run_twin(FloatView points, std::span<const double> weights, FloatView start
 }
 
 TEST(KMeans, HandCaseHasExactLabelsObjectiveAndIterations) {
-  const KMeansResult result = fit_from(column({0, 1, 10, 11}), column({0, 10}), options_for(2));
+  const KMeansResult result = fit_from(line({0, 1, 10, 11}), line({0, 10}), options_for(2));
   EXPECT_THAT(result.labels, ElementsAre(0, 0, 1, 1));
   EXPECT_EQ(result.model.centers(0, 0), 0.5f);
   EXPECT_EQ(result.model.centers(1, 0), 10.5f);
@@ -108,7 +103,7 @@ TEST(KMeans, HandCaseHasExactLabelsObjectiveAndIterations) {
 }
 
 TEST(KMeans, HandCaseFromABadStartNeedsOneMoreRound) {
-  const KMeansResult result = fit_from(column({0, 1, 10, 11}), column({0, 1}), options_for(2));
+  const KMeansResult result = fit_from(line({0, 1, 10, 11}), line({0, 1}), options_for(2));
   EXPECT_THAT(result.labels, ElementsAre(0, 0, 1, 1));
   ASSERT_EQ(result.summary.iterations, 3);
   EXPECT_NEAR(result.summary.trace[0], 182.0 / 3, 1e-9);
@@ -317,7 +312,7 @@ TEST(KMeans, IterationLimitIsExactAndReported) {
 }
 
 TEST(KMeans, OneClusterIsTheMean) {
-  const KMeansResult result = fit_kmeans({column({1, 2, 6}), {}, {}}, options_for(1));
+  const KMeansResult result = fit_kmeans({line({1, 2, 6}), {}, {}}, options_for(1));
   EXPECT_EQ(result.model.centers(0, 0), 3.0f);
   EXPECT_NEAR(result.summary.objective, 14, 1e-12);
 }
@@ -331,7 +326,7 @@ TEST(KMeans, AsManyClustersAsPointsCostNothing) {
 }
 
 TEST(KMeans, OneSampleIsItsOwnCluster) {
-  const KMeansResult result = fit_kmeans({column({7}), {}, {}}, options_for(1));
+  const KMeansResult result = fit_kmeans({line({7}), {}, {}}, options_for(1));
   EXPECT_THAT(result.labels, ElementsAre(0));
   EXPECT_EQ(result.model.centers(0, 0), 7.0f);
 }

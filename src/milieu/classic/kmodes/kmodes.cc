@@ -21,6 +21,7 @@
 #include <cmath>
 #include <optional>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/classic/kmodes/kmodes_steps.h"
 #include "milieu/neighbors/check_points.h"
@@ -44,8 +45,8 @@ void check(const KModesInput& input, const KModesOptions& options) {
   check_points(input.points);
   const int64_t num_samples = check_weights(input.weights, input.points.rows()).num_positive;
   require(options.num_clusters <= num_samples, [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples{}: use at most {}",
-                       options.num_clusters, num_samples,
+    return fmt::format("num_clusters is {}, there are only {}{}: use at most {}",
+                       options.num_clusters, counted(num_samples, "sample"),
                        input.weights.empty() ? "" : " of positive weight", num_samples);
   });
   const FloatView modes = input.initial_modes;
@@ -128,11 +129,12 @@ void describe(const KModesProblem& problem, const KModesOptions& options, const 
   summary.n = problem.points.rows();
   summary.d = problem.points.cols();
   set_sizes(summary, run.assignment.labels, options.num_clusters);
-  if (summary.clusters < options.num_clusters)
+  const int num_empty = options.num_clusters - summary.clusters;
+  if (num_empty > 0)
     summary.warnings.push_back(
-        fmt::format("{} of {} clusters are empty: there may be fewer distinct samples than "
+        fmt::format("{} of {} clusters {} empty: there may be fewer distinct samples than "
                     "num_clusters; use a smaller num_clusters",
-                    options.num_clusters - summary.clusters, options.num_clusters));
+                    num_empty, options.num_clusters, by_number(num_empty, "is", "are")));
 }
 
 }  // namespace
@@ -169,8 +171,9 @@ KModesResult fit_kmodes(const KModesInput& input, const KModesOptions& options, 
 std::vector<int> predict(const KModesModel& model, FloatView points, int num_threads) {
   check_points(points);
   require(points.cols() == model.modes.cols() && model.modes.rows() >= 1, [&] {
-    return fmt::format("points has {} columns, the model {} modes of {} bits: they must match",
-                       points.cols(), model.modes.rows(), model.modes.cols());
+    return fmt::format("points has {}, the model {} of {}: they must match",
+                       counted(points.cols(), "column"), counted(model.modes.rows(), "mode"),
+                       counted(model.modes.cols(), "bit"));
   });
   const KModesProblem problem{pack_bits(points, "points", num_threads), {}, num_threads};
   return assign_modes(problem, pack_bits(model.modes, "modes", num_threads), silent_monitor())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // k-modes for binary vectors: k-means with the Hamming distance and the majority vote [Huang98].
-// The public face; the loop is in kmodes.cc, the steps in kmodes_steps.h.
+// The public interface; the loop is in kmodes.cc, the steps in kmodes_steps.h.
 #pragma once
 
 #include <cstdint>

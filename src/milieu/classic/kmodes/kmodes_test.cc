@@ -11,6 +11,7 @@
 #include <string>
 
 #include "milieu/base/error.h"
+#include "milieu/testing/matchers.h"
 #include "milieu/testing/synthetic.h"
 
 namespace milieu {
@@ -50,16 +51,6 @@ LabelledPoints make_blocks(int64_t n, int64_t d, int k, double flip, uint64_t se
   options.flip_probability = flip;
   options.seed = seed;
   return make_binary_blobs(options);
-}
-
-template <class Exception, class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 TEST(KModes, SixVectorsByHand) {
@@ -201,7 +192,7 @@ TEST(KModes, FewerDistinctSamplesThanClustersIsAWarning) {
   const KModesResult result = fit_kmodes({points}, options_for(3));
   EXPECT_EQ(result.summary.objective, 0);
   EXPECT_EQ(result.summary.clusters, 2);
-  EXPECT_THAT(result.summary.warnings, ElementsAre(HasSubstr("1 of 3 clusters are empty")));
+  EXPECT_THAT(result.summary.warnings, ElementsAre(HasSubstr("1 of 3 clusters is empty")));
   EXPECT_EQ(result.labels, predict(result.model, points));
 }
 

@@ -24,6 +24,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
 #include "milieu/classic/meanshift/mean_shift_steps.h"
@@ -42,7 +43,7 @@ double estimate_bandwidth(FloatView points, const MeanShiftOptions& options, Mon
   std::sort(rows.begin(), rows.end());
   Matrix<float> sample(m, points.cols());
   for (int64_t i = 0; i < m; ++i) std::copy_n(points.row(rows[i]), points.cols(), sample.row(i));
-  // The sample itself is its first neighbour; at least one other is looked at.
+  // The sample itself is its first neighbour; at least one other is considered.
   const int k = std::max(2, static_cast<int>(options.quantile * static_cast<double>(m)));
   const NeighborLists lists =
       nearest_neighbors(sample, sample, k, {.num_threads = options.num_threads}, monitor);
@@ -175,7 +176,7 @@ void drop_empty_modes(std::vector<int>& labels, Matrix<float>& modes) {
   int num_kept = 0;
   for (int& label : new_label)
     if (label == 0) label = num_kept++;
-  // Nobody is near any mode: the densest one stays, so that the model can predict.
+  // No sample is near any mode: the densest one stays, so that the model can predict.
   if (num_kept == 0) new_label[0] = num_kept++;
   Matrix<float> kept(num_kept, modes.cols());
   for (int64_t m = 0; m < modes.rows(); ++m)
@@ -191,12 +192,12 @@ void describe(const Seeds& seeds, const MeanShiftResult& result, RunSummary& sum
     summary.message = "every seed has reached a mode";
   else if (summary.termination == Termination::IterationLimit)
     summary.message =
-        fmt::format("{} of {} seeds are still moving: raise max_iterations or rel_tolerance",
-                    moving, seeds.is_resting.size());
+        fmt::format("{} of {} seeds {} still moving: raise max_iterations or rel_tolerance", moving,
+                    seeds.is_resting.size(), by_number(moving, "is", "are"));
   else
     summary.message = fmt::format(
         "stopped when {} of {} seeds had reached a mode; the modes of the others are missing",
-        seeds.is_resting.size() - moving, seeds.is_resting.size());
+        seeds.is_resting.size() - moving, seeds.is_resting.size(), by_number(moving, "is", "are"));
   summary.objective = mean_density(seeds);
   summary.extra.emplace_back("bandwidth", result.model.bandwidth);
   summary.extra.emplace_back("seeds", static_cast<int64_t>(seeds.is_resting.size()));
@@ -238,8 +239,8 @@ MeanShiftResult fit_mean_shift(const MeanShiftInput& input, const MeanShiftOptio
 
 std::vector<int> predict(const MeanShiftModel& model, FloatView points, int num_threads) {
   require(points.cols() == model.modes.cols(), [&] {
-    return fmt::format("points has {} columns, the model was fitted on {}: they must match",
-                       points.cols(), model.modes.cols());
+    return fmt::format("points has {}, the model was fitted on {}: they must match",
+                       counted(points.cols(), "column"), model.modes.cols());
   });
   check_points(points);
   return labels_from(model,

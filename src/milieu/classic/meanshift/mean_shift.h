@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mean shift: every seed climbs to a mode of the density of the samples; samples belong to the
-// nearest mode. The number of clusters follows from the bandwidth. The public face; the loop is in
-// mean_shift.cc.
+// nearest mode. The number of clusters follows from the bandwidth. The public interface; the loop
+// is in mean_shift.cc.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct MeanShiftOptions {
   double bandwidth = 0;          // h; larger gives fewer, broader clusters; 0: estimated
   double quantile = 0.3;         // of the estimate: the mean distance to the neighbour at this
                                  // share of the samples; larger gives a larger bandwidth
-  int bandwidth_samples = 2000;  // samples the estimate looks at, drawn with `seed`
+  int bandwidth_samples = 2000;  // samples the estimate uses, drawn with `seed`
   MeanShiftKernel kernel = MeanShiftKernel::Flat;
   MeanShiftSeeds seeds = MeanShiftSeeds::All;
   int min_bin_size = 1;         // bins with fewer samples give no seed
@@ -106,8 +106,8 @@ MeanShiftResult fit_mean_shift(const MeanShiftInput& input, const MeanShiftOptio
 // Nearest mode of each row, ties to the lowest index; -1 where the model leaves orphans.
 std::vector<int> predict(const MeanShiftModel& model, FloatView points, int num_threads = 0);
 
-// The bandwidth that `fit_mean_shift` takes when none is given. 0 when each of the samples looked
-// at has duplicates up to the quantile.
+// The bandwidth that `fit_mean_shift` takes when none is given. 0 when each of the samples used
+// has duplicates up to the quantile.
 double estimate_bandwidth(FloatView points, const MeanShiftOptions& options,
                           Monitor& monitor = silent_monitor());
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/linalg/distance.h"
@@ -77,8 +78,8 @@ std::vector<int> bin_seeds(FloatView points, double bandwidth, int min_bin_size)
     if (static_cast<int>(bin.size()) >= min_bin_size) seeds.push_back(central_row(points, bin));
   }
   require(!seeds.empty(), [&] {
-    return fmt::format("min_bin_size is {}, the fullest bin has {} samples: use at most {}",
-                       min_bin_size, largest, largest);
+    return fmt::format("min_bin_size is {}, the fullest bin has {}: use at most {}", min_bin_size,
+                       counted(largest, "sample"), largest);
   });
   std::sort(seeds.begin(), seeds.end());
   return seeds;

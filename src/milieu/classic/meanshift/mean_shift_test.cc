@@ -299,7 +299,7 @@ TEST(MeanShift, AnyNumberOfThreadsGivesTheSameBits) {
   }
 }
 
-TEST(MeanShift, IterationLimitIsSaid) {
+TEST(MeanShift, IterationLimitIsReported) {
   const MeanShiftResult result =
       fit_mean_shift({normal_points(200, 2, 12)}, {.bandwidth = 0.5, .max_iterations = 2});
   EXPECT_EQ(result.summary.termination, Termination::IterationLimit);
@@ -351,7 +351,7 @@ TEST(MeanShift, WrongInputIsRefused) {
   expect_refused(points, {.bandwidth = INFINITY}, "bandwidth is inf");
   expect_refused(points, {.quantile = 1.5}, "quantile is 1.5, must be between 0 and 1");
   expect_refused(points, {.bandwidth = 0.1, .seeds = MeanShiftSeeds::Bins, .min_bin_size = 3},
-                 "min_bin_size is 3, the fullest bin has 1 samples");
+                 "min_bin_size is 3, the fullest bin has 1 sample");
   expect_refused(FloatView(nullptr, 0, 2), {}, "points is 0 x 2");
   points(4, 1) = NAN;
   expect_refused(points, {}, "points has NaN at row 4, column 1");

@@ -23,6 +23,7 @@
 #include <cmath>
 #include <limits>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
 #include "milieu/classic/kmeans/kmeans.h"
@@ -47,15 +48,15 @@ void check(const NcutInput& input, const NcutOptions& options) {
   check_points(input.points);
   const int64_t n = input.points.rows();
   require(options.num_clusters <= n, [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples: use at most {}",
-                       options.num_clusters, n, n);
+    return fmt::format("num_clusters is {}, there are only {}: use at most {}",
+                       options.num_clusters, counted(n, "sample"), n);
   });
   const double gigabytes = internal::graph_gigabytes(n, options.num_neighbors);
   require(gigabytes <= options.max_memory_gb, [&] {
     return fmt::format(
-        "max_memory_gb is {}, the affinities of {} samples with num_neighbors {} take up to {:.3g} "
+        "max_memory_gb is {}, the affinities of {} with num_neighbors {} take up to {:.3g} "
         "GB: raise it, or join fewer neighbors (20, say)",
-        options.max_memory_gb, n, options.num_neighbors, gigabytes);
+        options.max_memory_gb, counted(n, "sample"), options.num_neighbors, gigabytes);
   });
 }
 
@@ -226,9 +227,9 @@ void warn_of_components(int num_components, int k, std::vector<std::string>& war
       : num_components < k ? "some of them are split"
                            : "the largest are the clusters, the others join the nearest of them";
   warnings.push_back(
-      fmt::format("the graph has {} components without an edge between them: {}; join more "
+      fmt::format("the graph has {} without an edge between them: {}; join more "
                   "neighbors or use a larger bandwidth to connect them",
-                  num_components, consequence));
+                  counted(num_components, "component"), consequence));
 }
 
 // Labels by the first rule of Conventions that applies.
@@ -246,8 +247,8 @@ void find_labels(FloatView points, const NcutOptions& options, Monitor& monitor,
   if (num_distinct <= k) {
     if (num_distinct < k)
       summary.warnings.push_back(
-          fmt::format("num_clusters is {}, there are only {} distinct samples: each is a cluster",
-                      k, num_distinct));
+          fmt::format("num_clusters is {}, there are only {}: each is a cluster", k,
+                      counted(num_distinct, "distinct sample")));
     return finish_without_kmeans(*graph, std::move(distinct.group_from_row), result);
   }
   warn_of_components(num_components, k, summary.warnings);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalized cut, also known as spectral clustering: samples are joined by affinities, and the
 // graph is cut where little affinity is lost. Finds connected parts of any shape, where k-means
-// finds round ones. The public face; the steps are in ncut_graph.cc and ncut_embedding.cc.
+// finds round ones. The public interface; the steps are in ncut_graph.cc and ncut_embedding.cc.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 //
 // One Lanczos run sees one vector of each eigenspace, and nearly equal eigenvalues are the rule: k
 // well separated clusters have k eigenvalues close to 1. So what is known is deflated (moved from
-// lambda to lambda - 2, below everything that is wanted) and the rest is searched again until a
+// lambda to lambda - 2, below everything that is needed) and the rest is searched again until a
 // cheap run finds nothing that is larger than what we have.
 #include "milieu/classic/ncut/ncut_embedding_internal.h"
 

@@ -210,7 +210,7 @@ TEST(NcutEmbedding, WithoutConvergenceLargeGraphsSaySo) {
   EXPECT_LT(eigen.vectors.cols(), 3);
 }
 
-TEST(NcutEmbedding, StopsWhenTheMonitorSaysSo) {
+TEST(NcutEmbedding, StopsWhenTheMonitorAsks) {
   std::stop_source source;
   source.request_stop();
   Monitor monitor(source.get_token());

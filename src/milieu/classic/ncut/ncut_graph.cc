@@ -37,7 +37,7 @@ std::vector<double> local_scales(const NeighborLists& lists, int scale_neighbor)
   return scales;
 }
 
-// Memory for all pairs takes a while to touch: in pieces, so that a stop is heard.
+// Memory for all pairs takes a while to touch: in pieces, so that a stop request is noticed.
 template <class T>
 bool grow(std::vector<T>& values, int64_t size, const Monitor& monitor) {
   constexpr int64_t kPiece = int64_t{1} << 23;
@@ -131,7 +131,7 @@ void set_degrees(AffinityGraph& graph) {
   }
 }
 
-// A stop leaves the graph half done.
+// A stop leaves the graph unfinished.
 void drop_negligible_edges(const Monitor& monitor, AffinityGraph& graph) {
   int64_t kept = 0;
   int64_t begin = 0;

@@ -115,7 +115,7 @@ TEST(NcutGraph, DuplicatesHaveAffinityOneAndAPositiveScale) {
   EXPECT_EQ(dense(graph_of(equal, 0, 0))(3, 7), 1);
 }
 
-TEST(NcutGraph, FarSamplesFallApart) {
+TEST(NcutGraph, FarSamplesAreDisconnected) {
   const AffinityGraph graph = graph_of(line({0, 1, 1000, 1001, 5000}), 1, 0);
   EXPECT_THAT(connected_components(graph), ElementsAre(0, 0, 1, 1, 2));
   EXPECT_EQ(graph.degrees[4], 0);

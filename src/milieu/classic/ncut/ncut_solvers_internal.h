@@ -22,7 +22,7 @@ struct EigenPairs {
 EigenPairs solve_dense(DoubleView symmetric, int64_t count);
 
 struct LanczosOptions {
-  int64_t count = 1;          // eigenvalues wanted, below n
+  int64_t count = 1;          // eigenvalues to find, below n
   double tolerance = 1e-8;    // residual relative to the eigenvalue
   int max_iterations = 1000;  // restarts
 };

@@ -182,7 +182,7 @@ TEST(Ncut, IsolatedSamplesHaveADefinedPlace) {
   EXPECT_EQ(num_components(none), 4);
   EXPECT_THAT(none.labels, ElementsAre(0, 1, 1, 0));
   EXPECT_EQ(none.summary.objective, 0);
-  // One outlier beside a connected set is a cluster of its own, as its cut is 0.
+  // One outlier beside a connected set is its own cluster, as its cut is 0.
   const NcutResult outlier =
       fit_ncut({line({0, 1, 2, 1000})}, {.num_clusters = 2, .bandwidth = 1, .num_neighbors = 0});
   EXPECT_THAT(outlier.labels, ElementsAre(0, 0, 0, 1));
@@ -244,7 +244,7 @@ TEST(Ncut, AnyNumberOfThreadsGivesTheSameBits) {
   }
 }
 
-TEST(Ncut, EigenvectorsThatDoNotConvergeAreSaid) {
+TEST(Ncut, EigenvectorsThatDoNotConvergeAreReported) {
   NcutOptions options;
   options.num_clusters = 4;
   options.num_neighbors = 3;

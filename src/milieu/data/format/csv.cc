@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "milieu/base/assert.h"
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/data/format/csv_cells.h"
@@ -111,8 +112,8 @@ class LineParser {
     }
   }
 
-  // The way nearly all cells go: an unquoted finite number and its delimiter, without looking
-  // twice. False (and nothing moved) for anything else.
+  // The fast path, taken by nearly all cells: an unquoted finite number and its delimiter, without
+  // looking twice. False (and nothing moved) for anything else.
   bool read_plain_number(size_t& at, bool is_last) {
     const char delimiter = layout_.delimiter;
     const char* begin = line_.data() + at;
@@ -143,7 +144,7 @@ class LineParser {
     const auto cells = static_cast<int64_t>(split_line(line_, layout_.delimiter).size());
     throw DataError(fmt::format(
         "{}, line {} has {}, the lines before have {}: every line must have the same number",
-        source_, line_number(), count_text(cells, "cell"), layout_.num_columns()));
+        source_, line_number(), counted(cells, "cell"), layout_.num_columns()));
   }
 
   void take_cell(const Cell& cell, ColumnRole role, int64_t column) {

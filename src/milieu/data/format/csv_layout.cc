@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/format/csv_cells.h"
 #include "milieu/data/format/numbers.h"
@@ -61,7 +62,7 @@ void trim_body(std::string_view text, const std::string& source, CsvLayout& layo
   layout.body = text;
 }
 
-// The first of the candidates that stands outside quotes.
+// The first of the candidates that occurs outside quotes.
 char find_delimiter(std::string_view line, char otherwise) {
   for (const char candidate : {'\t', ';', ','}) {
     bool is_quoted = false;
@@ -224,9 +225,9 @@ CsvLayout find_label_layout(std::string_view text, const std::string& source) {
       is_list ? std::optional<size_t>(0) : find_column(layout, source, is_label_word);
   if (!label)
     throw DataError(
-        fmt::format("{} has {} columns and none is named label: name one in a header "
+        fmt::format("{} has {} and none is named label: name one in a header "
                     "line, or keep one column only",
-                    source, layout.num_columns()));
+                    source, counted(layout.num_columns(), "column")));
   layout.roles[*label] = ColumnRole::Label;
   return layout;
 }

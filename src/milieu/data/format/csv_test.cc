@@ -68,7 +68,8 @@ TEST(Csv, DamagedNumbersAreNoHeader) {
 }
 
 TEST(Csv, HeaderIsFoundByTheNameOfTheLabelColumn) {
-  // Nothing else tells this header from data: below the text there is text, below numbers numbers.
+  // Nothing else distinguishes this header from data: below the text there is text, below numbers
+  // numbers.
   EXPECT_THAT(numbers("kind,0,1\ncat,5,6\n", "kind"), ElementsAre(5, 6));
 }
 
@@ -158,7 +159,7 @@ TEST(Csv, RaggedLinesNameLineAndCounts) {
       "t.csv, line 2 has 3 cells, the lines before have 2: every line must have the same number");
 }
 
-TEST(Csv, TextInANumberColumnTellsHowToNameTheLabelColumn) {
+TEST(Csv, TextInANumberColumnSaysHowToNameTheLabelColumn) {
   expect_fault("a,kind\n1,cat\n",
                "t.csv, line 2, column 2 (kind): \"cat\" is not a number; if this column holds the "
                "classes, set label_column to \"kind\"");

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/format/gzip.h"
 
@@ -87,9 +88,10 @@ int64_t parse_extents(std::span<const std::byte> bytes, RawArray& array) {
 
 [[noreturn]] void fail_truncated_data(const RawArray& array, int64_t needs, size_t has) {
   throw DataError(
-      fmt::format("{} is truncated: {} of {} need {} bytes after the header, the file "
+      fmt::format("{} is truncated: {} of {} need {} after the header, the file "
                   "has {}",
-                  array.source, shape_text(array.shape), element_name(array.type), needs, has));
+                  array.source, shape_text(array.shape), element_name(array.type),
+                  counted(needs, "byte"), has));
 }
 
 [[noreturn]] void fail_trailing_data(const RawArray& array) {
@@ -119,9 +121,9 @@ RawArray parse_gzip(std::span<const std::byte> file, const std::string& source) 
   const int64_t needs = parse_extents(std::span(extents).first(got_extents), array);
   if (needs / kMaxInflation > static_cast<int64_t>(file.size()))
     throw DataError(
-        fmt::format("{} promises {} bytes for shape {}, more than {} compressed bytes "
+        fmt::format("{} promises {} for shape {}, more than {} compressed bytes "
                     "can hold",
-                    source, needs, shape_text(array.shape), file.size()));
+                    source, counted(needs, "byte"), shape_text(array.shape), file.size()));
   auto data = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(needs));
   const size_t got = reader.read(*data);
   if (got < data->size()) fail_truncated_data(array, needs, got);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/format/csv_cells.h"
 #include "milieu/data/format/numbers.h"
@@ -34,7 +35,7 @@ class MatrixMarketReader {
     read_size(num_samples);
     std::vector<Entry> entries;
     for (int64_t i = 0; i < num_entries_; ++i) entries.push_back(read_entry(i));
-    if (next_words()) fail("there is more than the entries that the size line promises");
+    if (next_words()) fail("the file has more entries than the size line declares");
     return compress(std::move(entries));
   }
 
@@ -99,13 +100,15 @@ class MatrixMarketReader {
     num_samples_ = to_count(words_[1]);
     num_entries_ = to_count(words_[2]);
     if (num_entries_ > num_bytes_ / kLeastEntryBytes + 1)
-      fail(fmt::format("promises {} entries, more than the file can hold", num_entries_));
+      fail(fmt::format("promises {}, more than the file can hold",
+                       counted(num_entries_, "entry", "entries")));
     if (num_groups_ > kMostGroupsPerByte * num_bytes_)
-      fail(fmt::format("promises {} groups in a file of {} bytes", num_groups_, num_bytes_));
+      fail(fmt::format("promises {} in a file of {}", counted(num_groups_, "group"),
+                       counted(num_bytes_, "byte")));
     if (num_groups_ == 0) fail("has no groups");
     if (num_samples >= 0 && num_samples != num_samples_)
-      throw DataError(fmt::format("{} has {} columns, the data {} samples: they must match",
-                                  source_, num_samples_, num_samples));
+      throw DataError(fmt::format("{} has {}, the data {}: they must match", source_,
+                                  counted(num_samples_, "column"), counted(num_samples, "sample")));
   }
 
   int64_t to_index(std::string_view word, int64_t count, const char* what) const {
@@ -117,11 +120,11 @@ class MatrixMarketReader {
 
   Entry read_entry(int64_t index) {
     if (!next_words())
-      fail(fmt::format("is truncated: it has {} entries, the size line promises {}", index,
-                       num_entries_));
+      fail(fmt::format("is truncated: it has {}, the size line declares {}",
+                       counted(index, "entry", "entries"), num_entries_));
     const size_t expected = has_weights_ ? 3 : 2;
     if (words_.size() != expected)
-      fail(fmt::format("has {} numbers, must have {}", words_.size(), expected));
+      fail(fmt::format("has {}, must have {}", counted(words_.size(), "number"), expected));
     Entry entry;
     entry.group = to_index(words_[0], num_groups_, "row");
     entry.sample = to_index(words_[1], num_samples_, "column");

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/format/npy_header.h"
@@ -46,8 +47,8 @@ std::string_view header_text(std::string_view file, const std::string& source) {
   uint32_t length = 0;
   std::memcpy(&length, file.data() + kMagic.size() + 2, length_bytes);
   if (length > kMaxNpyHeaderBytes)
-    throw DataError(fmt::format("{} has a .npy header of {} bytes, must be at most {}", source,
-                                length, kMaxNpyHeaderBytes));
+    throw DataError(fmt::format("{} has a .npy header of {}, must be at most {}", source,
+                                counted(length, "byte"), kMaxNpyHeaderBytes));
   if (file.size() - begin < length) fail_truncated_header(source);
   return file.substr(begin, length);
 }
@@ -68,14 +69,14 @@ int64_t promised_bytes(const NpyHeader& header, const std::string& source) {
 void require_size(size_t has, int64_t needs, const NpyHeader& header, const std::string& source) {
   const uint64_t needed = static_cast<uint64_t>(needs);
   if (has < needed)
-    throw DataError(
-        fmt::format("{} is truncated: {} of {} need {} bytes after the header, the "
-                    "file has {}",
-                    source, shape_text(header.shape), element_name(header.type), needs, has));
+    throw DataError(fmt::format(
+        "{} is truncated: {} of {} need {} after the header, the "
+        "file has {}",
+        source, shape_text(header.shape), element_name(header.type), counted(needs, "byte"), has));
   if (has > needed)
     throw DataError(
         fmt::format("{} has {} after its array, must have none: was something appended?", source,
-                    count_text(static_cast<int64_t>(has - needed), "byte")));
+                    counted(static_cast<int64_t>(has - needed), "byte")));
 }
 
 // A version 1.0 header whose data start at a multiple of 64 bytes, as numpy's own.

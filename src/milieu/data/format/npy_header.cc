@@ -32,7 +32,7 @@ constexpr std::array<TypeCode, 12> kTypeCodes = {{{"b1", ElementType::Bool},
                                                   {"f4", ElementType::Float32},
                                                   {"f8", ElementType::Float64}}};
 
-// What a dtype is that we do not read, by its letter.
+// Describes a dtype that we do not read, by its letter.
 const char* refused_kind(char letter) {
   switch (letter) {
     case 'c':

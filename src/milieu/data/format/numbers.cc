@@ -9,7 +9,7 @@
 namespace milieu::internal {
 namespace {
 
-// from_chars knows no "+".
+// from_chars does not accept "+".
 std::string_view without_plus(std::string_view text) {
   const bool has_plus = text.size() >= 2 && text[0] == '+' && text[1] != '-' && text[1] != '+';
   return has_plus ? text.substr(1) : text;

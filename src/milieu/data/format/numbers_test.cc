@@ -26,7 +26,8 @@ TEST(Numbers, OneGrammarForAllNumbers) {
 }
 
 TEST(Numbers, FloatsAreRoundedOnce) {
-  // Half way between two floats in decimal, a hair above: rounding through double would lose it.
+  // Slightly more than half way between two floats in decimal: rounding through double would lose
+  // it.
   EXPECT_EQ(parse_float("1.00000005960464477540"), std::nextafter(1.0f, 2.0f));
   EXPECT_EQ(parse_float("1.00000005960464477539"), 1.0f);
   EXPECT_EQ(parse_float("1e39"), std::numeric_limits<float>::infinity());

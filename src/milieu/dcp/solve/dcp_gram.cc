@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "milieu/base/counted.h"
 #include "milieu/dcp/solve/dcp_gram_internal.h"
 
 #include <fmt/format.h>
@@ -137,9 +138,9 @@ GramMatrix compute_gram(const DcpInput& input, const DcpOptions& options, const 
   const int64_t rows = input.points.rows() + input.context.rows();
   require(rows <= kMaxRows, [&] {
     return fmt::format(
-        "samples and context have {} rows, kernels other than linear take at most {}: use a "
+        "samples and context have {}, kernels other than linear take at most {}: use a "
         "sub-sample, or --kernel linear on suitable features",
-        rows, kMaxRows);
+        counted(rows, "row"), kMaxRows);
   });
   GramMatrix gram;
   if (options.kernel == DcpKernel::Precomputed) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kLanes = 16;
 constexpr int64_t kGroup = 8;   // rows added to a gradient together
-constexpr int64_t kList = 256;  // rows looked through at a time
+constexpr int64_t kList = 256;  // rows scanned at a time
 
 // gradient += sum_r slopes_r rows_r for `count` <= kGroup rows; missing ones have the slope 0.
 void add_group(const float* const* rows, const float* slopes, int64_t d, float* gradient) {

@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kRowsPerBlock = 32;     // of slaves
 constexpr int64_t kRowsPerProduct = 128;  // of distances: products of few rows pack too often
 constexpr int64_t kTile = 32;             // divides kRowsPerProduct
-constexpr float kNever = 1e38f;           // a distance that nobody chooses
+constexpr float kNever = 1e38f;           // a distance that is never chosen
 
 // Shared by both forms: labels, weights, latent exemplars, the gradient.
 template <class Real>

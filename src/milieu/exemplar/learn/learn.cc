@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/exemplar/learn/cluster_example_internal.h"
 #include "milieu/exemplar/learn/learn_internal.h"
@@ -242,7 +243,8 @@ void add_words(const Course& course, ExemplarLearnResult& result) {
     if (std::abs(result.shares[t]) <= kSwitchedOff * largest) off.push_back(names[t]);
     if (course.scale[t] == 0) (course.means[t] > 0 ? screened : constant).push_back(names[t]);
   }
-  summary.message = fmt::format("{} of {} features are switched off", off.size(), names.size());
+  summary.message = fmt::format("{} of {} features {} switched off", off.size(), names.size(),
+                                by_number(std::ssize(off), "is", "are"));
   if (!constant.empty())
     summary.warnings.push_back(fmt::format("the same for all pairs, so they get no weight: {}",
                                            fmt::join(constant, ", ")));

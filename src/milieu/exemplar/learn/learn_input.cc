@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/exemplar/learn/learn_internal.h"
 #include "milieu/metrics/metrics.h"
@@ -15,8 +16,8 @@ namespace {
 
 void check_labels(const LearnSet& set, size_t k, int64_t n) {
   require(static_cast<int64_t>(set.labels.size()) == n, [&] {
-    return fmt::format("set {} has {} labels for {} samples: they must match", k, set.labels.size(),
-                       n);
+    return fmt::format("set {} has {} for {}: they must match", k,
+                       counted(set.labels.size(), "label"), counted(n, "sample"));
   });
   require(n > 1, [&] {
     return fmt::format(
@@ -35,16 +36,16 @@ void check_labels(const LearnSet& set, size_t k, int64_t n) {
           [&] { return fmt::format("set {} has an empty cluster: number them from 0", k); });
   require(sizes.size() > 1 && static_cast<int64_t>(sizes.size()) < n, [&] {
     return fmt::format(
-        "set {} has {} clusters for {} samples: it must have at least two clusters, one of them "
+        "set {} has {} for {}: it must have at least two clusters, one of them "
         "with two samples or more",
-        k, sizes.size(), n);
+        k, counted(sizes.size(), "cluster"), counted(n, "sample"));
   });
 }
 
 void check_matrices(const LearnSet& set, size_t k, size_t expected) {
   require(set.matrices.size() == expected, [&] {
-    return fmt::format("set {} has {} matrices, set 0 has {}: they must match", k,
-                       set.matrices.size(), expected);
+    return fmt::format("set {} has {}, set 0 has {}: they must match", k,
+                       counted(set.matrices.size(), "matrix", "matrices"), expected);
   });
   const int64_t n = set.matrices[0].rows();
   for (size_t t = 0; t < set.matrices.size(); ++t) {
@@ -123,8 +124,8 @@ LearnForm check_learn_input(const LearnInput& input, const ExemplarLearnOptions&
     } else {
       check_points(set.points, fmt::format("set {}", k));
       require(set.points.cols() == d, [&] {
-        return fmt::format("set {} has {} columns, set 0 has {}: they must match", k,
-                           set.points.cols(), d);
+        return fmt::format("set {} has {}, set 0 has {}: they must match", k,
+                           counted(set.points.cols(), "column"), d);
       });
     }
     check_labels(set, k, is_precomputed ? set.matrices[0].rows() : set.points.rows());
@@ -134,8 +135,8 @@ LearnForm check_learn_input(const LearnInput& input, const ExemplarLearnOptions&
                               : input.candidates.empty() ? static_cast<size_t>(d)
                                                          : input.candidates.size();
   require(input.names.empty() || input.names.size() == num_features, [&] {
-    return fmt::format("{} names for {} candidates: they must match", input.names.size(),
-                       num_features);
+    return fmt::format("{} names for {}: they must match", input.names.size(),
+                       counted(num_features, "candidate"));
   });
   const double bytes = learn_memory_bytes(input.sets, options.precision);
   require(bytes / 1e9 <= options.max_memory_gb, [&] {
@@ -159,7 +160,7 @@ Calibration calibrate_penalty(const LearnedDistance& model, const std::vector<Le
     input.costs = costs;
     ExemplarOptions options;
     options.distance = Distance::Precomputed;
-    options.rel_gap = 1e-3;  // the partition is wanted, not the last digits of its proof
+    options.rel_gap = 1e-3;  // the partition is needed, not the last digits of its proof
     options.num_threads = num_threads;
     total += static_cast<double>(set.labels.size());
     for (int i = 0; i < kRungs; ++i) {

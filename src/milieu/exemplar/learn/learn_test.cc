@@ -236,8 +236,8 @@ TEST(Learn, NoiseIsSwitchedOffAndNewDataFallIntoTheirGroups) {
   for (int p = 0; p < 100; ++p) EXPECT_EQ(clusters.labels[p], clusters.labels[p % 4]);
 }
 
-// Pure noise is left out where there are samples enough to tell, and only there.
-TEST(Learn, ScreeningLeavesOutWhatTellsNothing) {
+// Pure noise is dropped where there are enough samples to detect it, and only there.
+TEST(Learn, ScreeningDropsUninformativeCandidates) {
   ExemplarLearnOptions options;
   options.train.max_iterations = 1;
   options.calibrate = false;
@@ -306,7 +306,7 @@ TEST(Learn, BadInputIsNamed) {
   expect_refused({}, {}, "at least one example set");
   Example whole = good;
   whole.labels.assign(12, 0);
-  expect_refused({whole.set()}, {}, "set 0 has 1 clusters for 12 samples");
+  expect_refused({whole.set()}, {}, "set 0 has 1 cluster for 12 samples");
   Example alone = good;
   for (int p = 0; p < 12; ++p) alone.labels[p] = p;
   expect_refused({good.set(), alone.set()}, {}, "set 1 has 12 clusters for 12 samples");
@@ -316,7 +316,7 @@ TEST(Learn, BadInputIsNamed) {
   Example shorter = good;
   shorter.labels.pop_back();
   expect_refused({shorter.set()}, {}, "11 labels for 12 samples");
-  expect_refused({good.set(), two_groups(3).set()}, {}, "set 1 has 1 columns, set 0 has 10");
+  expect_refused({good.set(), two_groups(3).set()}, {}, "set 1 has 1 column, set 0 has 10");
   Example broken = good;
   broken.points(3, 2) = NAN;
   expect_refused({broken.set()}, {}, "row 3, column 2");

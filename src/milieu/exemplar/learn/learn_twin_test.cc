@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The clustering instance three times: as a graph of crf/graph_example.h with its own slaves, as
-// the exact special code, as the fast one. All must walk the same way.
+// the exact special code, as the fast one. All must take the same path.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -84,7 +84,8 @@ TEST(LearnTwins, FastEqualsExact) {
     const auto fast = make(internal::make_cluster_example);
     const auto exact = make(internal::make_exact_cluster_example);
     const std::vector<double> start = {0.6, 0.6, 0.6, 0.6, 0.6, 4};
-    // A choice that hangs on the last bits may part them later on: few rounds, then the values.
+    // A choice that depends on the last bits may separate them later on: few rounds, then the
+    // values.
     const CrfTrainResult a = train(*fast, start, 1, 5), b = train(*exact, start, 1, 5);
     for (size_t i = 0; i < a.rounds.size(); ++i) {
       EXPECT_NEAR(a.rounds[i].energy, b.rounds[i].energy, 1e-4);
@@ -94,7 +95,7 @@ TEST(LearnTwins, FastEqualsExact) {
   }
 }
 
-// Columns come and go with their weights, and what was kept of earlier ones does no harm.
+// Columns come and go with their weights, and what is left of earlier ones does no harm.
 TEST(LearnTwins, CoordinateDistancesFollowTheWeights) {
   const Case c = made_case(37, 4, 3, 5);
   const auto features = make_coordinate_features(c.points);

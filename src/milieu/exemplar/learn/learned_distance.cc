@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/exemplar/learn/learn_internal.h"
@@ -28,8 +29,8 @@ void check_columns(const LearnedDistance& model, FloatView points) {
   require(model.form != "precomputed",
           "the distance was learned from matrices: give matrices of the same candidates");
   require(points.cols() == model.num_point_columns, [&] {
-    return fmt::format("points have {} columns, the distance was learned on {}: they must match",
-                       points.cols(), model.num_point_columns);
+    return fmt::format("points have {}, the distance was learned on {}: they must match",
+                       counted(points.cols(), "column"), model.num_point_columns);
   });
 }
 
@@ -163,8 +164,8 @@ Matrix<float> learned_costs(const LearnedDistance& model, const std::vector<Floa
   require(model.form == "precomputed",
           "the distance was learned from points: give points, not matrices");
   require(matrices.size() == model.weights.size(), [&] {
-    return fmt::format("{} matrices given, the distance was learned on {}: they must match",
-                       matrices.size(), model.weights.size());
+    return fmt::format("{} given, the distance was learned on {}: they must match",
+                       counted(matrices.size(), "matrix", "matrices"), model.weights.size());
   });
   const auto add = MILIEU_SELECT_ISA(add_scaled);
   Matrix<float> costs(matrices[0].rows(), matrices[0].cols());

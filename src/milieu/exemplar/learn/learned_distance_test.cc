@@ -75,7 +75,8 @@ TEST(LearnedDistance, DistancesOfFeaturesAreLearnedAndUsed) {
   EXPECT_GE(right, 46);
 }
 
-// Kept matrices, tiles that are computed again in every round and matrices made elsewhere are one.
+// Kept matrices, tiles that are computed again in every round and matrices computed elsewhere
+// agree.
 TEST(LearnedDistance, BudgetsAndMatricesGiveTheSameWeights) {
   const std::vector<Bags> all = {made_bags(45, 4)};
   const Bags& bags = all[0];

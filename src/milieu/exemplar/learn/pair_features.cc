@@ -139,7 +139,7 @@ class DistanceFeatures : public PairFeatures {
  public:
   struct Source {
     FloatView matrix;    // empty: computed from `points`
-    Matrix<float> kept;  // what `matrix` looks at, where it is ours
+    Matrix<float> kept;  // what `matrix` refers to, where we own it
     FloatView points;    // the candidate's columns
     Distance distance = Distance::Euclidean;
     double gamma = 0;

@@ -64,7 +64,7 @@ std::vector<double> client_sums_by_columns(const ServiceLists& lists, const std:
 std::vector<double> reduced_costs(const ServiceLists& lists, const std::vector<double>& v,
                                   int num_threads, const Monitor& monitor) {
   const bool is_short = lists.num_entries() <= kShortRow * lists.n;
-  // A step of less than a millisecond is not worth waking other threads for.
+  // A step of less than a millisecond is not worth waking other threads.
   if (lists.n < kManySamples && lists.num_entries() < kManyEntries) num_threads = 1;
   std::vector<double> rho = is_short ? client_sums_by_columns(lists, v, num_threads, monitor)
                                      : client_sums_by_rows(lists, v, num_threads, monitor);
@@ -84,7 +84,7 @@ double bound_from(const std::vector<double>& v, const std::vector<double>& rho) 
 }
 
 // One per sample: 1 - how many relaxed exemplars would serve it at v. Few samples have rho < 0, so
-// their columns are the short way.
+// reading their columns is faster.
 std::vector<double> subgradient(const ServiceLists& lists, const DualPoint& point) {
   std::vector<double> g(lists.n);
   for (int64_t p = 0; p < lists.n; ++p) g[p] = point.rho[p] < 0 ? 0.0 : 1.0;
@@ -140,7 +140,7 @@ std::vector<double> dual_from_solution(const ServiceLists& lists, const std::vec
 
 namespace {
 
-// Deflection [Camerini75]: lean on the last direction as far as it makes an obtuse angle with g.
+// Deflection [Camerini75]: use the last direction as far as it makes an obtuse angle with g.
 void deflect(const std::vector<double>& g, std::vector<double>& direction) {
   const double norm = dot(direction, direction);
   const double beta = norm > 0 ? std::max(0.0, -1.5 * dot(g, direction) / norm) : 0.0;

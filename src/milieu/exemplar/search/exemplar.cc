@@ -80,7 +80,7 @@ void count_fixed(const ExemplarSolution& solution, ExemplarResult& result) {
   }
 }
 
-// Results that are right but seldom meant.
+// Results that are correct but seldom intended.
 void warn_of_extremes(const ExemplarOptions& options, const ExemplarResult& result,
                       std::vector<std::string>& warnings) {
   const size_t n = result.labels.size(), k = result.model.rows.size();

@@ -5,6 +5,7 @@
 //     sum_p v_p + sum of the k smallest base_q
 //   is at most the cost of any k exemplars; it is never below L(v) - f k. v comes from the ascent
 //   of dual_bound.h, f moves to where exactly k samples have rho_q <= 0.
+#include "milieu/base/counted.h"
 #include "milieu/exemplar/search/exemplar_count_internal.h"
 
 #include <fmt/format.h>
@@ -169,14 +170,14 @@ void certify(const Context& c, int count, const MedoidProblem* problem, CountSea
 void warn_of_count(const Context& c, int count, bool is_exact, std::vector<std::string>& warnings) {
   if (c.monitor.should_stop() || count == c.target) return;
   if (is_exact)
-    warnings.push_back(fmt::format(
-        "num_clusters is {}, but only {} exemplars differ: the others would repeat them", c.target,
-        count));
+    warnings.push_back(fmt::format("num_clusters is {}, but only {}: the others would repeat them",
+                                   c.target,
+                                   counted(count, "exemplar differs", "exemplars differ")));
   else
     warnings.push_back(fmt::format(
-        "no penalty gave {} exemplars, the nearest number is {}; an exact search needs {:.1f} GB, "
+        "no penalty gave {}, the nearest number is {}; an exact search needs {:.1f} GB, "
         "max_memory_gb is {}",
-        c.target, count, exact_gigabytes(c.n), c.options.max_memory_gb));
+        counted(c.target, "exemplar"), count, exact_gigabytes(c.n), c.options.max_memory_gb));
 }
 
 }  // namespace
@@ -190,8 +191,8 @@ CountSearch solve_for_count(ListSource& source, const ExemplarInput& input,
                             std::vector<std::string>& warnings, Monitor& monitor) {
   Context c{source, input, options, monitor, source.num_samples(), options.num_clusters};
   require(c.target <= c.n, [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples: use at most {}", c.target,
-                       c.n, c.n);
+    return fmt::format("num_clusters is {}, there are only {}: use at most {}", c.target,
+                       counted(c.n, "sample"), c.n);
   });
   source.prepare_for_count(c.target);
   CountSearch found;

@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(ExemplarCount, WishedNumberIsGivenExactlyWithABound) {
+TEST(ExemplarCount, TargetNumberIsGivenExactlyWithABound) {
   const Matrix<float> costs = random_costs(Kind::Uniform, 12, 10);
   ExemplarInput input;
   input.costs = costs;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/base/random.h"
@@ -126,7 +127,7 @@ double ListSource::estimate_num_entries(double highest_penalty) const {
 }
 
 // All candidates that can pay when their lists fit (0), else the nearest few. `wanted`: how many
-// those few should be; 0 leaves it to us.
+// those few should be; 0: chosen here.
 int ListSource::choose_num_neighbors(double highest_penalty, bool is_symmetric, int64_t wanted) {
   const int64_t n = num_samples();
   const double budget = options_.max_memory_gb * 1e9;
@@ -150,9 +151,10 @@ int ListSource::choose_num_neighbors(double highest_penalty, bool is_symmetric, 
   kept = std::min(kept, n - 1);
   require(bytes(static_cast<double>(n * kept), false) <= budget, [&] {
     return fmt::format(
-        "lists of {} candidates for each of {} samples take about {:.2g} GB, max_memory_gb is {}: "
+        "lists of {} for each of {} take about {:.2g} GB, max_memory_gb is {}: "
         "raise it, or lower num_neighbors",
-        kept, n, bytes(static_cast<double>(n * kept), false) / 1e9, options_.max_memory_gb);
+        counted(kept, "candidate"), counted(n, "sample"),
+        bytes(static_cast<double>(n * kept), false) / 1e9, options_.max_memory_gb);
   });
   return static_cast<int>(kept);
 }
@@ -160,8 +162,8 @@ int ListSource::choose_num_neighbors(double highest_penalty, bool is_symmetric, 
 ServiceLists ListSource::build(std::vector<double> penalty, int64_t wanted) {
   const int64_t n = num_samples();
   require(static_cast<int64_t>(penalty.size()) == n, [&] {
-    return fmt::format("penalty has {} values, there are {} samples: they must match",
-                       penalty.size(), n);
+    return fmt::format("penalty has {}, there are {}: they must match",
+                       counted(penalty.size(), "value"), counted(n, "sample"));
   });
   const auto [lowest, highest] = std::minmax_element(penalty.begin(), penalty.end());
   const bool is_symmetric =

@@ -138,7 +138,7 @@ void SearchState::drop(int r) {
   rescan(r);
   set_loss(r, 1);
   const ServiceRun column = lists_.column(r);
-  const double limit = highest_second_;  // those who lose r paid no more
+  const double limit = highest_second_;  // those that lose r paid no more
   for (int64_t i = 0; i < column.size && column.cost[i] <= limit; ++i) {
     const int p = column.index[i];
     if (services_[p].server != r && services_[p].runner_up != r) continue;

@@ -82,7 +82,7 @@ class SearchState {
 std::vector<int> greedy_exemplars(const ServiceLists& lists, int num_threads, Monitor& monitor);
 
 // Adds, drops and swaps the given candidates (ascending) in their order until a whole pass over
-// those worth a look finds no move; returns the moves made.
+// the promising ones finds no move; returns the moves made.
 int64_t improve(SearchState& state, const ServiceLists& lists, const std::vector<int>& candidates,
                 Monitor& monitor);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kStepsPerRound = 100;
 // A round that closes less than this share of the gap is useless; on large problems, where rounds
-// are dear, also one that closes less than this share of the energy.
+// are expensive, also one that closes less than this share of the energy.
 constexpr double kUsefulShare = 0.05;
 constexpr double kUsefulShareLarge = 0.1;
 constexpr double kUsefulChangeLarge = 1e-4;
@@ -23,7 +23,7 @@ constexpr int kPatience = 4;
 constexpr int64_t kSmallProblem = 1'500'000;  // entries
 constexpr size_t kMinCandidates = 500;
 constexpr int kMaxShakes = 600;
-constexpr int64_t kShakeWork = 4'000'000;  // list entries that all shakes together may look at
+constexpr int64_t kShakeWork = 4'000'000;  // list entries that all shakes together may read
 
 std::vector<int> servers_of(const SearchState& state, int64_t n) {
   std::vector<int> server(n);

@@ -150,7 +150,7 @@ TEST(Exemplar, EdgeCasesHaveDefinedResults) {
   EXPECT_EQ(fit_exemplar(input, with_penalty_text(-1)).energy, -5);
 }
 
-TEST(Exemplar, SampleThatNobodyServesBecomesItsOwnExemplar) {
+TEST(Exemplar, SampleWithoutAServerBecomesItsOwnExemplar) {
   const ServiceLists lists =
       lists_from_entries(3, {{0, 1, 0.5f}, {1, 0, 0.5f}}, std::vector<double>(3, 2.0), {});
   ExemplarInput input;
@@ -194,7 +194,7 @@ TEST(Exemplar, BadInputIsNamed) {
   const std::vector<double> short_penalties = {1.0};
   input.points = oblong;
   input.penalties = short_penalties;
-  expect_refused(input, {}, "penalty has 1 values");
+  expect_refused(input, {}, "penalty has 1 value");
 }
 
 TEST(Exemplar, ThreadsDoNotChangeTheBits) {

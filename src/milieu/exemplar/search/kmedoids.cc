@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
 #include "milieu/exemplar/search/medoid_search_internal.h"
@@ -40,8 +41,8 @@ void check_input(const KMedoidsInput& input, const KMedoidsOptions& options) {
   check_costs(input.costs);
   const int64_t n = input.points.empty() ? input.costs.rows() : input.points.rows();
   require(options.num_clusters <= n, [&] {
-    return fmt::format("num_clusters is {}, there are only {} samples: use at most {}",
-                       options.num_clusters, n, n);
+    return fmt::format("num_clusters is {}, there are only {}: use at most {}",
+                       options.num_clusters, counted(n, "sample"), n);
   });
   std::vector<int> given = input.initial_medoids;
   std::sort(given.begin(), given.end());
@@ -97,8 +98,8 @@ void fill_summary(const KMedoidsInput& input, const KMedoidsOptions& options,
   set_sizes(summary, result.labels, options.num_clusters);
   if (summary.clusters < options.num_clusters)
     summary.warnings.push_back(
-        fmt::format("num_clusters is {}, but only {} medoids differ: the others repeat them",
-                    options.num_clusters, summary.clusters));
+        fmt::format("num_clusters is {}, but only {}: the others repeat them", options.num_clusters,
+                    counted(summary.clusters, "medoid differs", "medoids differ")));
   summary.extra = {{"exemplars", result.model.rows}};
 }
 

@@ -2,7 +2,7 @@
 // Problem: choose k rows M of n that minimise sum_p min_{q in M} served(q, p), where q in M serves
 //   itself. Given: the matrix, a first choice. Find: a choice that no single swap improves.
 // Symbols: near/second = place of the cheapest and second cheapest medoid of a sample; loss[m] =
-//   what taking medoid m away would cost; gain[m] = change when a candidate takes m's place.
+//   what removing medoid m would cost; gain[m] = change when a candidate takes m's place.
 // Conventions: ties to the lowest place; a swap is made as soon as it is found.
 // See: [Schubert21, Algorithm 3].
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/exemplar/search/medoid_search_internal.h"
@@ -132,9 +133,9 @@ void check_memory(int64_t n, double max_memory_gb) {
   const double gigabytes = static_cast<double>(n) * static_cast<double>(n) * sizeof(float) / 1e9;
   require(gigabytes <= max_memory_gb, [&] {
     return fmt::format(
-        "distances of {} samples take {:.1f} GB, max_memory_gb is {}: raise it, or use exemplar "
+        "distances of {} take {:.1f} GB, max_memory_gb is {}: raise it, or use exemplar "
         "with a penalty, which needs no full matrix",
-        n, gigabytes, max_memory_gb);
+        counted(n, "sample"), gigabytes, max_memory_gb);
   });
 }
 
@@ -252,7 +253,8 @@ std::vector<int> medoid_labels(const MedoidProblem& problem, const std::vector<i
   for (int64_t p = 0; p < n; ++p)
     for (int m = 1; m < static_cast<int>(medoids.size()); ++m)
       if (problem.served(medoids[m], p) < problem.served(medoids[labels[p]], p)) labels[p] = m;
-  // A medoid serves itself even where another would be paid for it; equal medoids share the lowest.
+  // A medoid serves itself even where another would be cheaper still; equal medoids share the
+  // lowest.
   for (int m = 0; m < static_cast<int>(medoids.size()); ++m)
     if (problem.served(medoids[labels[medoids[m]]], medoids[m]) < 0) labels[medoids[m]] = m;
   return labels;

@@ -25,10 +25,10 @@ MedoidProblem medoid_problem(FloatView points, Distance distance, FloatView cost
 // From lists that hold every pair.
 MedoidProblem medoid_problem(const ServiceLists& lists, int num_threads, Monitor& monitor);
 
-// Greedy start: k times the candidate that lowers the cost most.
+// Greedy start: k times, the candidate that lowers the cost most.
 std::vector<int> build_medoids(const MedoidProblem& problem, int k, Monitor& monitor);
 
-// Takes away the medoids that are cheapest to lose, or adds those that save most, until there are
+// Removes the medoids that are cheapest to lose, or adds those that save most, until there are
 // k. When the monitor stops it there may still be more.
 void fit_medoid_count(const MedoidProblem& problem, int k, std::vector<int>& medoids,
                       Monitor& monitor);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/exemplar/search/nearest_exemplar_internal.h"
@@ -92,8 +93,8 @@ Distance distance_from_name(const std::string& name) {
 std::vector<int> nearest_exemplars(Distance distance, FloatView exemplars, FloatView points,
                                    int num_threads, std::vector<float>* costs) {
   require(points.cols() == exemplars.cols(), [&] {
-    return fmt::format("points have {} columns, the model was fitted on {}", points.cols(),
-                       exemplars.cols());
+    return fmt::format("points have {}, the model was fitted on {}",
+                       counted(points.cols(), "column"), exemplars.cols());
   });
   if (points.rows() > 0) check_points(points, "points", num_threads);
   std::vector<int> nearest(points.rows());

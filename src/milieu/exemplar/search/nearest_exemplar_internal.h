@@ -18,8 +18,8 @@ Distance distance_from_name(const std::string& name);  // DataError for an unkno
 std::vector<int> nearest_exemplars(Distance distance, FloatView exemplars, FloatView points,
                                    int num_threads, std::vector<float>* costs = nullptr);
 
-// After a search on cut lists: a sample none of whose candidates is open was made an exemplar of
-// its own, though one that it does not list may be cheaper. Closes such exemplars where that saves
+// After a search on cut lists: a sample none of whose candidates is open was made its own
+// exemplar, though one that it does not list may be cheaper. Closes such exemplars where that saves
 // energy. All other samples are with their nearest exemplar already: what a row does not list costs
 // at least as much as what it lists.
 void serve_by_true_nearest(const ExemplarInput& input, const ExemplarOptions& options,

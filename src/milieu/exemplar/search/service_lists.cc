@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/exemplar/search/service_keys_internal.h"
@@ -24,8 +25,8 @@ constexpr int64_t kRowsPerBlock = 32;
 
 void check_penalties(std::span<const double> penalty, int64_t n) {
   require(static_cast<int64_t>(penalty.size()) == n, [&] {
-    return fmt::format("penalty has {} values, there are {} samples: they must match",
-                       penalty.size(), n);
+    return fmt::format("penalty has {}, there are {}: they must match",
+                       counted(penalty.size(), "value"), counted(n, "sample"));
   });
   for (int64_t q = 0; q < n; ++q)
     require(std::isfinite(penalty[q]), [&] {
@@ -157,7 +158,8 @@ ServiceLists lists_from_entries(int64_t n, std::vector<ServiceEntry> entries,
   check_penalties(penalty, n);
   for (const ServiceEntry& entry : entries) {
     require(entry.p >= 0 && entry.p < n && entry.q >= 0 && entry.q < n, [&] {
-      return fmt::format("list entry ({}, {}) is outside the {} samples", entry.p, entry.q, n);
+      return fmt::format("list entry ({}, {}) is outside the {}", entry.p, entry.q,
+                         counted(n, "sample"));
     });
     require(!std::isnan(entry.cost) && entry.cost != -INFINITY, [&] {
       return fmt::format("cost of serving {} by {} is {}, must be a number", entry.p, entry.q,

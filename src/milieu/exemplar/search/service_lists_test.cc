@@ -91,7 +91,7 @@ TEST(ServiceLists, SymmetricCostsNeedNoColumns) {
   expect_transpose(uneven, costs);
 }
 
-TEST(ServiceLists, WithoutCandidatesNobodyListsThem) {
+TEST(ServiceLists, ClosedCandidatesAreOnNoList) {
   const Matrix<float> costs = random_matrix(40, 7, 1000);
   const ServiceLists lists =
       lists_from_matrix(costs, std::vector<double>(40, 0.3), 1, silent_monitor());

@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace internal;
 
-// Holds the folder for this process; a crash lets go of it.
+// Locks the folder for this process; a crash releases it.
 class FolderLock {
  public:
   FolderLock(const std::string& out, bool waits, const Monitor& monitor) {
@@ -42,7 +42,7 @@ class FolderLock {
       }
       ::close(fd_);
       throw IoError(
-          fmt::format("another run is writing to {}: wait for it, or name another folder", out));
+          fmt::format("another run is writing to {}: wait for it, or choose another folder", out));
     }
   }
   ~FolderLock() { ::close(fd_); }
@@ -65,7 +65,7 @@ void make_folder(const std::string& out) {
   if (error) throw IoError(fmt::format("{} cannot be created: {}", out, error.message()));
 }
 
-// What a killed run left behind half written.
+// Incomplete files that a killed run left behind.
 void remove_leftovers(const std::string& out) {
   for (const std::string& folder : {out, out + "/.milieu"})
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -140,7 +140,7 @@ void Extraction::read_recorded() {
     recorded_rows_ = read_images_csv(out_ + "/images.csv");
     if (hash_text(images_csv(recorded_rows_)) == record.images) record_ = std::move(record);
   } catch (const Error&) {
-    // not finished, or not ours any more: made anew
+    // not finished, or no longer ours: made again
   }
   if (!record_) recorded_rows_.clear();
 }

@@ -61,7 +61,7 @@ class ExtractTest : public ::testing::Test {
   TempDir folder_;
 };
 
-// A monitor that says stop after a number of images.
+// A monitor that asks to stop after a number of images.
 class StopAfter : public Monitor {
  public:
   StopAfter(std::stop_source& source, int64_t count)
@@ -95,7 +95,7 @@ TEST_F(ExtractTest, RowsAreThoseOfTheFeature) {
   }
 }
 
-TEST_F(ExtractTest, StoppedRunGoesOnAndGivesTheSame) {
+TEST_F(ExtractTest, StoppedRunResumesAndGivesTheSame) {
   extract("tiny,dense-sift:words=4", folder_.file("whole"), {.patches = true});
   ExtractOptions options;
   options.patches = true;
@@ -203,7 +203,7 @@ TEST_F(ExtractTest, DamagedFoldersAreRefused) {
   EXPECT_THROW(open_feature_folder(out()), DataError);
   testing::write_bytes(out() + "/features.json", {'{'});
   EXPECT_THROW(open_feature_folder(out()), DataError);
-  EXPECT_TRUE(extract("tiny", out()).is_complete);  // made anew
+  EXPECT_TRUE(extract("tiny", out()).is_complete);  // made again
   EXPECT_EQ(open_feature_folder(out()).points("tiny").rows(), 8);
 }
 

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <optional>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/base/random.h"
@@ -163,8 +164,9 @@ bool take_given(FeatureTask& task, const ExtractOptions& options) {
     const RawArray raw = open_npy(idf);
     for (int64_t i = 0; i < raw.rows(); ++i) task.idf.push_back(element_at(raw, i, 0));
     if (static_cast<int64_t>(task.idf.size()) != task.vocabulary.size())
-      throw DataError(fmt::format("{} has {} numbers, the codebook {} words: they must match", idf,
-                                  task.idf.size(), task.vocabulary.size()));
+      throw DataError(fmt::format("{} has {}, the codebook {}: they must match", idf,
+                                  counted(task.idf.size(), "number"),
+                                  counted(task.vocabulary.size(), "word")));
   }
   return true;
 }
@@ -195,9 +197,10 @@ bool find_vocabulary(FeatureTask& task, const std::vector<ImageItem>& items,
   }
   if (task.vocabulary.size() < words.num_words)
     warnings.push_back(
-        fmt::format("{}: only {} descriptors, so the codebook has {} words instead "
+        fmt::format("{}: only {}, so the codebook has {} instead "
                     "of {}",
-                    task.spec.id, task.vocabulary.size(), task.vocabulary.size(), words.num_words));
+                    task.spec.id, counted(task.vocabulary.size(), "descriptor"),
+                    counted(task.vocabulary.size(), "word"), words.num_words));
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <opencv2/core/version.hpp>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/base/summary.h"
@@ -143,9 +144,9 @@ Vocabulary read_vocabulary(const std::string& folder, const std::string& id) {
   const RawArray raw = open_npy(stem + ".pca.npy");
   if (raw.rows() != v.words.centers.cols() + 1)
     throw DataError(
-        fmt::format("{}.pca.npy has {} rows, must have one more than the codebook has "
+        fmt::format("{}.pca.npy has {}, must have one more than the codebook has "
                     "columns ({})",
-                    stem, raw.rows(), v.words.centers.cols()));
+                    stem, counted(raw.rows(), "row"), v.words.centers.cols()));
   v.pca.components = Matrix<double>(raw.rows() - 1, raw.cols());
   for (int64_t j = 0; j < raw.cols(); ++j) {
     v.pca.mean.push_back(element_at(raw, 0, j));

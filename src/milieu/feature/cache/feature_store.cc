@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/format/npy.h"
@@ -19,8 +20,8 @@ namespace fs = std::filesystem;
 
 void check_rows(const Points& points, int64_t expected, const std::string& path) {
   if (points.rows() != expected)
-    throw DataError(fmt::format("{} has {} rows, images.csv needs {}: run milieu features again",
-                                path, points.rows(), expected));
+    throw DataError(fmt::format("{} has {}, images.csv needs {}: run milieu features again", path,
+                                counted(points.rows(), "row"), expected));
 }
 
 }  // namespace

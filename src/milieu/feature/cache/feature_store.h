@@ -76,7 +76,7 @@ bool is_feature_folder(const std::string& path);
 FeatureFolder open_feature_folder(const std::string& path);
 
 // The files, names only, that the vocabulary of the feature `id` consists of (codebook, pca, idf):
-// copied into another folder they are what ExtractOptions::vocabulary_folder wants. None for whole
+// copied into another folder they are what ExtractOptions::vocabulary_folder needs. None for whole
 // features.
 std::vector<std::string> vocabulary_files(const std::string& folder, const std::string& id);
 

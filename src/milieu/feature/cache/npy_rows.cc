@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/dataset.h"
@@ -30,8 +31,9 @@ class NpyRows : public Feature {
     const auto file = MappedFile::open(names);
     read_names(file->text());
     if (num_names_ != points_.rows())
-      throw DataError(fmt::format("{} has {} names, {} has {} rows: they must match", names,
-                                  num_names_, path_, points_.rows()));
+      throw DataError(fmt::format("{} has {}, {} has {}: they must match", names,
+                                  counted(num_names_, "name"), path_,
+                                  counted(points_.rows(), "row")));
     const FloatView view = points_.view();
     uint64_t hash = hash_text(file->text());
     for (int64_t i = 0; i < view.rows(); ++i)

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <utility>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
@@ -35,7 +36,7 @@ void write_all(std::FILE* file, const void* data, size_t bytes, const std::strin
   if (bytes > 0 && std::fwrite(data, 1, bytes, file) != bytes) fail_write(path);
 }
 
-// A float .npy as it stands, or nothing.
+// A float .npy as it is, or nothing.
 Points open_rows(const std::string& path) {
   try {
     Points points = to_points(open_npy(path));
@@ -168,8 +169,8 @@ void RowStore::open_part() {
 void RowStore::append(uint64_t hash, const LocalDescriptors& rows) {
   const Matrix<float>& values = rows.descriptors;
   if (cols_ > 0 && values.rows() > 0 && values.cols() != cols_)
-    throw DataError(fmt::format("{}: an image has {} columns, earlier ones had {}", files_.values,
-                                values.cols(), cols_));
+    throw DataError(fmt::format("{}: an image has {}, earlier ones had {}", files_.values,
+                                counted(values.cols(), "column"), cols_));
   if (cols_ <= 0) cols_ = values.cols();  // an image without descriptors may not know their length
   if (!part_file_) open_part();
   write_all(part_file_, values.data(), sizeof(float) * values.size(), part_);

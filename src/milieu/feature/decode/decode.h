@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images from files: JPEG, PNG, TIFF, WebP, BMP and PBM/PGM/PPM, recognised by their first bytes.
 // Files are read without trust: sizes are taken from the header and refused before any pixel is
-// decoded, damaged and truncated files are refused (never handed over half grey), decoders print
+// decoded, damaged and truncated files are refused (never returned half grey), decoders print
 // nothing.
 //
 // What becomes of unusual images: EXIF and TIFF orientation is applied; 16 bits per channel are

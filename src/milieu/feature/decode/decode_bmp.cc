@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/feature/decode/decode_internal.h"
 
@@ -77,8 +78,8 @@ class BmpReader {
           palette_[i][c] =
               static_cast<uint8_t>(number(at + static_cast<size_t>(entry_bytes) * i + 2 - c, 1));
     } else if (bits_ != 24) {
-      throw DataError(
-          fmt::format("is a BMP with {} bits per pixel, must have 1, 4, 8, 16, 24 or 32", bits_));
+      throw DataError(fmt::format("is a BMP with {} per pixel, must have 1, 4, 8, 16, 24 or 32",
+                                  counted(bits_, "bit")));
     }
   }
 

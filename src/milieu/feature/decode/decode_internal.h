@@ -39,7 +39,7 @@ void check_size(int64_t width, int64_t height, const DecodeJob& job);
 // is none or it makes no sense.
 int exif_orientation(Bytes exif);
 
-// The image turned and mirrored so that it stands upright.
+// The image turned and mirrored so that it is upright.
 Image upright(Image image, int orientation);
 
 // height x width x 4 to an image on white. `is_premultiplied`: colours are already times alpha.

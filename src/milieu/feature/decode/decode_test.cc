@@ -122,7 +122,7 @@ TEST(Decode, EveryOrientationIsUndone) {
     }
 }
 
-// Quarter turns tell 6 from 8: a mark in the middle of the stored upper edge.
+// Quarter turns distinguish 6 from 8: a mark in the middle of the stored upper edge.
 TEST(Decode, QuarterTurnsGoTheRightWay) {
   Image image = make_image(30, 20);
   for (int x = 0; x < 30; ++x) std::fill_n(image.pixel(x, 0), 3, 255);  // upper edge

@@ -114,7 +114,7 @@ TEST(FilterBank, Mr8OfATurnedImageIsTheSame) {
         EXPECT_NEAR(a.descriptors(y * 16 + x, t), b.descriptors(x * 16 + 15 - y, t), 1e-4);
 }
 
-TEST(FilterBank, TextonsTellDirectionsApart) {
+TEST(FilterBank, TextonsSeparateDirections) {
   // Crests perpendicular to direction d answer the edge or bar filter of that direction most.
   for (int d = 0; d < 6; ++d) {
     const LocalDescriptors out =

@@ -28,7 +28,7 @@ struct GistSize {
   int full() const { return side + 2 * margin; }
 };
 
-// Cycles a pixel of place i in a transformed row of n.
+// Cycles per pixel of place i in a transformed row of n.
 double frequency(int i, int n) { return static_cast<double>(i < (n + 1) / 2 ? i : i - n) / n; }
 
 // transfer(fx, fy) at each place of the spectrum, fy downwards.

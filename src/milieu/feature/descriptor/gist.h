@@ -26,7 +26,7 @@ struct GistOptions {
   int side = 128;          // pixels of the scaled image; larger: finer scales are seen
   int num_scales = 4;      // each is 1.85 times coarser than the one before
   int num_directions = 8;  // D
-  int num_blocks = 4;      // blocks a side
+  int num_blocks = 4;      // blocks per side
 };
 
 template <class Visitor>

@@ -83,7 +83,7 @@ TEST(Gist, ConstantAndTinyImagesGiveNoEnergy) {
       EXPECT_NEAR(value, 0, 1e-4);
 }
 
-TEST(Gist, RunsAlikeTwice) {
+TEST(Gist, TwoRunsAreTheSame) {
   const Image image = test_images::noise(60, 45, 3);
   EXPECT_EQ(gist(image), gist(image));
   EXPECT_THROW(gist(image, {.side = 3}), InvalidArgument);

@@ -123,7 +123,7 @@ TEST(HessianAffine, FlatAndTinyImagesHaveNoPoints) {
     }
 }
 
-TEST(HessianAffine, RunsAlikeTwice) {
+TEST(HessianAffine, TwoRunsAreTheSame) {
   const Image image = test_images::blobs(100, 100, 40, 6);
   EXPECT_EQ(hessian_affine(image).descriptors, hessian_affine(image).descriptors);
 }

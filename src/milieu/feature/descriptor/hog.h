@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Histograms of oriented gradients on a dense grid of cells, in the form with 31 numbers a cell
+// Histograms of oriented gradients on a dense grid of cells, in the form with 31 numbers per cell
 // [Felzenszwalb10] as VLFeat computes it: 18 signed directions, 9 unsigned ones, 4 sums,
 // each scaled by the gradient energy around and cut at 0.2. A descriptor is 2 x 2 neighbouring
 // cells. Only whole cells count; what is left over at the right and below is not seen.

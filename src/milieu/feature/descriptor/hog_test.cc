@@ -65,7 +65,7 @@ TEST(Hog, ImagesWithoutFourCellsHaveNone) {
   EXPECT_THROW(hog(test_images::noise(16, 16, 4), {.cell_size = 1}), InvalidArgument);
 }
 
-TEST(Hog, ConstantImageIsFiniteAndRunsAlikeTwice) {
+TEST(Hog, ConstantImageIsFiniteAndRepeats) {
   const LocalDescriptors flat = hog(test_images::constant(40, 40, 70));
   for (int64_t i = 0; i < flat.descriptors.size(); ++i) EXPECT_EQ(flat.descriptors.data()[i], 0.0f);
   const Image image = test_images::noise(50, 50, 5);

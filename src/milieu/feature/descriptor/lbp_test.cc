@@ -117,7 +117,7 @@ TEST(RotLbp, QuarterTurnsChangeNothing) {
   }
 }
 
-TEST(RotLbp, FirstCoefficientIsTheShareOfPatternsWithSoManyOnes) {
+TEST(RotLbp, FirstCoefficientIsTheShareOfPatternsWithThisManyOnes) {
   const Image image = test_images::noise(30, 30, 4);
   const std::vector<float> plain = lbp(image, kPlain), turned = rot_lbp(image, kPlain);
   for (int n = 1; n < 8; ++n) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/feature/descriptor/sift_grid_internal.h"
 
@@ -112,7 +113,8 @@ LocalDescriptors local_color_at(const Image& image, FloatView frames,
                                 const LocalColorOptions& options) {
   validate_options(options);
   require(frames.rows() == 0 || frames.cols() == 4, [&] {
-    return fmt::format("frames have {} columns, must have 4: x, y, scale, angle", frames.cols());
+    return fmt::format("frames have {}, must have 4: x, y, scale, angle",
+                       counted(frames.cols(), "column"));
   });
   const std::vector<uint16_t> boxes = boxes_of(image, options);
   LocalDescriptors out = empty_descriptors(frames.rows(), options.num_bins);

@@ -25,7 +25,7 @@ struct SiftAxis {
   std::vector<int> counts;     // its pixels
   std::vector<float> weights;  // bins x max_count
   int64_t max_count = 0;
-  std::vector<int> bin_from_patch;  // 4 a patch: which bins it has
+  std::vector<int> bin_from_patch;  // 4 per patch: which bins it has
 
   int64_t num_bins() const { return static_cast<int64_t>(firsts.size()); }
   SiftBinTable table() const {

@@ -141,7 +141,7 @@ TEST(SparseSift, FlatAndTinyImagesHaveNoKeypoints) {
     }
 }
 
-TEST(SparseSift, RunsAlikeTwice) {
+TEST(SparseSift, TwoRunsAreTheSame) {
   const Image image = test_images::blobs(100, 100, 30, 8);
   EXPECT_EQ(sparse_sift(image).descriptors, sparse_sift(image).descriptors);
 }

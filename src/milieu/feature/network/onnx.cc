@@ -145,7 +145,7 @@ class Onnx : public Feature {
     return out;
   }
 
-  // One network a thread: forward() changes it.
+  // One network per thread: forward() changes it.
   cv::Mat run(const cv::Mat& blob) const {
     cv::dnn::Net net;
     {
@@ -234,10 +234,11 @@ class OnnxPatches : public Onnx {
     std::string shape;
     for (int i = 0; i < out.dims; ++i)
       shape += fmt::format("{}{}", i > 0 ? " x " : "", out.size[i]);
-    throw DataError(fmt::format(
-        "{} gives an output of {}, patches need a map 1 x channels x rows x columns: name a layer "
-        "that has one (layer=NAME), or use feature onnx for one vector per image",
-        path_, shape));
+    throw DataError(
+        fmt::format("{} gives an output of {}, patches need a map 1 x channels x rows x columns: "
+                    "choose a layer "
+                    "that has one (layer=NAME), or use feature onnx for one vector per image",
+                    path_, shape));
   }
 };
 

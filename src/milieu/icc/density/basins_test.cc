@@ -165,7 +165,7 @@ TEST(Basins, SaddlesAreTheHighestPasses) {
   EXPECT_EQ(saddles[0].height, 3);
 }
 
-// Every pair of cells that are neighbours, looked at.
+// Every pair of cells that are neighbours, one by one.
 TEST(Basins, SaddlesEqualASlowSearchOnRandomMaps) {
   Random random(4);
   for (const std::vector<int>& size :

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/feature/decode/decode.h"
@@ -125,9 +126,9 @@ class CacMethod : public MethodWith<CacOptions, CacRunInput> {
     if (input_.group_weights.empty()) return;
     ContextGroups& groups = *binder.groups();
     if (static_cast<int64_t>(input_.group_weights.size()) != groups.num_groups())
-      throw DataError(fmt::format("{} has {} entries, must have {}: one weight per group",
-                                  files()["group_weights"], input_.group_weights.size(),
-                                  groups.num_groups()));
+      throw DataError(fmt::format(
+          "{} has {}, must have {}: one weight per group", files()["group_weights"],
+          counted(input_.group_weights.size(), "entry", "entries"), groups.num_groups()));
     groups.group_weights.assign(input_.group_weights.begin(), input_.group_weights.end());
   }
 
@@ -168,7 +169,7 @@ class CacMethod : public MethodWith<CacOptions, CacRunInput> {
       throw InvalidArgument("--overlay is given without images: INPUT must be an image folder");
     if (has_keypoints_ && (has("groups") || has("positions")))
       throw InvalidArgument(
-          "an image folder has positions of its own: leave out --groups and --positions");
+          "an image folder has its own positions: leave out --groups and --positions");
     if (has("groups") && has("positions"))
       throw InvalidArgument("--groups and --positions are both given: give one of them");
     if (has("group_weights") && !has("groups"))
@@ -192,7 +193,7 @@ class CacMethod : public MethodWith<CacOptions, CacRunInput> {
 };
 
 // A truth with one entry per group belongs to the phrases, one with an entry per row to the words,
-// and to the phrases too where every row has a group of its own.
+// and to the phrases too where every row has its own group.
 Labels CacMethod::read_truth(const InputBinder& binder, const std::string& path) {
   const RowFiles& rows = binder.rows();
   const int64_t num_groups = has_own_groups() ? input_.groups->num_groups() : 0;
@@ -233,8 +234,9 @@ void CacMethod::add_overlays(const Input& input, const CacResult& result, RunOut
     DecodeOptions decode;
     decode.max_side = places.max_side;
     const Image image = load_image(places.root + "/" + places.paths[p], decode);
+    if (!name.ends_with(".png")) name += ".png";
     out.files.push_back(
-        {"overlay_" + name + ".png",
+        {"overlay_" + name,
          draw_stages(image, places.positions.gather(keypoints).view(), rows, result)});
   }
 }
@@ -252,7 +254,7 @@ void CacMethod::add_row_labels(const Input& input, const CacResult& result, RunO
   if (!text.empty()) out.files.push_back({"row_labels.csv", std::move(text)});
 }
 
-// Groups as the labels' rows: the mean of their members stands for each.
+// Groups as the labels' rows: each is represented by the mean of its members.
 Dataset CacMethod::units_of(const Dataset& data) {
   const ContextGroups& groups = *input_.groups;
   Dataset units;
@@ -329,7 +331,7 @@ constexpr const char* kExample =
     "    clusters descriptors into 25 words, and the groups that each forms with its 10 nearest\n"
     "    neighbours into 2 phrases. Several views of the same samples, without INPUT:\n"
     "  milieu cac --view fou.npy --view kar.npy --view pix.npy --words 10 --phrases 10\n"
-    "    gives each view words of its own; the phrases are the clusters of the samples.\n";
+    "    gives each view its own words; the phrases are the clusters of the samples.\n";
 
 }  // namespace
 

@@ -91,7 +91,7 @@ std::vector<int64_t> rows_beside(const RowSource& source, const std::string& cla
   std::vector<int64_t> context;
   if (!classes.empty() && source.labels().empty())
     throw InvalidArgument(
-        fmt::format("context_select is \"{}\", but {} has no classes: name a label file", classes,
+        fmt::format("context_select is \"{}\", but {} has no classes: give a label file", classes,
                     source.source()));
   if (!classes.empty())
     context =
@@ -103,7 +103,7 @@ std::vector<int64_t> rows_beside(const RowSource& source, const std::string& cla
     if (!std::binary_search(context.begin(), context.end(), row)) others.push_back(row);
   if (others.empty())
     throw InvalidArgument(
-        "the context is all of INPUT: nothing is left to split; name fewer classes or rows");
+        "the context is all of INPUT: nothing is left to split; select fewer classes or rows");
   return others;
 }
 
@@ -140,7 +140,7 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
     const Dataset* context = binder_->samples("context");
     if (!context)
       throw InvalidArgument(
-          "the context is missing: name a file by --context, or classes of INPUT by "
+          "the context is missing: give a file with --context, or classes of INPUT with "
           "--context-select");
     return split(input.data, *context, monitor);
   }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/csv_text.h"
@@ -84,7 +85,7 @@ ContextCandidates candidates_from_classes(const Input& input, const SplitRows& s
                                           const std::string& classes) {
   if (split.select.empty() && split.rows.empty())
     throw InvalidArgument(
-        "rank_contexts needs select: name the classes to split, the others are the contexts");
+        "rank_contexts needs select: give the classes to split, the others are the contexts");
   const RowSource& source = *input.source;
   const Labels& all = source.labels();
   const std::vector<bool> is_split = split.select.empty()
@@ -113,14 +114,14 @@ RankingState::RankingState(std::string path, std::string key)
     const Json json = Json::parse(*text);
     if (json.at("key") != key_)
       throw InvalidArgument(fmt::format(
-          "{} belongs to a ranking of other data or options: name another file, or remove it",
+          "{} belongs to a ranking of other data or options: choose another file, or remove it",
           path_));
     for (const Json& one : json.at("splits")) {
       DcpContextSplit split = from_json(one);
       splits_.emplace(split.name, std::move(split));
     }
   } catch (const Json::exception&) {
-    throw DataError(fmt::format("{} does not hold a ranking: name another file", path_));
+    throw DataError(fmt::format("{} does not hold a ranking: choose another file", path_));
   }
 }
 
@@ -181,9 +182,10 @@ void add_ranking(const DcpRanking& ranking, size_t num_candidates, RunSummary& s
   summary.extra.emplace_back("context_stability", std::move(stability));
   if (ranking.contexts.size() < num_candidates)
     summary.warnings.push_back(
-        fmt::format("only {} of {} contexts were run before the stop: with --resume FILE the same "
+        fmt::format("only {} of {} contexts {} run before the stop: with --resume FILE the same "
                     "command resumes there",
-                    ranking.contexts.size(), num_candidates));
+                    ranking.contexts.size(), num_candidates,
+                    by_number(std::ssize(ranking.contexts), "was", "were")));
 }
 
 }  // namespace milieu

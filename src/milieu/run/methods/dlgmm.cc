@@ -152,7 +152,7 @@ class DlgmmMethod : public Method {
   static void require_unchanged(const PatchImages& images, const std::string& watched) {
     if (watch_state(images) != watched)
       throw DataError(fmt::format(
-          "{} has changed while it was in use: the result would be of neither; run again",
+          "{} changed while it was in use: the result would match neither version; run again",
           images.source));
   }
 
@@ -177,7 +177,7 @@ class DlgmmMethod : public Method {
 constexpr const char* kExample =
     "  milieu dlgmm photos --words 100 --clusters 15 --out run\n"
     "    groups the images in photos/ and learns their 100 visual words together; three bands\n"
-    "    separate sky from ground. Patches of your own, and the paper's spatially coherent model:\n"
+    "    separate sky from ground. Your own patches, and the paper's spatially coherent model:\n"
     "  milieu dlgmm patches.npy --offsets offsets.npy --words 50 --clusters 4\n"
     "  milieu dlgmm photos --words 100 --clusters 15 --preset paper --gamma 0.5\n";
 

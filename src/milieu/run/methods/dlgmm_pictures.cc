@@ -15,7 +15,7 @@ namespace milieu {
 namespace {
 
 constexpr int kTile = 24;        // pixels of a patch in a mosaic
-constexpr int kLeastSide = 4;    // pixels of a picture that a tile shows
+constexpr int kLeastSide = 4;    // pixels of an image that a tile shows
 constexpr int kTilesAcross = 4;  // patches of one word: 4 x 2
 constexpr int kTilesDown = 2;
 constexpr int kWordsAcross = 8;
@@ -47,7 +47,7 @@ Image crop(const Image& image, int x0, int y0, int side) {
   return part;
 }
 
-// The picture within kThumb x kThumb, its shape kept.
+// The image within kThumb x kThumb, its shape kept.
 Image thumbnail(const Image& image) {
   const double scale =
       static_cast<double>(kThumb) / static_cast<double>(std::max(image.width, image.height));
@@ -57,7 +57,7 @@ Image thumbnail(const Image& image) {
 
 Image load(const PatchImages& images, int64_t d) {
   DecodeOptions decode;
-  decode.max_side = images.max_side;  // places of patches are those of pictures of this size
+  decode.max_side = images.max_side;  // positions of patches are those in images of this size
   return load_image(images.root + "/" + images.names[d], decode);
 }
 
@@ -152,7 +152,7 @@ RasterImage draw_words(const PatchImages& images, const DlgmmModel& model,
     int64_t patch;
     int x, y;
   };
-  std::map<int64_t, std::vector<Place>> by_image;  // each picture is decoded once
+  std::map<int64_t, std::vector<Place>> by_image;  // each image is decoded once
   for (size_t k = 0; k < order.size(); ++k)
     for (size_t t = 0; t < near[order[k]].size(); ++t) {
       const NearPatch& patch = near[order[k]][t];

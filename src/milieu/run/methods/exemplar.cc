@@ -186,7 +186,7 @@ std::vector<int> predict_learned(const ModelFile& file, FloatView points, int nu
 
 constexpr const char* kExample =
     "  milieu exemplar faces.npy --penalty 25 --out run\n"
-    "    chooses the rows that represent the rest, each at the price of 25, and bounds how much\n"
+    "    chooses the rows that represent the rest, each at a cost of 25, and bounds how much\n"
     "    better another choice could be. A given number, or a matrix of costs:\n"
     "  milieu exemplar faces.npy -k 12 --distance l1\n"
     "  milieu exemplar costs.npy --distance precomputed --penalty median\n"

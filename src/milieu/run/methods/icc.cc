@@ -13,7 +13,7 @@ namespace {
 
 class IccMethod : public MethodWith<IccRunOptions, IccRunInput> {
  public:
-  // Those of the classifier and its evaluation have commands of their own.
+  // Those of the classifier and its evaluation have their own commands.
   std::vector<Field> option_fields() override {
     std::vector<Field> fields = fields_of(options_);
     const size_t num_own = fields_of(options_.classifier.icc).size();
@@ -36,7 +36,7 @@ class IccMethod : public MethodWith<IccRunOptions, IccRunInput> {
 
 constexpr const char* kExample =
     "  milieu icc vowels.npy --labels vowel_names.npy --out run\n"
-    "    splits every class into sub-classes that the other classes keep apart, and leaves "
+    "    splits every class into sub-classes that the other classes separate, and leaves "
     "labels,\n"
     "    model, report and a picture of every class in run/. Without --labels: a clustering that\n"
     "    finds its number of clusters. Do sub-classes help a classifier, over 20 random splits?\n"
@@ -47,7 +47,7 @@ constexpr const char* kExample =
 MethodEntry icc_method() {
   return {.name = "icc",
           .title = "Intra-class clustering",
-          .summary = "sub-classes of every class, kept apart by the other classes",
+          .summary = "sub-classes of every class, separated by the other classes",
           .group = MethodGroup::Context,
           .needs = {MethodNeed::Classes},
           .example = kExample,

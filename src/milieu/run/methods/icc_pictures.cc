@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/render/color.h"
 #include "milieu/render/png.h"
@@ -17,13 +18,13 @@ namespace milieu {
 
 namespace {
 
-constexpr int kPanel = 400;  // pixels a side
+constexpr int kPanel = 400;  // pixels per side
 constexpr int kMargin = 12;
 constexpr int kTitle = 30;
 constexpr int kArrows = 25;  // a side
 constexpr Color kInk{40, 40, 40}, kGrey{170, 170, 170}, kWhite{255, 255, 255};
 
-// The frame of one panel: shares of the axes to pixels, the second axis upwards.
+// The frame of one panel: fractions of the axes to pixels, the second axis upwards.
 struct Panel {
   int left = 0;
   int top = kTitle;
@@ -52,7 +53,7 @@ void frame_panel(RasterImage& image, const Panel& panel, const std::string& titl
   draw_line(image, right, panel.top - 1, right, bottom, kInk);
 }
 
-// A class's map in the plane: along a third axis the highest cell stands for its column.
+// A class's map in the plane: along a third axis the highest cell represents its column.
 struct PlaneMap {
   int u = 1, v = 1;
   std::vector<float> heights;
@@ -177,7 +178,7 @@ std::string render_icc_class(const IccPictureInput& input, int own_class) {
   for (int c = 0; c < own_class; ++c) first += model.subclasses[c];
   const int count = model.subclasses[own_class];
   RasterImage image = blank_picture(3);
-  const std::string parts = fmt::format("{} sub-class{}", count, count == 1 ? "" : "es");
+  const std::string parts = counted(count, "sub-class", "sub-classes");
   if (model.reach == 0) {
     const PlaneMap map = plane_of(model, own_class);
     const auto height_color = [&](int i, int j) {

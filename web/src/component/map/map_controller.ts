@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The map apart from the page's view layer: owns the renderer, the camera and the overlay, draws at
-// most once a frame.
+// The map without the page's view layer: owns the renderer, the camera and the overlay, draws at
+// most once per frame.
 import type { MapPoints } from "../../model/axes";
 import { clampCamera, fit, kHome, pan, toPlane, zoomAt, type Camera, type Size } from "../../model/camera";
 import { boxOf, pointsInBox, pointsInPolygon } from "../../model/polygon";
@@ -99,7 +99,7 @@ export class MapController {
     return toPlane(this.camera, this.size, px, py);
   }
 
-  // The point under a place of the screen; the context gives way to the set.
+  // The point under a place of the screen; the set takes precedence over the context.
   pointAt(px: number, py: number, reach = 9): number {
     const [x, y] = this.planeAt(px, py);
     const radius = Math.abs(this.planeAt(px + reach, py)[0] - x);

@@ -126,7 +126,7 @@ export class MapInput {
     this.map.redraw();
   };
 
-  // Arrows pan; with the lasso or box tool they lead a cross-hair, Space sets the corners of a box.
+  // Arrows pan; with the lasso or box tool they move a cross-hair, Space sets the corners of a box.
   private readonly key = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const step = event.shiftKey ? 96 : 32;

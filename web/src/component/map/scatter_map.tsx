@@ -17,7 +17,7 @@ export interface ScatterMapProps {
   onCamera(camera: Camera): void;
   onSelect(indices: number[], mode: SelectMode): void;
   onOpen(index: number): void;
-  control?(map: MapController): void; // hands out the controller for buttons
+  control?(map: MapController): void; // provides the controller for buttons
 }
 
 interface Tip { index: number; x: number; y: number }

@@ -12,11 +12,11 @@ export class ThumbPainter {
   private readonly waiting: string[] = [];
   private loading = 0;
 
-  // `thumbOf` names the image of a row; `changed` is called when another one can be painted.
+  // `thumbOf` gives the image of a row; `changed` is called when another one can be painted.
   constructor(private readonly thumbOf: (row: number) => Thumb | null,
               private readonly changed: () => void) {}
 
-  // False: there is not an image (yet).
+  // False: no image (yet).
   paint(context: CanvasRenderingContext2D, row: number, left: number, top: number, side: number): boolean {
     const thumb = this.thumbOf(row);
     if (!thumb) return false;
@@ -36,7 +36,7 @@ export class ThumbPainter {
     const found = this.entries.get(url);
     if (found) {
       this.entries.delete(url);
-      this.entries.set(url, found); // the last used stands last
+      this.entries.set(url, found); // the last used is last
       return found;
     }
     if (!this.waiting.includes(url)) this.waiting.push(url);

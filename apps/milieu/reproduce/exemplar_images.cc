@@ -11,6 +11,7 @@
 #include <array>
 #include <numeric>
 
+#include "milieu/base/counted.h"
 #include "milieu/exemplar/learn/learn.h"
 #include "milieu/feature/decode/decode.h"
 #include "milieu/metrics/metrics.h"
@@ -81,10 +82,10 @@ Found cluster(const Matrix<float>& costs, const std::vector<int>& truth, double 
 }
 
 // One split, in the order of kFigures.
-constexpr std::array kFigures = {"learned, accuracy",      "learned, F",       "learned, clusters",
-                                 "uncalibrated, accuracy", "told k, accuracy", "average, accuracy",
-                                 "best single, accuracy",  "learned, NN",      "average, NN",
-                                 "best single, NN",        "seconds",          "noise share"};
+constexpr std::array kFigures = {"learned, accuracy",      "learned, F",        "learned, clusters",
+                                 "uncalibrated, accuracy", "given k, accuracy", "average, accuracy",
+                                 "best single, accuracy",  "learned, NN",       "average, NN",
+                                 "best single, NN",        "seconds",           "noise share"};
 
 struct SplitResult {
   std::vector<double> figures;
@@ -191,8 +192,8 @@ void draw_page(const PictureSetting& setting, const PictureSet& set, const Split
   page.raw(render_lines("objective", "Objective", "round", "objective", {objective}));
   close_card(page);
   open_card(page, CardWidth::Half, "Exemplars",
-            fmt::format("{} of the test half were chosen for {} classes", split.exemplars.size(),
-                        set.num_classes));
+            fmt::format("{} of the test half were chosen for {}", split.exemplars.size(),
+                        counted(set.num_classes, "class", "classes")));
   SheetFigure sheet;
   sheet.title = "All exemplars";
   sheet.size = std::ssize(split.exemplars);
@@ -239,12 +240,13 @@ void run_pictures(const PictureSetting& setting, ReproduceRun& run) {
                                               : interval_text(columns[f]));
     }
   }
-  table.notes = {
-      fmt::format("{} images, {} classes, {} candidates, {} splits in halves; accuracy "
-                  "in % by the best matching",
-                  plain.paths.size(), plain.num_classes, plain.candidates.size(), num_runs),
-      "average and best single are given the number of clusters; the best single is the "
-      "one whose nearest neighbours are right most often on the test half"};
+  table.notes = {fmt::format("{}, {}, {}, {} splits in halves; accuracy "
+                             "in % by the best matching",
+                             counted(plain.paths.size(), "image"),
+                             counted(plain.num_classes, "class", "classes"),
+                             counted(plain.candidates.size(), "candidate"), num_runs),
+                 "average and best single are given the number of clusters; the best single is the "
+                 "one whose nearest neighbours are right most often on the test half"};
   run.show(table);
 }
 

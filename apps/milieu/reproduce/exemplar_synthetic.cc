@@ -9,6 +9,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/random.h"
 #include "milieu/data/text_file.h"
 #include "milieu/exemplar/learn/learn.h"
@@ -214,9 +215,9 @@ void draw_figures(const Setting& s, const std::vector<NamedLine>& f_lines, Repro
   page.raw(render_lines("objective", "Objective", "round", "objective", {objective}));
   close_card(page);
   open_card(page, CardWidth::Full, "Learned weights",
-            fmt::format("each one's share of their sum; rho = {}: the last {} dimensions are "
+            fmt::format("each one's share of their sum; rho = {}: the last {} are "
                         "corrupted",
-                        s.rho, s.num_columns - s.num_good()));
+                        s.rho, counted(s.num_columns - s.num_good(), "dimension")));
   std::vector<double> weights = learned.model.weights;
   double sum = 0;
   for (const double w : weights) sum += w;
@@ -248,9 +249,10 @@ void draw_figures(const Setting& s, const std::vector<NamedLine>& f_lines, Repro
   }
   for (size_t i = 0; i < found.model.rows.size(); ++i)
     plot.add_label(x[found.model.rows[i]], y[found.model.rows[i]], "+");
-  open_card(page, CardWidth::Half, "A test set",
-            fmt::format("{} exemplars (+) were found for {} clusters (colours)",
-                        found.model.rows.size(), s.num_clusters));
+  open_card(
+      page, CardWidth::Half, "A test set",
+      fmt::format("{} (+) found for {} (colours)", counted(found.model.rows.size(), "exemplar"),
+                  counted(s.num_clusters, "cluster")));
   page.raw(std::move(plot).finish());
   close_card(page);
   page.close("div");
@@ -316,9 +318,9 @@ void reproduce_exemplar_synthetic(ReproduceRun& run) {
     }
   }
   table.notes = {
-      fmt::format("{} runs; F is the class-weighted best-match F; Euclid, k: squared "
+      fmt::format("{}; F is the class-weighted best-match F; Euclid, k: squared "
                   "Euclidean distance, given the number of clusters",
-                  num_runs),
+                  counted(num_runs, "run")),
       "noise down: mean weight of good dimensions over that of corrupted ones, the smallest "
       "over the runs"};
   run.show(table);
