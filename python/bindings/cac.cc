@@ -25,9 +25,7 @@ py::dict fit(py::handle X, const py::dict& options, const py::dict& inputs,
   take_samples(input, X, arrays);
   CacResult result =
       run_fit(control, [&](Monitor& monitor) { return fit_cac(input, values, monitor); });
-  py::dict out;
-  out["phrase_names"] = describe_phrases(result.model);
-  out.attr("update")(result_to_python(result));
+  py::dict out = result_to_python(result);
   out["words"] = to_array(std::move(result.words));
   out["phrases"] = to_array(std::move(result.phrases));
   return out;
@@ -59,6 +57,7 @@ void bind_cac(py::module_& m) {
   bind_declaration<CacOptions, CacInput>(m, "cac");
   m.def("cac_fit", &fit);
   bind_predict<CacModel>(m, "cac");
+  m.def("cac_phrases", &describe_phrases);
   m.def("cac_predict_groups", &predict_in_context);
 }
 

@@ -33,7 +33,7 @@ py::dict fit_classifier(py::handle X, const py::dict& options, const py::dict& i
   IccClassifierResult result = run_fit(
       control, [&](Monitor& monitor) { return fit_icc_classifier(input, values, monitor); });
   py::dict out = result_to_python(result);
-  out["subclasses"] = to_array(std::move(result.subclasses));
+  out["subclass_labels"] = to_array(std::move(result.subclasses));
   return out;
 }
 

@@ -14,5 +14,6 @@ void bind_icc(pybind11::module_& m);
 void bind_exemplar(pybind11::module_& m);
 void bind_dlgmm(pybind11::module_& m);
 void bind_metrics(pybind11::module_& m);
+void bind_files(pybind11::module_& m);
 
 }  // namespace milieu::python

@@ -15,6 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core, _names
 from ._compat import validate_rows
 from ._progress import reporter
+from ._runs import run_dict
+from ._types import Array
 
 # scikit-learn excuses its KMeans from the same check for the same reason.
 DRAWS = {"check_sample_weights_invariance":
@@ -44,7 +46,7 @@ class MilieuWarning(UserWarning):
     """Something that a result's reader should know."""
 
 
-class MilieuEstimator(BaseEstimator):
+class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
     """Base of all estimators; the subclasses in _estimators.py are generated."""
 
     _method: str  # the library's name
@@ -82,6 +84,10 @@ class MilieuEstimator(BaseEstimator):
         except ValueError as error:
             raise ValueError(_names.in_python(self._method, str(error))) from None
 
+    def _array(self, function: str, *arguments: Any) -> Array:
+        array: Array = self._call(function, *arguments)
+        return array
+
     def _inputs(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return the inputs that are given, by the library's names."""
         declared = _names.inputs(self._method)
@@ -90,16 +96,17 @@ class MilieuEstimator(BaseEstimator):
 
     # Fitting -------------------------------------------------------------------------------
 
-    def _rows(self, X: Any, *, reset: bool = False) -> np.ndarray:
+    def _rows(self, X: Any, *, reset: bool = False) -> Array:
         if not reset:
             check_is_fitted(self)
         return validate_rows(self, X, reset=reset)
 
-    def _fit_rows(self, X: np.ndarray | None, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _fit_rows(self, X: Array | None, inputs: dict[str, Any]) -> dict[str, Any]:
         """Fit to checked rows; sets what all fitted estimators have."""
         with reporter(self.verbose, self.callback, type(self).__name__) as callback:
             control = {"callback": callback, "keep_partial": self.keep_partial}
-            result = self._call(f"{self._method}_fit", X, self._options(), inputs, control)
+            result: dict[str, Any] = self._call(f"{self._method}_fit", X, self._options(), inputs,
+                                                control)
         self._take(result)
         return result
 
@@ -107,7 +114,8 @@ class MilieuEstimator(BaseEstimator):
         summary = result["summary"]
         self.model_ = result["model"]
         self.summary_ = summary
-        self.labels_ = result.get("labels")
+        if "labels" in result:
+            self.labels_: Array = result["labels"]
         self.n_iter_ = summary["iterations"]
         self.objective_ = summary["objective"]
         self._set_attributes(result, self.model_.arrays())
@@ -115,7 +123,43 @@ class MilieuEstimator(BaseEstimator):
             warnings.warn(_names.in_python(self._method, text), MilieuWarning, stacklevel=4)
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
-        """Set the attributes of this method; `arrays` are the model's."""
+        """Set the attributes of this method; `arrays` are the model's. A loaded run's `result` has
+        the summary and the columns of the run folder in place of what the core gives."""
+
+    def _load(self, result: dict[str, Any]) -> None:
+        """Take a loaded run."""
+        self.n_features_in_ = result["summary"]["d"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MilieuWarning)
+            self._take(result)
+
+    def _columns(self) -> dict[str, Any]:
+        """Return the columns that the run folder keeps (docs/format.md)."""
+        return {}
+
+    def save(self, path: str | os.PathLike[str], X: Any = None, *, y: Any = None,
+             names: Any = None, images: Any = None, force: bool = False) -> None:
+        """Write a run folder that the command line reads: ``milieu predict``, ``info``, ``score``.
+
+        Parameters
+        ----------
+        path : path-like
+            The folder to write.
+        X : array-like of shape (n_samples, n_features), default=None
+            The samples that were fitted; the report then shows their map.
+        y : array-like of shape (n_samples,), default=None
+            True classes, for the report's figures.
+        names : list of str, default=None
+            Names of the samples.
+        images : path-like, default=None
+            A folder; the report shows the images ``images/name`` of the samples.
+        force : bool, default=False
+            Whether an older run folder is replaced.
+        """
+        check_is_fitted(self)
+        from . import _images
+
+        _images.write_run(os.fspath(path), run_dict(self, X, y, names, images), force)
 
     def _more_tags(self) -> dict[str, Any]:
         return {"preserves_dtype": [np.float32]}
@@ -145,10 +189,32 @@ class MilieuEstimator(BaseEstimator):
         return getattr(_core, f"{cls._method}_model")
 
 
-class PredictsRows:
+class FitsAndPredicts(MilieuEstimator):
+    """Estimators that label what they are fitted to."""
+
+    def fit_predict(self, X: Any, y: Any = None, **inputs: Any) -> Array:
+        """Fit, and return the labels.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``.
+        **inputs
+            The keywords of ``fit``.
+
+        Returns
+        -------
+        labels : ndarray
+            ``labels_``.
+        """
+        labels: Array = self.fit(X, y, **inputs).labels_
+        return labels
+
+
+class PredictsRows(FitsAndPredicts):
     """Estimators whose model labels new rows."""
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Array:
         """Label new samples.
 
         Parameters
@@ -161,6 +227,5 @@ class PredictsRows:
         labels : ndarray of shape (n_samples,)
             The label of every sample.
         """
-        X = self._rows(X)  # type: ignore[attr-defined]
-        return self._call(  # type: ignore[attr-defined, no-any-return]
-            f"{self._method}_predict", self.model_, X, self._threads())  # type: ignore[attr-defined]
+        X = self._rows(X)
+        return self._array(f"{self._method}_predict", self.model_, X, self._threads())

@@ -10,8 +10,9 @@ from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import MilieuEstimator
+from ._base import FitsAndPredicts
 from ._compat import check_matrix
+from ._types import Array
 
 
 def is_views(X: Any) -> bool:
@@ -42,7 +43,7 @@ def compressed_groups(groups: Any, n_samples: int) -> dict[str, Any]:
             "members": np.asarray(members), "weights": weights, "group_weights": None}
 
 
-class CACBase(ClusterMixin, MilieuEstimator):
+class CACBase(ClusterMixin, FitsAndPredicts):  # type: ignore[misc]
     """Context-aware clustering: samples cluster into words and the groups they occur in into
     phrases, each correcting the other.
 
@@ -73,12 +74,11 @@ class CACBase(ClusterMixin, MilieuEstimator):
     _method = "cac"
     _hidden_inputs = ("view",)
 
-    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> Any:
+    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         views = self._views(X, reset=True)
         self._fit_rows(None, {"view": views, **self._context(given, len(views[0]))})
-        return self
 
-    def _views(self, X: Any, *, reset: bool) -> list[np.ndarray]:
+    def _views(self, X: Any, *, reset: bool) -> list[Array]:
         if not is_views(X):
             return [self._rows(X, reset=reset)]
         if not reset:
@@ -108,19 +108,30 @@ class CACBase(ClusterMixin, MilieuEstimator):
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
         n_views = len(arrays["view_dims"])
         words = result["words"]
-        self.word_labels_ = words if n_views == 1 else words.reshape(n_views, -1)
+        is_whole = n_views > 1 and len(words) % n_views == 0 and "phrases" in result
+        self.word_labels_ = words.reshape(n_views, -1) if is_whole else words
         self.phrase_labels_ = result["phrases"]
         self.compositions_ = arrays["compositions"]
         self.prototypes_ = arrays["prototypes"]
-        self.phrase_names_ = result["phrase_names"]
-        self.margins_ = result["margins"]
+        self.phrase_names_ = self._call("cac_phrases", self.model_)
+        self.margins_ = result.get("margins")
 
-    def fit_predict(self, X: Any, y: Any = None, **inputs: Any) -> np.ndarray:
-        """Fit, and return ``labels_``; see ``fit`` for the keywords."""
-        return self.fit(X, y, **inputs).labels_  # type: ignore[attr-defined, no-any-return]
+    def _load(self, result: dict[str, Any]) -> None:
+        arrays = result["model"].arrays()
+        has_context = len(arrays["compositions"]) > 0
+        result.setdefault("words", result["labels"])  # without context, labels are words
+        result["phrases"] = result["labels"] if has_context else np.zeros(0, np.int32)
+        result["margins"] = result.get("word_margins")
+        super()._load(result)
+        self.n_features_in_ = int(arrays["view_dims"].sum())
+
+    def _columns(self) -> dict[str, Any]:
+        first = self.word_labels_ if self.word_labels_.ndim == 1 else self.word_labels_[0]
+        margins = np.zeros(0) if self.margins_ is None else self.margins_
+        return {"words": first, "word_margins": margins[:len(first)]}
 
     def predict(self, X: Any, *, context_groups: Any = None, positions: Any = None,
-                images: Any = None) -> np.ndarray:
+                images: Any = None) -> Array:
         """Label new samples or, with context, their groups.
 
         Parameters
@@ -137,9 +148,10 @@ class CACBase(ClusterMixin, MilieuEstimator):
         """
         views = self._views(X, reset=False)
         if context_groups is None and positions is None and len(views) == 1:
-            return self._call(  # type: ignore[no-any-return]
+            return self._array(
                 "cac_predict", self.model_, views[0], self._threads())
         context = self._context({"context_groups": context_groups, "positions": positions,
                                  "images": images}, len(views[0]))
-        return self._call("cac_predict_groups", self.model_, None,  # type: ignore[no-any-return]
-                          {"view": views, **context}, self._threads())["labels"]
+        labels: Array = self._call("cac_predict_groups", self.model_, None,
+                                   {"view": views, **context}, self._threads())["labels"]
+        return labels

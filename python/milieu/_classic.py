@@ -11,9 +11,10 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from ._base import DRAWS, PredictsRows
 from ._rows import ClusterEstimator, RowsEstimator
+from ._types import Array
 
 
-class KMeansBase(PredictsRows, TransformerMixin, ClusterEstimator):
+class KMeansBase(PredictsRows, TransformerMixin, ClusterEstimator):  # type: ignore[misc]
     """k-means with k-means++ seeding, by Lloyd's algorithm without the distances that cannot matter.
 
     Attributes
@@ -38,12 +39,12 @@ class KMeansBase(PredictsRows, TransformerMixin, ClusterEstimator):
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return ``kmeans0``, ``kmeans1``, ...: one name per centre."""
         names = [f"{type(self).__name__.lower()}{i}" for i in range(self._n_features_out)]
         return np.array(names, dtype=object)
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Array:
         """Return the distance of every sample to every centre.
 
         Parameters
@@ -55,7 +56,8 @@ class KMeansBase(PredictsRows, TransformerMixin, ClusterEstimator):
         -------
         distances : ndarray of shape (n_samples, n_clusters)
         """
-        return euclidean_distances(self._rows(X), self.cluster_centers_)  # type: ignore[no-any-return]
+        distances: Array = euclidean_distances(self._rows(X), self.cluster_centers_)
+        return distances
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return minus the sum of squared distances of X to its centres."""
@@ -88,7 +90,7 @@ class KModesBase(PredictsRows, ClusterEstimator):
         return {**super()._more_tags(), "X_types": ["categorical"], "_xfail_checks": DRAWS}
 
 
-class GaussianMixtureBase(PredictsRows, DensityMixin, RowsEstimator):
+class GaussianMixtureBase(PredictsRows, DensityMixin, RowsEstimator):  # type: ignore[misc]
     """Gaussian mixture by expectation-maximisation.
 
     Attributes
@@ -120,21 +122,17 @@ class GaussianMixtureBase(PredictsRows, DensityMixin, RowsEstimator):
         self.converged_ = result["summary"]["termination"] == "Converged"
         self.lower_bound_ = result["summary"]["mean_log_likelihood"]
 
-    def _shaped(self, covariances: np.ndarray) -> np.ndarray:
+    def _shaped(self, covariances: Array) -> Array:
         d = self.means_.shape[1]
-        if self.covariance_type == "spherical":  # type: ignore[attr-defined]
+        if self.covariance_type == "spherical":
             return covariances[:, 0]
-        if self.covariance_type == "full":  # type: ignore[attr-defined]
+        if self.covariance_type == "full":
             return covariances.reshape(-1, d, d)
-        if self.covariance_type == "tied":  # type: ignore[attr-defined]
+        if self.covariance_type == "tied":
             return covariances.reshape(d, d)
         return covariances
 
-    def fit_predict(self, X: Any, y: Any = None, **inputs: Any) -> np.ndarray:
-        """Fit, and return the component of every sample; see ``fit`` for the keywords."""
-        return self.fit(X, y, **inputs).labels_  # type: ignore[attr-defined, no-any-return]
-
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> Array:
         """Return the probability of every component given each sample.
 
         Parameters
@@ -148,13 +146,13 @@ class GaussianMixtureBase(PredictsRows, DensityMixin, RowsEstimator):
             Rows sum to 1.
         """
         X = self._rows(X)
-        return self._call(  # type: ignore[no-any-return]
+        return self._array(
             "gmm_probabilities", self.model_, X, self._threads())
 
-    def score_samples(self, X: Any) -> np.ndarray:
+    def score_samples(self, X: Any) -> Array:
         """Return the log density of every sample."""
         X = self._rows(X)
-        return self._call(  # type: ignore[no-any-return]
+        return self._array(
             "gmm_log_densities", self.model_, X, self._threads())
 
     def score(self, X: Any, y: Any = None) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import sklearn
 from sklearn.utils.validation import check_array
 
-__all__ = ["version_tuple", "has_new_validation", "validate_rows", "sklearn_version"]
+from ._types import Array
 
 
 def version_tuple(text: str) -> tuple[int, ...]:
@@ -36,19 +36,31 @@ def _finite_option() -> str:
 
 
 def validate_rows(estimator: Any, X: Any, *, reset: bool, dtype: Any = np.float32,
-                  min_samples: int = 1) -> np.ndarray:
+                  min_samples: int = 1) -> Array:
     """Check X as scikit-learn does and note or compare its features.
 
     float32 rows are not copied, whatever their stride.
     """
+    refuse_dates(X, "X")
     options = {"dtype": dtype, "ensure_min_samples": min_samples, _finite_option(): True}
     if has_new_validation():
         from sklearn.utils.validation import validate_data
 
-        return validate_data(estimator, X, reset=reset, **options)
-    return estimator._validate_data(X, reset=reset, **options)
+        rows: Array = validate_data(estimator, X, reset=reset, **options)
+    else:
+        rows = estimator._validate_data(X, reset=reset, **options)
+    return rows
 
 
-def check_matrix(X: Any, name: str, dtype: Any = np.float32) -> np.ndarray:
+def refuse_dates(X: Any, name: str) -> None:
+    """scikit-learn would count dates as numbers of their units."""
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if kind in ("M", "m"):
+        raise ValueError(f"{name} has the type {X.dtype}, must be numbers")
+
+
+def check_matrix(X: Any, name: str, dtype: Any = np.float32) -> Array:
     """Check a matrix that is not the estimator's X: a context, a view."""
-    return check_array(X, dtype=dtype, input_name=name, **{_finite_option(): True})
+    refuse_dates(X, name)
+    matrix: Array = check_array(X, dtype=dtype, input_name=name, **{_finite_option(): True})
+    return matrix

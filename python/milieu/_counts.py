@@ -10,22 +10,22 @@ from sklearn.base import TransformerMixin
 
 from ._base import PredictsRows
 from ._rows import RowsEstimator
+from ._types import Array
 
 
 class CountsEstimator(PredictsRows, RowsEstimator):
     """A method of counts: entries are at least 0. Not one of scikit-learn's clusterers, whose checks
     give negative numbers."""
 
-    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit, and return the label of every row."""
-        return self.fit(X, y).labels_  # type: ignore[attr-defined, no-any-return]
-
     def _more_tags(self) -> dict[str, Any]:
         return {**super()._more_tags(), "requires_positive_X": True}
 
 
-class _HasProbabilities:
-    def predict_proba(self, X: Any) -> np.ndarray:
+class _HasProbabilities(CountsEstimator):
+    def _columns(self) -> dict[str, Any]:
+        return {"probabilities": self.probabilities_}
+
+    def predict_proba(self, X: Any) -> Array:
         """Return the probability of every cluster (or topic) given each row.
 
         Parameters
@@ -38,12 +38,12 @@ class _HasProbabilities:
         probabilities : ndarray of shape (n_samples, n_clusters)
             Rows sum to 1.
         """
-        X = self._rows(X)  # type: ignore[attr-defined]
-        return self._call(  # type: ignore[attr-defined, no-any-return]
-            f"{self._method}_probabilities", self.model_, X, self._threads())  # type: ignore[attr-defined]
+        X = self._rows(X)
+        return self._array(
+            f"{self._method}_probabilities", self.model_, X, self._threads())
 
 
-class BagsBase(TransformerMixin, CountsEstimator):
+class BagsBase(TransformerMixin, CountsEstimator):  # type: ignore[misc]
     """k-means of log counts or of tf-idf.
 
     Attributes
@@ -61,18 +61,18 @@ class BagsBase(TransformerMixin, CountsEstimator):
         self.idf_ = arrays["idf"]
         self._n_features_out = self.cluster_centers_.shape[1]
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return ``bags0``, ``bags1``, ...: one name per weighted count."""
         return np.array([f"bags{i}" for i in range(self._n_features_out)], dtype=object)
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Array:
         """Return the weighted counts that are clustered."""
         X = self._rows(X)
-        return self._call(  # type: ignore[no-any-return]
+        return self._array(
             "bags_weighted_counts", self.model_, X)
 
 
-class TopicsBase(_HasProbabilities, TransformerMixin, CountsEstimator):
+class TopicsBase(TransformerMixin, _HasProbabilities):  # type: ignore[misc]
     """Latent Dirichlet allocation: topics of counts; a row's label is its strongest topic.
 
     Attributes
@@ -88,19 +88,23 @@ class TopicsBase(_HasProbabilities, TransformerMixin, CountsEstimator):
     _method = "topics"
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
+        self.probabilities_ = result["probabilities"]
         self.components_ = arrays["words"]
         self._n_features_out = len(self.components_)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return ``topics0``, ``topics1``, ...: one name per topic."""
         return np.array([f"topics{i}" for i in range(self._n_features_out)], dtype=object)
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Array:
         """Return the mean topic shares of every row."""
         return self.predict_proba(X)
 
+    def _more_tags(self) -> dict[str, Any]:
+        return {**super()._more_tags(), "preserves_dtype": []}
 
-class MultinomialsBase(_HasProbabilities, CountsEstimator):
+
+class MultinomialsBase(_HasProbabilities):
     """Mixture of multinomials.
 
     Attributes
@@ -114,11 +118,12 @@ class MultinomialsBase(_HasProbabilities, CountsEstimator):
     _method = "multinomials"
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
+        self.probabilities_ = result["probabilities"]
         self.weights_ = arrays["weights"]
         self.components_ = arrays["words"]
 
 
-class JSOMBase(_HasProbabilities, CountsEstimator):
+class JSOMBase(_HasProbabilities):
     """Topics with a prior per cluster: clusters rows of counts and learns their topics.
 
     Attributes
@@ -138,6 +143,7 @@ class JSOMBase(_HasProbabilities, CountsEstimator):
     _method = "jsom"
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
+        self.probabilities_ = result["probabilities"]
         self.weights_ = arrays["weights"]
         self.priors_ = arrays["priors"]
         self.components_ = arrays["words"]

@@ -14,6 +14,7 @@ from ._base import DRAWS, PredictsRows
 from ._compat import check_matrix
 from ._progress import reporter
 from ._rows import RowsEstimator
+from ._types import Array
 
 CONTEXT = -1  # in y: a row of the context
 
@@ -29,10 +30,10 @@ class RankedContext:
     agreement: float  # of the restarts
     objective: float
     seconds: float
-    labels: np.ndarray
+    labels: Array
 
 
-def context_rows(y: Any) -> np.ndarray:
+def context_rows(y: Any) -> Array:
     """Say which rows y marks as context: those with -1, or the lower one of two values."""
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
@@ -48,7 +49,7 @@ def context_rows(y: Any) -> np.ndarray:
     return marks
 
 
-def places_among(rows: np.ndarray, pairs: Any, name: str) -> np.ndarray:
+def places_among(rows: Array, pairs: Any, name: str) -> Array:
     """Translate pairs of rows of X into pairs of the rows that are split."""
     pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
     place = np.full(len(rows), -1)
@@ -88,8 +89,9 @@ class DCPBase(PredictsRows, RowsEstimator):
     """
 
     _method = "dcp"
+    margins_: Array
 
-    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> Any:
+    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         X = self._rows(X, reset=True)
         if y is not None and len(X) < 2:
             raise ValueError("X has 1 sample, must have two or more: one to split, one of the context")
@@ -99,7 +101,7 @@ class DCPBase(PredictsRows, RowsEstimator):
                 raise ValueError("give only one of y and context: both name the context")
             inputs["context"] = self._context(inputs["context"], X)
             self._fit_rows(X, self._inputs(inputs))
-            return self
+            return
         if y is None:
             raise ValueError(
                 "DCP requires y to be passed, but the target y is None: give context=, or y with "
@@ -109,16 +111,15 @@ class DCPBase(PredictsRows, RowsEstimator):
         if marks.all():
             raise ValueError("y marks every row as context: nothing is left to split")
         self._fit_marked(X, marks, inputs)
-        return self
 
-    def _context(self, context: Any, X: np.ndarray) -> np.ndarray:
-        context = check_matrix(context, "context")
-        if context.shape[1] != X.shape[1]:
-            raise ValueError(f"context has {context.shape[1]} features, X has {X.shape[1]}: they "
-                             "must match")
-        return context
+    def _context(self, context: Any, X: Array) -> Array:
+        rows = check_matrix(context, "context")
+        if rows.shape[1] != X.shape[1]:
+            raise ValueError(f"context has {rows.shape[1]} features, X has {X.shape[1]}: they must "
+                             "match")
+        return rows
 
-    def _fit_marked(self, X: np.ndarray, marks: np.ndarray, inputs: dict[str, Any]) -> None:
+    def _fit_marked(self, X: Array, marks: Array, inputs: dict[str, Any]) -> None:
         rows = ~marks
         inputs["context"] = X[marks]
         if inputs["sample_weight"] is not None:
@@ -143,11 +144,10 @@ class DCPBase(PredictsRows, RowsEstimator):
         self.margins_ = result["margins"]
         self.agreement_ = result["agreement"]
 
-    def fit_predict(self, X: Any, y: Any = None, **inputs: Any) -> np.ndarray:
-        """Fit, and return the part of every row; see ``fit`` for the keywords."""
-        return self.fit(X, y, **inputs).labels_  # type: ignore[attr-defined, no-any-return]
+    def _columns(self) -> dict[str, Any]:
+        return {"margins": self.margins_}
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any) -> Array:
         """Return the decision value of every part for each sample.
 
         Parameters
@@ -161,7 +161,7 @@ class DCPBase(PredictsRows, RowsEstimator):
             A sample belongs to the part with the largest value.
         """
         X = self._rows(X)
-        return self._call(  # type: ignore[no-any-return]
+        return self._array(
             "dcp_decisions", self.model_, X, self._threads())
 
     def rank_contexts(self, X: Any, contexts: Mapping[Any, Any] | Sequence[Any]
@@ -187,8 +187,8 @@ class DCPBase(PredictsRows, RowsEstimator):
             contexts = {str(i): context for i, context in enumerate(contexts)}
         X = check_matrix(X, "X")
         candidates = {name: self._context(rows, X) for name, rows in contexts.items()}
-        with reporter(self.verbose, self.callback, "rank_contexts") as callback:  # type: ignore[attr-defined]
-            control = {"callback": callback, "keep_partial": self.keep_partial}  # type: ignore[attr-defined]
+        with reporter(self.verbose, self.callback, "rank_contexts") as callback:
+            control = {"callback": callback, "keep_partial": self.keep_partial}
             ranking = self._call("dcp_rank", X, candidates, self._options(), control)
         return [RankedContext(**context) for context in ranking["contexts"]]
 

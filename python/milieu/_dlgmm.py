@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.base import ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import MilieuEstimator
+from ._base import FitsAndPredicts
+from ._types import Array
 
 
-class DLGMMBase(TransformerMixin, ClusterMixin, MilieuEstimator):
+class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignore[misc]
     """Double-layer Gaussian mixture: clusters images and learns the codebook of their patches
     together; with ``gamma`` above 0, neighbouring patches prefer equal words (SC-DLGMM).
 
@@ -51,16 +52,15 @@ class DLGMMBase(TransformerMixin, ClusterMixin, MilieuEstimator):
         "initial_words": ("array-like of shape (n_words, n_features)", "codebook to start from"),
     }
 
-    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> Any:
+    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         patches, inputs = self._images(X, given.pop("offsets"), given.pop("grids"), reset=True)
         inputs.update({name: value for name, value in given.items() if value is not None})
         self._fit_rows(patches, inputs)
         self._patches, self._image_inputs = patches, {
             name: inputs[name] for name in ("offsets", "grids") if name in inputs}
-        return self
 
     def _images(self, X: Any, offsets: Any, grids: Any, *, reset: bool
-                ) -> tuple[np.ndarray, dict[str, Any]]:
+                ) -> tuple[Array, dict[str, Any]]:
         inputs: dict[str, Any] = {}
         if isinstance(X, (list, tuple)) and len(X) and all(np.ndim(image) == 2 for image in X):
             images = [np.asarray(image) for image in X]
@@ -77,23 +77,26 @@ class DLGMMBase(TransformerMixin, ClusterMixin, MilieuEstimator):
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.words_ = arrays["words"]
-        self.theta_ = result["alpha"]
+        self.theta_ = result.get("alpha")  # not kept in run folders
         self.cluster_means_ = arrays["means"]
         self.weights_ = arrays["weights"]
         self.probabilities_ = result["probabilities"]
-        self.bound_terms_ = result["bound_terms"]
-        self._n_features_out = self.theta_.shape[1]
+        self.bound_terms_ = np.atleast_2d(result["bound_terms"])
+        self._n_features_out = len(self.words_)
 
-    def fit_predict(self, X: Any, y: Any = None, **inputs: Any) -> np.ndarray:
-        """Fit, and return the cluster of every image; see ``fit`` for the keywords."""
-        return self.fit(X, y, **inputs).labels_  # type: ignore[attr-defined, no-any-return]
+    def _load(self, result: dict[str, Any]) -> None:
+        super()._load(result)
+        self.n_features_in_ = self.words_.shape[1]
 
-    def _infer(self, X: Any, offsets: Any, grids: Any) -> tuple[np.ndarray, dict[str, Any], Any]:
+    def _columns(self) -> dict[str, Any]:
+        return {"probabilities": self.probabilities_}
+
+    def _infer(self, X: Any, offsets: Any, grids: Any) -> tuple[Array, dict[str, Any], Any]:
         patches, inputs = self._images(X, offsets, grids, reset=False)
         return patches, inputs, self._call("dlgmm_infer", self.model_, patches, inputs,
                                            self._threads())
 
-    def predict(self, X: Any, *, offsets: Any = None, grids: Any = None) -> np.ndarray:
+    def predict(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
         """Return the cluster of new images.
 
         Parameters
@@ -107,19 +110,21 @@ class DLGMMBase(TransformerMixin, ClusterMixin, MilieuEstimator):
         -------
         labels : ndarray of shape (n_images,)
         """
-        return self._infer(X, offsets, grids)[2]["labels"]  # type: ignore[no-any-return]
+        labels: Array = self._infer(X, offsets, grids)[2]["labels"]
+        return labels
 
-    def predict_proba(self, X: Any, *, offsets: Any = None, grids: Any = None) -> np.ndarray:
+    def predict_proba(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
         """Return the probability of every cluster given each image; rows sum to 1."""
-        return self._infer(X, offsets, grids)[2]["probabilities"]  # type: ignore[no-any-return]
+        probabilities: Array = self._infer(X, offsets, grids)[2]["probabilities"]
+        return probabilities
 
-    def words_of(self, X: Any, *, offsets: Any = None, grids: Any = None) -> np.ndarray:
+    def words_of(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
         """Return the most probable word of every patch."""
         patches, inputs, inferred = self._infer(X, offsets, grids)
-        return self._call("dlgmm_words", self.model_, patches, inputs,  # type: ignore[no-any-return]
+        return self._array("dlgmm_words", self.model_, patches, inputs,
                           inferred["alpha"], self._threads())
 
-    def transform(self, X: Any, *, offsets: Any = None, grids: Any = None) -> np.ndarray:
+    def transform(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
         """Return the bag of words of every image: how many of its patches have each word."""
         patches, inputs, inferred = self._infer(X, offsets, grids)
         words = self._call("dlgmm_words", self.model_, patches, inputs, inferred["alpha"],
@@ -130,7 +135,7 @@ class DLGMMBase(TransformerMixin, ClusterMixin, MilieuEstimator):
         np.add.at(counts, (image, words), 1)
         return counts
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return ``word0``, ``word1``, ...: one name per word."""
         return np.array([f"word{i}" for i in range(len(self.words_))], dtype=object)
 

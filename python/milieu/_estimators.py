@@ -199,13 +199,14 @@ class CAC(_cac.CACBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {  # type: ignore[no-any-return]
+        self._fit(X, y, {
             "context_groups": context_groups,
             "positions": positions,
             "images": images,
             "initial_words": initial_words,
             "initial_phrases": initial_phrases,
         })
+        return self
 
 
 class DCP(_dcp.DCPBase):
@@ -219,7 +220,7 @@ class DCP(_dcp.DCPBase):
     loss : {'hinge', 'squared-hinge', 'huber'}, default='squared-hinge'
         Loss of a sample inside the margin.
     cost : float, default=100.0
-        Price of margin violations (C); large values give the hard margin. Must be above 0.
+        Cost of margin violations (C); large values give the hard margin. Must be above 0.
     center : bool, default=True
         Move the origin to the mean of samples and context.
     scale : bool, default=False
@@ -386,7 +387,7 @@ class DCP(_dcp.DCPBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {  # type: ignore[no-any-return]
+        self._fit(X, y, {
             "context": context,
             "sample_weight": sample_weight,
             "context_weights": context_weights,
@@ -395,6 +396,7 @@ class DCP(_dcp.DCPBase):
             "must_link": must_link,
             "cannot_link": cannot_link,
         })
+        return self
 
 
 class ICC(_icc.ICCBase):
@@ -520,10 +522,8 @@ class ICC(_icc.ICCBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {  # type: ignore[no-any-return]
-            "coordinates": coordinates,
-            "axes": axes,
-        })
+        self._fit(X, y, {"coordinates": coordinates, "axes": axes})
+        return self
 
 
 class ICCClassifier(_icc.ICCClassifierBase):
@@ -693,7 +693,8 @@ class ICCClassifier(_icc.ICCClassifierBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {"groups": groups})  # type: ignore[no-any-return]
+        self._fit(X, y, {"groups": groups})
+        return self
 
 
 class ExemplarClustering(_exemplar.ExemplarClusteringBase):
@@ -806,10 +807,8 @@ class ExemplarClustering(_exemplar.ExemplarClusteringBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {  # type: ignore[no-any-return]
-            "penalties": penalties,
-            "lists": lists,
-        })
+        self._fit(X, y, {"penalties": penalties, "lists": lists})
+        return self
 
 
 class DistanceLearner(_exemplar.DistanceLearnerBase):
@@ -972,7 +971,8 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {})  # type: ignore[no-any-return]
+        self._fit(X, y, {})
+        return self
 
 
 class DLGMM(_dlgmm.DLGMMBase):
@@ -1178,12 +1178,13 @@ class DLGMM(_dlgmm.DLGMMBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {  # type: ignore[no-any-return]
+        self._fit(X, y, {
             "offsets": offsets,
             "grids": grids,
             "initial_labels": initial_labels,
             "initial_words": initial_words,
         })
+        return self
 
 
 class KMeans(_classic.KMeansBase):
@@ -1276,10 +1277,8 @@ class KMeans(_classic.KMeansBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {  # type: ignore[no-any-return]
-            "sample_weight": sample_weight,
-            "initial_centers": initial_centers,
-        })
+        self._fit(X, y, {"sample_weight": sample_weight, "initial_centers": initial_centers})
+        return self
 
 
 class KModes(_classic.KModesBase):
@@ -1371,10 +1370,8 @@ class KModes(_classic.KModesBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {  # type: ignore[no-any-return]
-            "sample_weight": sample_weight,
-            "initial_modes": initial_modes,
-        })
+        self._fit(X, y, {"sample_weight": sample_weight, "initial_modes": initial_modes})
+        return self
 
 
 class GaussianMixture(_classic.GaussianMixtureBase):
@@ -1484,10 +1481,8 @@ class GaussianMixture(_classic.GaussianMixtureBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {  # type: ignore[no-any-return]
-            "sample_weight": sample_weight,
-            "initial_means": initial_means,
-        })
+        self._fit(X, y, {"sample_weight": sample_weight, "initial_means": initial_means})
+        return self
 
 
 class NormalizedCut(_classic.NormalizedCutBase):
@@ -1591,7 +1586,8 @@ class NormalizedCut(_classic.NormalizedCutBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {})  # type: ignore[no-any-return]
+        self._fit(X, y, {})
+        return self
 
 
 class MeanShift(_classic.MeanShiftBase):
@@ -1689,7 +1685,8 @@ class MeanShift(_classic.MeanShiftBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {})  # type: ignore[no-any-return]
+        self._fit(X, y, {})
+        return self
 
 
 class Agglomerative(_classic.AgglomerativeBase):
@@ -1768,7 +1765,8 @@ class Agglomerative(_classic.AgglomerativeBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {})  # type: ignore[no-any-return]
+        self._fit(X, y, {})
+        return self
 
 
 class KMedoids(_exemplar.KMedoidsBase):
@@ -1851,7 +1849,8 @@ class KMedoids(_exemplar.KMedoidsBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {})  # type: ignore[no-any-return]
+        self._fit(X, y, {})
+        return self
 
 
 class Bags(_counts.BagsBase):
@@ -1935,7 +1934,8 @@ class Bags(_counts.BagsBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {})  # type: ignore[no-any-return]
+        self._fit(X, y, {})
+        return self
 
 
 class Topics(_counts.TopicsBase):
@@ -2024,7 +2024,8 @@ class Topics(_counts.TopicsBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {})  # type: ignore[no-any-return]
+        self._fit(X, y, {})
+        return self
 
 
 class Multinomials(_counts.MultinomialsBase):
@@ -2103,7 +2104,8 @@ class Multinomials(_counts.MultinomialsBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {})  # type: ignore[no-any-return]
+        self._fit(X, y, {})
+        return self
 
 
 class JSOM(_counts.JSOMBase):
@@ -2190,4 +2192,5 @@ class JSOM(_counts.JSOMBase):
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, {})  # type: ignore[no-any-return]
+        self._fit(X, y, {})
+        return self

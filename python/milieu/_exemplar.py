@@ -14,22 +14,23 @@ from ._compat import check_matrix
 from ._icc import numbered
 from ._progress import reporter
 from ._rows import ClusterEstimator
+from ._types import Array
 
 
 class _Exemplars(PredictsRows, ClusterEstimator):
     """What exemplars and k-medoids share."""
 
-    def _rows(self, X: Any, *, reset: bool = False) -> np.ndarray:
-        X = super()._rows(X, reset=reset)
-        if reset and isinstance(self.metric, str) and self.metric == "precomputed":  # type: ignore[attr-defined]
-            if X.shape[0] != X.shape[1]:
-                raise ValueError(f"X has the shape {X.shape}, must be square: metric is "
+    def _rows(self, X: Any, *, reset: bool = False) -> Array:
+        rows: Array = super()._rows(X, reset=reset)
+        if reset and isinstance(self.metric, str) and self.metric == "precomputed":
+            if rows.shape[0] != rows.shape[1]:
+                raise ValueError(f"X has the shape {rows.shape}, must be square: metric is "
                                  "precomputed, entry (p, q) is the cost of serving p by q")
-        return X
+        return rows
 
     def _more_tags(self) -> dict[str, Any]:
         return {**super()._more_tags(),
-                "pairwise": isinstance(self.metric, str) and self.metric == "precomputed"}  # type: ignore[attr-defined]
+                "pairwise": isinstance(self.metric, str) and self.metric == "precomputed"}
 
 
 class ExemplarClusteringBase(_Exemplars):
@@ -61,19 +62,19 @@ class ExemplarClusteringBase(_Exemplars):
 
     _method = "exemplar"
 
-    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> Any:
-        if not isinstance(self.metric, DistanceLearnerBase):  # type: ignore[attr-defined]
-            return super()._fit(X, y, given)
-        learner = self.metric  # type: ignore[attr-defined]
+    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
+        if not isinstance(self.metric, DistanceLearnerBase):
+            super()._fit(X, y, given)
+            return
+        learner = self.metric
         check_is_fitted(learner)
         if any(value is not None for value in given.values()):
             raise ValueError("penalties and lists cannot be combined with a learned metric")
         X = self._rows(X, reset=True)
         options = {name: value for name, value in self._options().items() if name != "distance"}
-        with reporter(self.verbose, self.callback, type(self).__name__) as callback:  # type: ignore[attr-defined]
-            control = {"callback": callback, "keep_partial": self.keep_partial}  # type: ignore[attr-defined]
+        with reporter(self.verbose, self.callback, type(self).__name__) as callback:
+            control = {"callback": callback, "keep_partial": self.keep_partial}
             self._take(self._call("exemplar_fit_learned", learner.model_, X, options, control))
-        return self
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.exemplar_indices_ = arrays["rows"]
@@ -108,7 +109,7 @@ class KMedoidsBase(_Exemplars):
         self.inertia_ = result["summary"]["objective"]
 
 
-class DistanceLearnerBase(TransformerMixin, MilieuEstimator):
+class DistanceLearnerBase(TransformerMixin, MilieuEstimator):  # type: ignore[misc]
     """Learns a distance from example clusterings: non-negative weights of the features under which
     exemplar clustering gives the examples.
 
@@ -131,15 +132,14 @@ class DistanceLearnerBase(TransformerMixin, MilieuEstimator):
 
     _method = "exemplar_learn"
 
-    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> Any:
+    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         sets = self._sets(X, y)
-        with reporter(self.verbose, self.callback, type(self).__name__) as callback:  # type: ignore[attr-defined]
-            control = {"callback": callback, "keep_partial": self.keep_partial}  # type: ignore[attr-defined]
+        with reporter(self.verbose, self.callback, type(self).__name__) as callback:
+            control = {"callback": callback, "keep_partial": self.keep_partial}
             names = [str(name) for name in getattr(self, "feature_names_in_", [])]
             self._take(self._call("exemplar_learn_fit", sets, self._options(), names, control))
-        return self
 
-    def _sets(self, X: Any, y: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _sets(self, X: Any, y: Any) -> list[tuple[Array, Array]]:
         if y is not None:
             rows = self._rows(X, reset=True)
             check_consistent_length(rows, y)
@@ -157,18 +157,17 @@ class DistanceLearnerBase(TransformerMixin, MilieuEstimator):
         return sets
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
-        del self.labels_
         self.weights_ = arrays["weights"]
         self.penalty_ = arrays["penalty"]
-        self.shares_ = result["shares"]
+        self.shares_ = result.get("shares")  # not kept in run folders
         self._n_features_out = len(self.weights_)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the features that were fitted."""
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self._n_features_out)])
         return np.array(names, dtype=object)
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Array:
         """Scale the features so that squared Euclidean distances are the learned ones.
 
         Parameters
@@ -181,14 +180,14 @@ class DistanceLearnerBase(TransformerMixin, MilieuEstimator):
         scaled : ndarray of shape (n_samples, n_features)
         """
         X = self._rows(X)
-        return self._call(  # type: ignore[no-any-return]
+        return self._array(
             "exemplar_learn_transform", self.model_, X)
 
-    def pairwise(self, X: Any, Y: Any = None) -> np.ndarray:
+    def pairwise(self, X: Any, Y: Any = None) -> Array:
         """Return the learned distances between the rows of X and of Y (X itself when missing)."""
         X = self._rows(X)
         Y = X if Y is None else self._rows(Y)
-        return self._call(  # type: ignore[no-any-return]
+        return self._array(
             "exemplar_learn_costs", self.model_, X, Y, self._threads())
 
     def _more_tags(self) -> dict[str, Any]:

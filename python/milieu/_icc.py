@@ -10,11 +10,12 @@ from sklearn.base import ClassifierMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from ._base import MilieuEstimator
+from ._base import FitsAndPredicts, MilieuEstimator
 from ._compat import check_matrix
+from ._types import Array
 
 
-def numbered(y: Any) -> tuple[np.ndarray, np.ndarray]:
+def numbered(y: Any) -> tuple[Array, Array]:
     """Return the classes of y and the number of each sample's class; -1 (a number) is unknown."""
     y = column_or_1d(y)
     known = np.ones(len(y), bool) if y.dtype.kind in "OUS" else y != -1
@@ -24,10 +25,10 @@ def numbered(y: Any) -> tuple[np.ndarray, np.ndarray]:
     return classes, numbers
 
 
-class _Projects(TransformerMixin):
+class _Projects(TransformerMixin, MilieuEstimator):  # type: ignore[misc]
     """Estimators with a projection that their model keeps."""
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Array:
         """Project samples to the space in which they are compared.
 
         Parameters
@@ -39,20 +40,20 @@ class _Projects(TransformerMixin):
         -------
         coordinates : ndarray of shape (n_samples, n_dims)
         """
-        X = self._rows(X)  # type: ignore[attr-defined]
-        return self._call(  # type: ignore[attr-defined, no-any-return]
-            f"{self._method}_project", self.model_, X)  # type: ignore[attr-defined]
+        X = self._rows(X)
+        return self._array(
+            f"{self._method}_project", self.model_, X)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return ``icc0``, ``icc1``, ...: one name per coordinate."""
-        count = len(self.model_.arrays()["origin"])  # type: ignore[attr-defined]
+        count = len(self.model_.arrays()["origin"])
         return np.array([f"{type(self).__name__.lower()}{i}" for i in range(count)], dtype=object)
 
     def _more_tags(self) -> dict[str, Any]:
-        return {**super()._more_tags(), "preserves_dtype": []}  # type: ignore[misc]
+        return {**super()._more_tags(), "preserves_dtype": []}
 
 
-class ICCBase(_Projects, ClusterMixin, MilieuEstimator):
+class ICCBase(_Projects, ClusterMixin, FitsAndPredicts):  # type: ignore[misc]
     """Intra-class clustering: splits every class into sub-classes on the map "density of this class
     minus density of all others", so that the other classes keep parts of a class apart.
 
@@ -80,18 +81,17 @@ class ICCBase(_Projects, ClusterMixin, MilieuEstimator):
 
     _method = "icc"
 
-    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> Any:
+    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         X = self._rows(X, reset=True)
         inputs = self._inputs(given)
         for name in inputs:
             inputs[name] = check_matrix(inputs[name], name)
-        if hasattr(self, "classes_"):
-            del self.classes_
+        self.__dict__.pop("classes_", None)
         if y is not None:
             check_consistent_length(X, y)
-            self.classes_, inputs["classes"] = numbered(y)
+            classes, inputs["classes"] = numbered(y)
+            self.classes_: Array = classes
         self._fit_rows(X, inputs)
-        return self
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.subclass_labels_ = self.labels_
@@ -101,11 +101,7 @@ class ICCBase(_Projects, ClusterMixin, MilieuEstimator):
         maps = arrays["maps"]
         self.density_maps_ = maps.reshape(len(maps), *arrays["grid"]) if maps.size else maps
 
-    def fit_predict(self, X: Any, y: Any = None, **inputs: Any) -> np.ndarray:
-        """Fit, and return the sub-class of every sample; see ``fit`` for the keywords."""
-        return self.fit(X, y, **inputs).labels_  # type: ignore[attr-defined, no-any-return]
-
-    def predict(self, X: Any, y: Any = None) -> np.ndarray:
+    def predict(self, X: Any, y: Any = None) -> Array:
         """Return the sub-class of new samples.
 
         Parameters
@@ -121,10 +117,10 @@ class ICCBase(_Projects, ClusterMixin, MilieuEstimator):
         labels : ndarray of shape (n_samples,)
         """
         X = self._rows(X)
-        return self._call(  # type: ignore[no-any-return]
+        return self._array(
             "icc_predict", self.model_, X, self._known_classes(y), self._threads())
 
-    def _known_classes(self, y: Any) -> np.ndarray | None:
+    def _known_classes(self, y: Any) -> Array | None:
         if y is None:
             return None
         y = column_or_1d(y)
@@ -133,10 +129,10 @@ class ICCBase(_Projects, ClusterMixin, MilieuEstimator):
         found = classes[np.minimum(places, len(classes) - 1)] == y
         if not found.all():
             raise ValueError(f"y has the class {y[~found][0]!r}, the fitted classes are {classes}")
-        return places.astype(np.int32)
+        return np.asarray(places, dtype=np.int32)
 
 
-class ICCClassifierBase(_Projects, ClassifierMixin, MilieuEstimator):
+class ICCClassifierBase(ClassifierMixin, _Projects):  # type: ignore[misc]
     """A classifier on sub-classes: intra-class clustering splits the classes, discriminant axes
     separate the sub-classes, a quadratic classifier distinguishes them, and sub-classes are mapped
     back to classes.
@@ -159,7 +155,7 @@ class ICCClassifierBase(_Projects, ClassifierMixin, MilieuEstimator):
 
     _method = "icc_classifier"
 
-    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> Any:
+    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         if y is None:
             raise ValueError("ICCClassifier requires y to be passed, but the target y is None")
         X = self._rows(X, reset=True)
@@ -173,13 +169,16 @@ class ICCClassifierBase(_Projects, ClassifierMixin, MilieuEstimator):
         if given.get("groups") is not None:
             inputs["groups"] = np.unique(column_or_1d(given["groups"]), return_inverse=True)[1]
         self._fit_rows(X, inputs)
-        return self
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
-        self.subclass_labels_ = result["subclasses"]
+        self.subclass_labels_ = result.get("subclass_labels")  # not kept in run folders
         self.n_subclasses_ = np.array(result["summary"]["subclasses"])
 
-    def predict(self, X: Any) -> np.ndarray:
+    def _load(self, result: dict[str, Any]) -> None:
+        super()._load(result)
+        self.classes_ = np.unique(self.model_.arrays()["class_from_subclass"])
+
+    def predict(self, X: Any) -> Array:
         """Return the class of every sample.
 
         Parameters
@@ -193,9 +192,9 @@ class ICCClassifierBase(_Projects, ClassifierMixin, MilieuEstimator):
         """
         X = self._rows(X)
         numbers = self._call("icc_classifier_predict", self.model_, X, self._threads())
-        return self.classes_[numbers]  # type: ignore[no-any-return]
+        return np.asarray(self.classes_[numbers])
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> Array:
         """Return the probability of every class given each sample.
 
         Parameters
@@ -209,7 +208,7 @@ class ICCClassifierBase(_Projects, ClassifierMixin, MilieuEstimator):
             Rows sum to 1; columns are in the order of ``classes_``.
         """
         X = self._rows(X)
-        return self._call(  # type: ignore[no-any-return]
+        return self._array(
             "icc_classifier_probabilities", self.model_, X, self._threads())
 
     def _more_tags(self) -> dict[str, Any]:

@@ -70,9 +70,11 @@ def reporter(verbose: int, callback: Callback | None, title: str) -> Iterator[Ca
     if bar is None or callback is None:
         listener: Callback | None = callback if bar is None else bar
     else:
+        shown, told = bar, callback
+
         def listener(report: Report) -> None:
-            bar(report)
-            callback(report)
+            shown(report)
+            told(report)
     try:
         yield listener
     finally:

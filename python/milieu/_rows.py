@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import _check_sample_weight
 
-from ._base import MilieuEstimator
+from ._base import FitsAndPredicts, MilieuEstimator
 from ._compat import check_matrix
+from ._types import Array
 
 
-def weights_or_none(weights: np.ndarray) -> np.ndarray | None:
+def weights_or_none(weights: Array) -> Array | None:
     """Weights of 1 are no weights: the same random draws, the same bits."""
     return None if np.all(weights == 1) else weights
 
@@ -21,13 +22,12 @@ def weights_or_none(weights: np.ndarray) -> np.ndarray | None:
 class RowsEstimator(MilieuEstimator):
     """A method that takes one matrix and its declared inputs."""
 
-    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> Any:
+    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         X = self._rows(X, reset=True)
         self._fit_rows(X, self._inputs(self._checked(given, X)))
-        return self
 
     @staticmethod
-    def _checked(given: dict[str, Any], X: np.ndarray) -> dict[str, Any]:
+    def _checked(given: dict[str, Any], X: Array) -> dict[str, Any]:
         checked = dict(given)
         for name, value in given.items():
             if value is None:
@@ -39,24 +39,6 @@ class RowsEstimator(MilieuEstimator):
         return checked
 
 
-class ClusterEstimator(ClusterMixin, RowsEstimator):
+class ClusterEstimator(ClusterMixin, FitsAndPredicts, RowsEstimator):  # type: ignore[misc]
     """A clusterer of rows."""
 
-    def fit_predict(self, X: Any, y: Any = None, **inputs: Any) -> np.ndarray:
-        """Fit, and return the labels of the samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : Ignored
-            For scikit-learn's conventions.
-        **inputs
-            The keywords of ``fit``.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            ``labels_``.
-        """
-        return self.fit(X, y, **inputs).labels_  # type: ignore[attr-defined, no-any-return]

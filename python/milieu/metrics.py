@@ -9,15 +9,16 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from . import _core
+from ._types import Array
 
 __all__ = ["all_metrics", "matched_accuracy", "best_match_f", "bcubed_f", "pairwise_f", "purity"]
 
 
-def _numbers(labels: Any) -> np.ndarray:
-    labels = column_or_1d(labels)
-    if labels.dtype.kind in "iub":
-        return labels
-    return np.asarray(np.unique(labels, return_inverse=True)[1])
+def _numbers(labels: Any) -> Array:
+    numbers: Array = column_or_1d(labels)
+    if numbers.dtype.kind in "iub":
+        return numbers
+    return np.asarray(np.unique(numbers, return_inverse=True)[1])
 
 
 def all_metrics(labels_true: Any, labels_pred: Any) -> dict[str, Any]:
@@ -36,7 +37,7 @@ def all_metrics(labels_true: Any, labels_pred: Any) -> dict[str, Any]:
         accuracy, error, balanced_error, nmi, nmi_max, nmi_sqrt, ari, f, f_pairwise, f_bcubed, ...
     """
     check_consistent_length(labels_true, labels_pred)
-    return _core.metrics(_numbers(labels_true), _numbers(labels_pred))  # type: ignore[no-any-return]
+    return _core.metrics(_numbers(labels_true), _numbers(labels_pred))
 
 
 def matched_accuracy(labels_true: Any, labels_pred: Any) -> float:

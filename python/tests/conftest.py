@@ -16,7 +16,7 @@ def blobs(k=3, n=40, d=4, seed=0, spread=8.0):
 
 
 def all_estimators():
-    return [getattr(milieu, name) for name in milieu._estimators]
+    return [getattr(milieu, name) for name in milieu._estimators.__all__]
 
 
 def fast(cls, **options):
