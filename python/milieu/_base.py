@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import html
 import os
+import sys
 import warnings
+import weakref
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _names
 from ._compat import validate_rows
+from ._html import Card, estimator_html
 from ._progress import reporter
 from ._runs import run_dict
 from ._types import Array
@@ -44,6 +48,14 @@ def seed_of(random_state: Any) -> int:
 
 class MilieuWarning(UserWarning):
     """Something that a result's reader should know."""
+
+
+def warn(text: str) -> None:
+    """Warn at the line of the user's program that called the package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("milieu."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, MilieuWarning, stacklevel=level)
 
 
 class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
@@ -108,6 +120,8 @@ class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
             result: dict[str, Any] = self._call(f"{self._method}_fit", X, self._options(), inputs,
                                                 control)
         self._take(result)
+        if X is not None:
+            self._fitted_rows = weakref.ref(X)  # for the map in notebooks; X itself is not kept
         return result
 
     def _take(self, result: dict[str, Any]) -> None:
@@ -120,7 +134,7 @@ class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
         self.objective_ = summary["objective"]
         self._set_attributes(result, self.model_.arrays())
         for text in summary["warnings"]:
-            warnings.warn(_names.in_python(self._method, text), MilieuWarning, stacklevel=4)
+            warn(_names.in_python(self._method, text))
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Set the attributes of this method; `arrays` are the model's. A loaded run's `result` has
@@ -164,11 +178,44 @@ class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
     def _more_tags(self) -> dict[str, Any]:
         return {"preserves_dtype": [np.float32]}
 
+    # Notebooks -----------------------------------------------------------------------------
+
+    def show(self, X: Any = None, images: Any = None) -> Card:
+        """Show the result in a notebook: figures, sizes, a map of X, and images of the parts.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            The samples that were fitted; while they are in memory they are known already.
+        images : list of array-like, default=None
+            One image per sample, height x width or height x width x 3.
+
+        Returns
+        -------
+        card : object
+            A notebook displays it.
+        """
+        check_is_fitted(self)
+        return Card(estimator_html(self, self._remembered_rows() if X is None else X, images))
+
+    def _remembered_rows(self) -> Any:
+        rows = self.__dict__.get("_fitted_rows")
+        return None if rows is None else rows()
+
+    def _repr_html_(self) -> str:
+        if "summary_" not in self.__dict__:
+            return f"<pre>{html.escape(repr(self))}</pre>"
+        return estimator_html(self, self._remembered_rows())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
     # Pickle: the model's own bytes, with its version ---------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         model = state.pop("model_", None)
+        state.pop("_fitted_rows", None)
         if model is not None:
             state["_model_bytes"] = model.to_bytes()
             # Arrays that are views of the model are taken from it again.

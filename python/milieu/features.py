@@ -6,14 +6,13 @@ from __future__ import annotations
 import os
 import pathlib
 import tempfile
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ._base import MilieuWarning, num_threads
+from ._base import num_threads, warn
 from ._progress import Callback, reporter
 from ._types import Array
 
@@ -85,7 +84,7 @@ def extract(images: Any, feature: str = "gist", *, max_side: int = 1024, n_jobs:
         else:
             found = _describe_files(_images, images, feature, str(max_side), threads, control)
     for text in found["warnings"]:
-        warnings.warn(text, MilieuWarning, stacklevel=2)
+        warn(text)
     return Features(found["X"], found["names"], found["classes"], found["class_names"],
                     found["columns"], found["feature"])
 
