@@ -119,7 +119,7 @@ RunCommand declare_features(Flags& flags) {
   flags.text("--feature", options->feature, "LIST", feature_help().c_str(), "Features");
   flags.text(
       "--codebook", options->codebook, "FILE",
-      "words of local features, computed elsewhere: a .npy, a run folder or a folder of features",
+      "words of local features, computed elsewhere: a .npy, a run folder or a feature folder",
       "Features");
   for (const Field& field : fields_of(options->extract))
     flags.field(field, "", field.name == "num_threads" ? "Output" : "Features");

@@ -88,10 +88,8 @@ Prediction predict_images(const PredictRequest& request, const ModelFile& file, 
 
 // A model of keypoints does not say how to describe an image: cac predict finds the keypoints.
 void refuse_keypoint_model(const PredictRequest& request, const ModelFile& file) {
-  std::error_code error;
   if (file.kind != CacModel::kKind || !request.images.feature.empty() ||
-      !fs::is_directory(request.input, error) || is_feature_folder(request.input) ||
-      !read_training(request.model).feature.empty())
+      !is_image_folder(request.input) || !read_training(request.model).feature.empty())
     return;
   throw InvalidArgument(
       fmt::format("{1} is an image folder, but {0} holds a cac model of keypoints or rows: label "
