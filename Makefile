@@ -88,8 +88,9 @@ install: build python ## install program, library, headers, completion under PRE
 format: ## clang-format every source
 	@scripts/format
 
-docs: build ## refresh the option tables in docs/
+docs: build python ## refresh the option tables in docs/ and the estimators of the Python package
 	@scripts/update_docs
+	@scripts/update_python
 
 clean: ## remove build/ and the demo's folder
 	@rm -rf build $(DEMO_DIR)

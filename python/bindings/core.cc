@@ -22,6 +22,7 @@ PYBIND11_MODULE(_core, m) {
   bind_icc(m);
   bind_exemplar(m);
   bind_dlgmm(m);
+  bind_crf(m);
   bind_metrics(m);
   bind_files(m);
 }

@@ -13,6 +13,7 @@ void bind_cac(pybind11::module_& m);
 void bind_icc(pybind11::module_& m);
 void bind_exemplar(pybind11::module_& m);
 void bind_dlgmm(pybind11::module_& m);
+void bind_crf(pybind11::module_& m);
 void bind_metrics(pybind11::module_& m);
 void bind_files(pybind11::module_& m);
 

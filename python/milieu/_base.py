@@ -232,6 +232,10 @@ class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
             self.model_ = self._model_class().from_bytes(data)
 
     @classmethod
+    def _has_model(cls) -> bool:
+        return hasattr(_core, f"{cls._method}_model")
+
+    @classmethod
     def _model_class(cls) -> Any:
         return getattr(_core, f"{cls._method}_model")
 

@@ -25,24 +25,28 @@ def _in_notebook() -> bool:
 
 
 class _Bar:
-    """One line that is drawn again, at most ten times a second."""
+    """One line that is drawn again ten times a second; in a log file, a line every two seconds."""
 
     def __init__(self, title: str) -> None:
         self._title = title
-        self._drawn = 0.0
+        self._drawn = -10.0
         self._has_line = False
         self._is_notebook = _in_notebook()
+        self._is_log = not self._is_notebook and not sys.stderr.isatty()
 
     def __call__(self, report: Report) -> None:
         now = time.monotonic()
-        if now - self._drawn < 0.1:
+        if now - self._drawn < (2.0 if self._is_log else 0.1):
             return
         self._drawn = now
-        text = f"\r{self._title} {self._text(report)}"
-        # A terminal erases the rest of the line; a notebook shows a carriage return as it is.
-        sys.stderr.write(text.ljust(79) if self._is_notebook else text + "\x1b[K")
+        text = f"{self._title} {self._text(report)}"
+        if self._is_log:
+            sys.stderr.write(text + "\n")
+        else:
+            # A terminal erases the rest of the line; a notebook shows a carriage return as it is.
+            sys.stderr.write("\r" + (text.ljust(79) if self._is_notebook else text + "\x1b[K"))
         sys.stderr.flush()
-        self._has_line = True
+        self._has_line = not self._is_log
 
     @staticmethod
     def _text(report: Report) -> str:

@@ -27,7 +27,7 @@ def estimator_class(kind: str) -> type[MilieuEstimator]:
 
     for name in module.__all__:
         cls: type[MilieuEstimator] = getattr(module, name)
-        if cls._model_class().kind == kind:
+        if cls._has_model() and cls._model_class().kind == kind:
             return cls
     raise ValueError(f"there is no estimator for models of the kind '{kind}'")
 

@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import blobs, fast, sample_input
+from conftest import all_estimators, blobs, fast, sample_input
 
 import milieu
 from milieu import _explore
@@ -75,7 +75,7 @@ def assert_same_model(one, other):
             np.testing.assert_array_equal(value, second[name], err_msg=name)
 
 
-@pytest.mark.parametrize("name", milieu._estimators.__all__)
+@pytest.mark.parametrize("name", [cls.__name__ for cls in all_estimators()])
 def test_command_line_and_python_give_the_same_bits(name, tmp_path):
     cls = getattr(milieu, name)
     folder = command_line_run(cls, tmp_path)
