@@ -9,7 +9,9 @@ namespace milieu::python {
 
 namespace {
 
-std::string type_name(py::handle value) { return py::str(py::type::handle_of(value).attr("__name__")); }
+std::string type_name(py::handle value) {
+  return py::str(py::type::handle_of(value).attr("__name__"));
+}
 
 // Memory that can be looked at as rows of T: aligned, entries of a row side by side, rows in order.
 template <class T>

@@ -22,12 +22,12 @@ namespace py = pybind11;
 // argument, in messages.
 class Arrays {
  public:
-  FloatView floats(py::handle value, const std::string& name);         // 2-d
-  DoubleView doubles(py::handle value, const std::string& name);       // 2-d
-  std::span<const double> numbers(py::handle value, const std::string& name);    // 1-d
-  std::span<const int> integers(py::handle value, const std::string& name);      // 1-d
-  std::span<const int64_t> offsets(py::handle value, const std::string& name);   // 1-d
-  MatrixView<const int32_t> grid(py::handle value, const std::string& name);     // 2-d
+  FloatView floats(py::handle value, const std::string& name);                  // 2-d
+  DoubleView doubles(py::handle value, const std::string& name);                // 2-d
+  std::span<const double> numbers(py::handle value, const std::string& name);   // 1-d
+  std::span<const int> integers(py::handle value, const std::string& name);     // 1-d
+  std::span<const int64_t> offsets(py::handle value, const std::string& name);  // 1-d
+  MatrixView<const int32_t> grid(py::handle value, const std::string& name);    // 2-d
   std::span<const std::pair<int64_t, int64_t>> pairs(py::handle value, const std::string& name);
 
  private:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The baselines on rows.
+#include "method.h"
 #include "milieu/classic/agglomerative/agglomerative.h"
 #include "milieu/classic/gmm/gmm.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/classic/kmodes/kmodes.h"
 #include "milieu/classic/meanshift/mean_shift.h"
 #include "milieu/classic/ncut/ncut.h"
-#include "method.h"
 #include "modules.h"
 
 namespace milieu::python {

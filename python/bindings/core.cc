@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extension module `milieu._core`: every method on arrays, without OpenCV. The package around it
-// (python/milieu) has the estimators that people use.
+// The extension module `milieu._core`: every method on arrays, without OpenCV. The package around
+// it (python/milieu) has the estimators that people use.
 #include <pybind11/pybind11.h>
 
 #include "errors.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The baselines on counts.
+#include "method.h"
 #include "milieu/classic/counts/bags.h"
 #include "milieu/classic/counts/jsom.h"
 #include "milieu/classic/counts/multinomials.h"
 #include "milieu/classic/counts/topics.h"
-#include "method.h"
 #include "modules.h"
 
 namespace milieu::python {

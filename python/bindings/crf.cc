@@ -43,8 +43,8 @@ std::vector<LinearCost> costs_from(const py::iterable& values, int num_weights) 
   return costs;
 }
 
-// A potential written in Python: value(labels, w), gradient(labels) and, where it is not small enough
-// to be enumerated, minimise(unaries, w). Called from any thread.
+// A potential written in Python: value(labels, w), gradient(labels) and, where it is not small
+// enough to be enumerated, minimise(unaries, w). Called from any thread.
 class PythonFactor : public CrfFactor {
  public:
   PythonFactor(py::object object, std::vector<int> variables, std::vector<int> num_labels)
@@ -166,8 +166,7 @@ py::dict minimise(const Graph& graph, py::handle w, int max_rounds) {
 // The graph of an example with a margin for every observed variable that has another label.
 CrfGraph with_margin(CrfGraph graph, const std::vector<int>& observed, double margin) {
   for (size_t i = 0; i < observed.size(); ++i)
-    if (observed[i] >= 0)
-      graph.add_to_wrong_labels(static_cast<int>(i), observed[i], -margin);
+    if (observed[i] >= 0) graph.add_to_wrong_labels(static_cast<int>(i), observed[i], -margin);
   return graph;
 }
 
@@ -180,8 +179,8 @@ std::vector<int> labels_from(py::handle labels, const Graph& graph, int lowest) 
                                       values.size(), graph.graph.num_variables()));
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i] < lowest || values[i] >= graph.graph.num_labels(static_cast<int>(i)))
-      throw InvalidArgument(fmt::format("variable {} has the label {}, must be between {} and {}", i,
-                                        values[i], lowest,
+      throw InvalidArgument(fmt::format("variable {} has the label {}, must be between {} and {}",
+                                        i, values[i], lowest,
                                         graph.graph.num_labels(static_cast<int>(i)) - 1));
   return {values.begin(), values.end()};
 }
@@ -203,8 +202,8 @@ py::dict train(const py::list& examples, const py::dict& options, py::handle sta
         std::make_unique<GraphExample>(with_margin(graph.graph, observed, margin), observed));
     input.examples.push_back(kept.back().get());
   }
-  const CrfTrainResult result = run_fit(
-      control, [&](Monitor& monitor) { return train_latent_crf(input, values, monitor); });
+  const CrfTrainResult result =
+      run_fit(control, [&](Monitor& monitor) { return train_latent_crf(input, values, monitor); });
   py::list trace;
   for (const CrfRound& round : result.rounds) trace.append(round.objective);
   py::list completed;
@@ -230,37 +229,39 @@ void bind_crf(py::module_& m) {
   const auto add_slave = [](auto kind) {
     using Slave = typename decltype(kind)::type;
     return [](Graph& g, const std::vector<std::shared_ptr<CrfFactor>>& factors) {
-      g.graph.add_slave(std::make_shared<Slave>(
-          std::vector<FactorPointer>(factors.begin(), factors.end())));
+      g.graph.add_slave(
+          std::make_shared<Slave>(std::vector<FactorPointer>(factors.begin(), factors.end())));
     };
   };
   py::class_<Graph>(m, "crf_graph")
-      .def(py::init([](int num_weights) { return Graph{{}, num_weights}; }))
+      .def(py::init([](int num_weights) {
+        return Graph{{}, num_weights};
+      }))
       .def_readonly("n_weights", &Graph::num_weights)
       .def_property_readonly("n_variables", [](const Graph& g) { return g.graph.num_variables(); })
-      .def("add_variable", [](Graph& g, const py::iterable& costs) {
-        return g.graph.add_variable(costs_from(costs, g.num_weights));
-      })
-      .def("potts", [keep](const Graph& g, int a, int b, py::handle cost) {
-        return keep(g.potts(a, b, cost));
-      })
-      .def("pn", [keep](const Graph& g, const std::vector<int>& variables,
-                        const py::iterable& agree, py::handle differ) {
-        return keep(g.pn(variables, agree, differ));
-      })
+      .def("add_variable",
+           [](Graph& g, const py::iterable& costs) {
+             return g.graph.add_variable(costs_from(costs, g.num_weights));
+           })
+      .def("potts", [keep](const Graph& g, int a, int b,
+                           py::handle cost) { return keep(g.potts(a, b, cost)); })
+      .def("pn",
+           [keep](const Graph& g, const std::vector<int>& variables, const py::iterable& agree,
+                  py::handle differ) { return keep(g.pn(variables, agree, differ)); })
       .def("table", [keep](const Graph& g, const std::vector<int>& variables,
                            const py::iterable& costs) { return keep(g.table(variables, costs)); })
-      .def("python", [keep](const Graph& g, py::object object, const std::vector<int>& variables) {
-        return keep(g.python(std::move(object), variables));
-      })
-      .def("add_clique", [](Graph& g, const std::shared_ptr<CrfFactor>& factor) {
-        g.graph.add_clique(factor);
-      })
+      .def("python",
+           [keep](const Graph& g, py::object object, const std::vector<int>& variables) {
+             return keep(g.python(std::move(object), variables));
+           })
+      .def("add_clique",
+           [](Graph& g, const std::shared_ptr<CrfFactor>& factor) { g.graph.add_clique(factor); })
       .def("add_tree", add_slave(std::type_identity<TreeSlave>()))
       .def("add_cut", add_slave(std::type_identity<CutSlave>()))
-      .def("energy", [](const Graph& g, py::handle labels, py::handle w) {
-        return g.graph.energy(labels_from(labels, g, 0), weights_from(w, g.num_weights));
-      })
+      .def("energy",
+           [](const Graph& g, py::handle labels, py::handle w) {
+             return g.graph.energy(labels_from(labels, g, 0), weights_from(w, g.num_weights));
+           })
       .def("minimise", &minimise);
   bind_declaration<CrfTrainOptions, CrfTrainInput>(m, "crf");
   m.def("crf_train", &train);

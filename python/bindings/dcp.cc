@@ -50,8 +50,8 @@ py::dict rank(py::handle X, const py::dict& contexts, const py::dict& options,
   const FloatView points = arrays.floats(X, "X");
   std::vector<DcpContext> candidates;
   for (const auto& [name, rows] : contexts)
-    candidates.push_back(
-        {py::cast<std::string>(py::str(name)), arrays.floats(rows, "context " + std::string(py::repr(name)))});
+    candidates.push_back({py::cast<std::string>(py::str(name)),
+                          arrays.floats(rows, "context " + std::string(py::repr(name)))});
   const DcpRanking ranking = run_fit(control, [&](Monitor& monitor) {
     return rank_contexts(points, candidates, values, monitor);
   });

@@ -80,9 +80,8 @@ py::dict learn(const py::list& sets, const py::dict& options, const std::vector<
     input.sets.push_back(
         {.points = arrays.floats(pair[0], "X"), .labels = {labels.begin(), labels.end()}});
   }
-  ExemplarLearnResult result = run_fit(control, [&](Monitor& monitor) {
-    return learn_exemplar_distance(input, values, monitor);
-  });
+  ExemplarLearnResult result = run_fit(
+      control, [&](Monitor& monitor) { return learn_exemplar_distance(input, values, monitor); });
   py::dict out;
   out["summary"] = python::to_python(result.summary);
   out["shares"] = to_array(std::move(result.shares));

@@ -79,8 +79,7 @@ void bind_icc(py::module_& m) {
   bind_declaration<IccClassifierOptions, IccClassifierInput>(m, "icc_classifier");
   m.def("icc_classifier_fit", &fit_classifier);
   bind_predict<IccClassifierModel>(m, "icc_classifier");
-  bind_rows_function<IccClassifierModel>(m, "icc_classifier_probabilities",
-                                         &predict_probabilities);
+  bind_rows_function<IccClassifierModel>(m, "icc_classifier_probabilities", &predict_probabilities);
   bind_projection<IccClassifierModel>(m, "icc_classifier_project");
 }
 

@@ -10,9 +10,9 @@
 #include "milieu/base/error.h"
 #include "milieu/feature/feature_spec.h"
 #include "milieu/input/image_rows.h"
-#include "run_outcome.h"
 #include "milieu/report/run_page.h"
 #include "milieu/report/write_run.h"
+#include "run_outcome.h"
 #include "work.h"
 
 namespace milieu::python {
@@ -64,7 +64,8 @@ Image image_from(py::handle value, size_t place) {
   image.is_gray = is_gray;
   const uint8_t* bytes = array.data();
   const size_t channels = is_gray ? 1 : 3;
-  for (size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = bytes[i / 3 * channels + i % 3 % channels];
+  for (size_t i = 0; i < image.rgb.size(); ++i)
+    image.rgb[i] = bytes[i / 3 * channels + i % 3 % channels];
   return image;
 }
 

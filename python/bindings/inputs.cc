@@ -63,8 +63,8 @@ void InputsFromPython::operator()(const char* name,
   if (const py::object given = find(name); !given.is_none()) value = arrays_.pairs(given, name);
 }
 
-void InputsFromPython::operator()(const char* name, std::vector<FloatView>& value,
-                                  const InputRule&, const char*) {
+void InputsFromPython::operator()(const char* name, std::vector<FloatView>& value, const InputRule&,
+                                  const char*) {
   if (const py::object given = find(name); !given.is_none())
     for (const py::handle view : given)
       value.push_back(arrays_.floats(view, fmt::format("view {}", value.size())));

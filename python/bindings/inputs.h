@@ -35,8 +35,7 @@ class InputsFromPython {
   void operator()(const char* name, const ContextGroups*& value, const InputRule& rule,
                   const char*);
   // Lists need penalties, which are known at the fit: the entries wait for it.
-  void operator()(const char* name, const ServiceLists*& value, const InputRule& rule,
-                  const char*);
+  void operator()(const char* name, const ServiceLists*& value, const InputRule& rule, const char*);
 
   std::vector<ServiceEntry>& service_entries() { return entries_; }
 

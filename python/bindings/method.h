@@ -4,7 +4,8 @@
 //   bind_method<fit_kmeans>(m, "kmeans");
 //
 // makes the model class `kmeans_model`, `kmeans_fit(X, options, inputs, control)`, the declaration
-// of its fields and inputs and, where the library predicts rows, `kmeans_predict(model, X, threads)`.
+// of its fields and inputs and, where the library predicts rows, `kmeans_predict(model, X,
+// threads)`.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -123,18 +124,17 @@ void bind_method(py::module_& m, const std::string& name) {
   using Model = decltype(Types::Result::model);
   bind_model<Model>(m, (name + "_model").c_str());
   bind_declaration<typename Types::Options, typename Types::Input>(m, name.c_str());
-  m.def((name + "_fit").c_str(),
-        [](py::handle X, const py::dict& options, const py::dict& inputs, const py::dict& control) {
-          const auto values = options_from<typename Types::Options>(options);
-          Arrays arrays;
-          typename Types::Input input;
-          InputsFromPython given(inputs, arrays);
-          if constexpr (requires { visit_inputs(input, given); }) visit_inputs(input, given);
-          set_samples(input, arrays.floats(X, "X"));
-          auto result =
-              run_fit(control, [&](Monitor& monitor) { return kFit(input, values, monitor); });
-          return result_to_python(result);
-        });
+  m.def((name + "_fit").c_str(), [](py::handle X, const py::dict& options, const py::dict& inputs,
+                                    const py::dict& control) {
+    const auto values = options_from<typename Types::Options>(options);
+    Arrays arrays;
+    typename Types::Input input;
+    InputsFromPython given(inputs, arrays);
+    if constexpr (requires { visit_inputs(input, given); }) visit_inputs(input, given);
+    set_samples(input, arrays.floats(X, "X"));
+    auto result = run_fit(control, [&](Monitor& monitor) { return kFit(input, values, monitor); });
+    return result_to_python(result);
+  });
   if constexpr (requires(const Model& model) { predict(model, FloatView(), 0); })
     bind_predict<Model>(m, name);
 }

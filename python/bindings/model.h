@@ -24,8 +24,7 @@ class ArraysToPython {
   }
   template <class T>
   void operator()(const char* name, const std::vector<T>& value) {
-    out_[name] =
-        read_only_array<T>({static_cast<py::ssize_t>(value.size())}, value.data(), owner_);
+    out_[name] = read_only_array<T>({static_cast<py::ssize_t>(value.size())}, value.data(), owner_);
   }
   template <class T>
   requires std::is_arithmetic_v<T> || std::same_as<T, std::string>

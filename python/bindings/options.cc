@@ -14,20 +14,24 @@ namespace {
 
 const char* kind_name(FieldKind kind) {
   switch (kind) {
-    case FieldKind::Flag: return "bool";
-    case FieldKind::Integer: return "int";
-    case FieldKind::Real: return "float";
-    case FieldKind::Text: return "str";
-    case FieldKind::Choice: return "choice";
+    case FieldKind::Flag:
+      return "bool";
+    case FieldKind::Integer:
+      return "int";
+    case FieldKind::Real:
+      return "float";
+    case FieldKind::Text:
+      return "str";
+    case FieldKind::Choice:
+      return "choice";
   }
   return "";
 }
 
 [[noreturn]] void throw_wrong_type(const Field& field, py::handle given) {
-  throw InvalidArgument(fmt::format("{} is {}, must be {}", field.name,
-                                    std::string(py::repr(given)),
-                                    field.range_text().empty() ? kind_name(field.kind)
-                                                               : field.range_text()));
+  throw InvalidArgument(
+      fmt::format("{} is {}, must be {}", field.name, std::string(py::repr(given)),
+                  field.range_text().empty() ? kind_name(field.kind) : field.range_text()));
 }
 
 bool is_numpy_bool(py::handle given) {
@@ -81,8 +85,7 @@ void set_options(const std::vector<Field>& fields, const py::dict& given) {
     const auto name = py::cast<std::string>(key);
     const auto found = std::find_if(fields.begin(), fields.end(),
                                     [&](const Field& field) { return field.name == name; });
-    if (found == fields.end())
-      throw InvalidArgument(fmt::format("there is no option {}", name));
+    if (found == fields.end()) throw InvalidArgument(fmt::format("there is no option {}", name));
     found->set(field_value(*found, value));
   }
   validate_fields(fields);

@@ -41,8 +41,10 @@ Termination termination_from_text(const std::string& text) {
        {Termination::Converged, Termination::IterationLimit, Termination::TimeLimit,
         Termination::Cancelled, Termination::NumericalIssue})
     if (text == to_string(value)) return value;
-  throw InvalidArgument(fmt::format("termination is '{}', must be Converged, IterationLimit, "
-                                    "TimeLimit, Cancelled or NumericalIssue", text));
+  throw InvalidArgument(
+      fmt::format("termination is '{}', must be Converged, IterationLimit, "
+                  "TimeLimit, Cancelled or NumericalIssue",
+                  text));
 }
 
 SummaryValue summary_value(py::handle value) {
@@ -62,8 +64,9 @@ SummaryValue summary_value(py::handle value) {
 // The inverse of to_python(RunSummary) in options.cc.
 RunSummary summary_from(const py::dict& given) {
   static const std::set<std::string> kOwn = {
-      "method", "version", "seed", "termination", "message", "objective", "iterations", "restart",
-      "num_restarts", "seconds", "n", "d", "clusters", "sizes", "warnings", "trace", "metrics"};
+      "method",     "version", "seed",         "termination", "message", "objective",
+      "iterations", "restart", "num_restarts", "seconds",     "n",       "d",
+      "clusters",   "sizes",   "warnings",     "trace",       "metrics"};
   RunSummary s;
   s.method = py::cast<std::string>(given["method"]);
   s.version = py::cast<std::string>(given["version"]);

@@ -8,8 +8,9 @@
 
 namespace milieu::python {
 
-// `run` is a dict: method, options (by the library's names), labels, model (bytes), summary, columns
-// (name to array), files (name to text), and, each or None: points, names, truth, class_names, root.
+// `run` is a dict: method, options (by the library's names), labels, model (bytes), summary,
+// columns (name to array), files (name to text), and, each or None: points, names, truth,
+// class_names, root.
 RunOutcome outcome_from(const pybind11::dict& run);
 
 }  // namespace milieu::python

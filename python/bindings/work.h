@@ -23,8 +23,8 @@ struct Control {
 
 Control control_from(const py::dict& given);
 
-// Runs `work`. Rethrows what it throws; what the callback or a signal handler throws stops it and is
-// thrown in its place, but for a KeyboardInterrupt with keep_partial.
+// Runs `work`. Rethrows what it throws; what the callback or a signal handler throws stops it and
+// is thrown in its place, but for a KeyboardInterrupt with keep_partial.
 void run_work(const Control& control, const std::function<void(Monitor&)>& work);
 
 // Number of threads to use for `wanted`: 1 in a process that was forked from one that had loaded

@@ -33,7 +33,7 @@ enum class InputKind {
 
 struct InputRule {
   InputKind kind = InputKind::Rows;
-  std::string shape;   // "n", "k x d"
+  std::string shape;        // "n", "k x d"
   std::string python = {};  // its name in Python, where it is another one
 };
 
