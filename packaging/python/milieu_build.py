@@ -62,7 +62,7 @@ def _build_package():
     if folder:
         return pathlib.Path(folder) / "milieu"
     subprocess.run(["cmake", "--preset", "release", "-DMILIEU_BUILD_TESTS=OFF",
-                    f"-DPython3_EXECUTABLE={sys.executable}"], cwd=ROOT, check=True,
+                    f"-DPython_EXECUTABLE={sys.executable}"], cwd=ROOT, check=True,
                    stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", "--preset", "release", "--target", "milieu_python"],
                    cwd=ROOT, check=True, stdout=sys.stderr)

@@ -8,6 +8,7 @@
 #include "arrays.h"
 #include "errors.h"
 #include "milieu/base/error.h"
+#include "milieu/base/parallel.h"
 #include "milieu/feature/feature_spec.h"
 #include "milieu/input/image_rows.h"
 #include "milieu/report/run_page.h"
