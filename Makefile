@@ -12,7 +12,7 @@ BUILD = cmake --build --preset $(1) --parallel $(JOBS)
 CTEST = ctest --preset $(1) --parallel $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check-all asan tsan tidy coverage fuzz bench install format docs clean
+.PHONY: help setup build python wheel demo test check-all asan tsan tidy coverage fuzz bench install format docs clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -72,14 +72,25 @@ bench: build ## compare speed and memory with scikit-learn and faiss
 	@$(call BUILD,bench) --target milieu_benches
 	@bench/run
 
-install: build ## install program, library, headers, completion under PREFIX (default /usr/local)
+python: ## build the Python package: PYTHONPATH=build/python
+	@scripts/setup python
+	@$(call CONFIGURE,release) >/dev/null
+	@$(call BUILD,release) --target milieu_python
+
+wheel: python ## make a wheel of the Python package in build/wheel, without a network
+	@mkdir -p build/wheel
+	@cd packaging/python && MILIEU_PYTHON_DIR=$(CURDIR)/build/python /usr/bin/python3 -B -c \
+	  "import milieu_build; print('build/wheel/' + milieu_build.build_wheel('$(CURDIR)/build/wheel'))"
+
+install: build python ## install program, library, headers, completion under PREFIX (default /usr/local)
 	@cmake --install build/release --prefix $(PREFIX)
 
 format: ## clang-format every source
 	@scripts/format
 
-docs: build ## refresh the option tables in docs/
+docs: build python ## refresh the option tables in docs/ and the estimators of the Python package
 	@scripts/update_docs
+	@scripts/update_python
 
 clean: ## remove build/ and the demo's folder
 	@rm -rf build $(DEMO_DIR)

@@ -116,6 +116,16 @@ std::string to_text(const FieldValue& value) {
   return std::get<std::string>(value);
 }
 
+std::string Field::python_name() const {
+  if (!rule.python.empty()) return rule.python;
+  static constexpr std::pair<std::string_view, std::string_view> kScikitLearn[] = {
+      {"num_restarts", "n_init"}, {"max_iterations", "max_iter"}, {"rel_tolerance", "tol"},
+      {"seed", "random_state"},   {"num_threads", "n_jobs"},      {"distance", "metric"}};
+  for (const auto& [ours, theirs] : kScikitLearn)
+    if (name == ours) return std::string(theirs);
+  return name.starts_with("num_") ? "n_" + name.substr(4) : name;
+}
+
 std::string Field::flag() const {
   std::string dashed = name;
   std::replace(dashed.begin(), dashed.end(), '_', '-');

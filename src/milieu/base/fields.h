@@ -44,6 +44,7 @@ struct FieldRule {
   // out, and the command line says so when it is given. Empty: not deprecated.
   std::string deprecated;
   bool is_repeated = false;  // texts only: given again, values are separated by line breaks
+  std::string python;  // its name in Python, where Field::python_name's rule gives another one
 
   FieldRule repeated() && {
     is_repeated = true;
@@ -61,6 +62,10 @@ struct FieldRule {
   }
   FieldRule advanced() && {
     is_advanced = true;
+    return std::move(*this);
+  }
+  FieldRule in_python(std::string name) && {
+    python = std::move(name);
     return std::move(*this);
   }
   FieldRule deprecated_for(std::string instead) && {
@@ -97,6 +102,10 @@ struct ChoiceRule : FieldRule {
     is_advanced = true;
     return std::move(*this);
   }
+  ChoiceRule in_python(std::string name) && {
+    python = std::move(name);
+    return std::move(*this);
+  }
 };
 
 template <class Enum>
@@ -123,6 +132,9 @@ struct Field {
   std::function<void(const FieldValue&)> set;
 
   std::string flag() const;  // "--num-clusters"
+  // scikit-learn's name where it has one (num_restarts is n_init in every method), else n_ for
+  // num_, else the name itself.
+  std::string python_name() const;
   // The same field under its former names, in their units.
   std::vector<Field> former_fields() const;
   std::string range_text() const;  // "at least 1", "between 0 and 1", "lloyd or bounds", "" if free

@@ -13,6 +13,11 @@ std::string InputField::flag() const {
   return "--" + dashed;
 }
 
+std::string InputField::python_name() const {
+  if (!rule.python.empty()) return rule.python;
+  return name == "weights" ? "sample_weight" : name;
+}
+
 const char* describe(InputKind kind) {
   switch (kind) {
     case InputKind::Samples:

@@ -33,7 +33,8 @@ enum class InputKind {
 
 struct InputRule {
   InputKind kind = InputKind::Rows;
-  std::string shape;  // "n", "k x d"
+  std::string shape;        // "n", "k x d"
+  std::string python = {};  // its name in Python, where it is another one
 };
 
 // One further input of a method.
@@ -43,6 +44,8 @@ struct InputField {
   std::string help;  // one sentence without a full stop
 
   std::string flag() const;
+  // scikit-learn's name where it has one: weights is sample_weight.
+  std::string python_name() const;
 };
 
 namespace internal {

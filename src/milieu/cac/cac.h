@@ -67,7 +67,7 @@ void visit_fields(CacOptions& o, Visitor&& v) {
   v("tau", o.tau, above(0).or_word("auto", -1),
     "weight of the context, relative to the one that balances words and context initially; auto "
     "chooses the most stable");
-  v("lambda", o.lambda, at_least(0).or_word("auto", -1),
+  v("lambda", o.lambda, at_least(0).or_word("auto", -1).in_python("context_weight"),
     "absolute weight of the context; 0 is k-means, auto derives it from --tau");
   v("num_neighbors", o.num_neighbors, at_least(1).alias("neighbors"),
     "spatial neighbours that form a group with each sample");
@@ -128,7 +128,7 @@ template <class Visitor>
 void visit_inputs(CacInput& in, Visitor&& v) {
   v("view", in.views, InputRule{InputKind::Views, "n x any"},
     "a view of the samples in place of INPUT; give it once per view");
-  v("groups", in.groups, InputRule{InputKind::Groups, "groups"},
+  v("groups", in.groups, InputRule{InputKind::Groups, "groups", "context_groups"},
     "groups of samples: row numbers, one group per line, or a .mtx matrix");
   v("positions", in.positions, InputRule{InputKind::Rows, "n x 2"},
     "position of every sample; its spatial neighbours form its group");

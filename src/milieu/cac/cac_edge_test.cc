@@ -118,7 +118,7 @@ TEST_F(CacBadInput, GroupsThatNameWhatDoesNotExist) {
 
 TEST_F(CacBadInput, TooManyWordsOrPhrases) {
   options_.num_words = 555;
-  EXPECT_THAT(message(), HasSubstr("num_words is 555, must be at most the number of samples, 554"));
+  EXPECT_THAT(message(), HasSubstr("num_words is 555 for 554 samples: must be at most"));
   options_.num_words = 5;
   options_.num_phrases = 555;
   EXPECT_THAT(message(), HasSubstr("num_phrases is 555, must be at most the number of groups"));

@@ -142,7 +142,8 @@ namespace internal {
 void set_numbers(CacProblem& problem, int num_words, int num_phrases) {
   const int64_t n = problem.views[0].size(), num_groups = problem.groups.num_groups();
   require(num_words <= n, [&] {
-    return fmt::format("num_words is {}, must be at most the number of samples, {}", num_words, n);
+    return fmt::format("num_words is {} for {}: must be at most the number of samples", num_words,
+                       counted(n, "sample"));
   });
   require(num_groups == 0 || num_phrases <= num_groups, [&] {
     return fmt::format("num_phrases is {}, must be at most the number of groups, {}", num_phrases,

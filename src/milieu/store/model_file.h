@@ -37,6 +37,8 @@ struct ModelFile {
 // otherwise in the order given. Throws IoError, and InvalidArgument for a kind that is empty, names
 // that repeat and bytes that do not fit the shape.
 void write_model_file(const std::string& path, const ModelFile& file);
+// The bytes that write_model_file writes.
+std::string model_file_bytes(const ModelFile& file);
 
 // Throws IoError or DataError; each check has its own message.
 ModelFile read_model_file(const std::string& path);

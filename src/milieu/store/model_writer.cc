@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "milieu/base/assert.h"
@@ -87,9 +88,9 @@ std::string header_of(const ModelFile& file, const std::vector<const NamedArray*
   return text;
 }
 
-}  // namespace
-
-void write_model_file(const std::string& path, const ModelFile& file) {
+// Calls add(data, size) for the pieces of the file, in order.
+template <class Add>
+void add_pieces(const ModelFile& file, Add&& add) {
   require(!file.kind.empty(), "a model file needs a kind: it is empty");
   std::set<std::string> names;
   for (const auto& [name, array] : file.arrays) check_array(name, array, names);
@@ -105,12 +106,29 @@ void write_model_file(const std::string& path, const ModelFile& file) {
   const size_t digits = header.find(internal::kChecksumPrefix) + internal::kChecksumPrefix.size();
   header.replace(digits, internal::kChecksumZeros.size(), checksum.digits());
 
-  AtomicFile out(path);
-  out.write(&length, sizeof(length));
-  out.write(header);
+  add(&length, sizeof(length));
+  add(header.data(), header.size());
   for (const NamedArray* array : arrays)
-    out.write(array->second.bytes.data(), array->second.bytes.size());
-  out.commit();
+    add(array->second.bytes.data(), array->second.bytes.size());
+}
+
+}  // namespace
+
+void write_model_file(const std::string& path, const ModelFile& file) {
+  std::optional<AtomicFile> out;  // opened once the model has been checked
+  add_pieces(file, [&](const void* data, size_t size) {
+    if (!out) out.emplace(path);
+    out->write(data, size);
+  });
+  out->commit();
+}
+
+std::string model_file_bytes(const ModelFile& file) {
+  std::string bytes;
+  add_pieces(file, [&](const void* data, size_t size) {
+    bytes.append(static_cast<const char*>(data), size);
+  });
+  return bytes;
 }
 
 }  // namespace milieu

@@ -33,7 +33,8 @@ struct TopicsOptions {
 
 template <class Visitor>
 void visit_fields(TopicsOptions& o, Visitor&& v) {
-  v("num_clusters", o.num_clusters, at_least(1).alias("k").alias("topics"), "number of topics");
+  v("num_clusters", o.num_clusters,
+    at_least(1).alias("k").alias("topics").in_python("n_components"), "number of topics");
   v("inference", o.inference,
     one_of<TopicsInference>(
         {{"variational", TopicsInference::Variational}, {"gibbs", TopicsInference::Gibbs}}),

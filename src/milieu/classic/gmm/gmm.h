@@ -46,12 +46,14 @@ struct GmmOptions {
 
 template <class Visitor>
 void visit_fields(GmmOptions& o, Visitor&& v) {
-  v("num_clusters", o.num_clusters, at_least(1).alias("k"), "number of components");
+  v("num_clusters", o.num_clusters, at_least(1).alias("k").in_python("n_components"),
+    "number of components");
   v("covariance", o.covariance,
     one_of<GmmCovariance>({{"spherical", GmmCovariance::Spherical},
                            {"diagonal", GmmCovariance::Diagonal},
                            {"full", GmmCovariance::Full},
-                           {"tied", GmmCovariance::Tied}}),
+                           {"tied", GmmCovariance::Tied}})
+        .in_python("covariance_type"),
     "shape of the covariances; tied is one full matrix for all components");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
     "independent restarts; the best is kept");

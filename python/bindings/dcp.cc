@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/dcp/dcp.h"
+
+#include <pybind11/stl.h>
+
+#include "method.h"
+#include "milieu/dcp/dcp_rank.h"
+#include "modules.h"
+
+namespace milieu::python {
+
+namespace {
+
+py::dict fit(py::handle X, const py::dict& options, const py::dict& inputs,
+             const py::dict& control) {
+  const auto values = options_from<DcpOptions>(options);
+  Arrays arrays;
+  DcpInput input;
+  visit_inputs(input, InputsFromPython(inputs, arrays));
+  input.points = arrays.floats(X, "X");
+  DcpResult result =
+      run_fit(control, [&](Monitor& monitor) { return fit_dcp(input, values, monitor); });
+  py::dict out = result_to_python(result);
+  out["decisions"] = to_array(std::move(result.decisions));
+  out["gain"] = result.gain;
+  out["gap"] = result.gap;
+  out["agreement"] = result.agreement;
+  out["restart_objectives"] = to_array(std::move(result.restart_objectives));
+  return out;
+}
+
+py::dict to_python(const DcpRankedContext& context) {
+  py::dict entry;
+  entry["name"] = context.split.name;
+  entry["consensus"] = context.consensus;
+  entry["stability"] = context.split.stability;
+  entry["gain"] = context.split.gain;
+  entry["agreement"] = context.split.agreement;
+  entry["objective"] = context.split.objective;
+  entry["seconds"] = context.split.seconds;
+  entry["labels"] = to_array(std::vector<int>(context.split.labels));
+  return entry;
+}
+
+// Contexts best first, as a list of dicts, and why the ranking ended.
+py::dict rank(py::handle X, const py::dict& contexts, const py::dict& options,
+              const py::dict& control) {
+  const auto values = options_from<DcpOptions>(options);
+  Arrays arrays;
+  const FloatView points = arrays.floats(X, "X");
+  std::vector<DcpContext> candidates;
+  for (const auto& [name, rows] : contexts)
+    candidates.push_back({py::cast<std::string>(py::str(name)),
+                          arrays.floats(rows, "context " + std::string(py::repr(name)))});
+  const DcpRanking ranking = run_fit(control, [&](Monitor& monitor) {
+    return rank_contexts(points, candidates, values, monitor);
+  });
+  py::list ranked;
+  for (const DcpRankedContext& context : ranking.contexts) ranked.append(to_python(context));
+  py::dict out;
+  out["contexts"] = ranked;
+  out["termination"] = to_string(ranking.termination);
+  return out;
+}
+
+}  // namespace
+
+void bind_dcp(py::module_& m) {
+  bind_model<DcpModel>(m, "dcp_model");
+  bind_declaration<DcpOptions, DcpInput>(m, "dcp");
+  m.def("dcp_fit", &fit);
+  bind_predict<DcpModel>(m, "dcp");
+  bind_rows_function<DcpModel>(m, "dcp_decisions", &decision_values);
+  m.def("dcp_rank", &rank);
+}
+
+}  // namespace milieu::python

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one place that knows scikit-learn's versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.utils.validation import check_array
+
+from ._types import Array
+
+
+def version_tuple(text: str) -> tuple[int, ...]:
+    """Return the leading numbers of a version: (1, 6, 1) of "1.6.1", (1, 7) of "1.7.dev0"."""
+    numbers = []
+    for part in text.split("."):
+        if not part.isdigit():
+            break
+        numbers.append(int(part))
+    return tuple(numbers)
+
+
+def sklearn_version() -> tuple[int, ...]:
+    return version_tuple(sklearn.__version__)
+
+
+def has_new_validation() -> bool:
+    """Say whether scikit-learn validates by a function (since 1.6) instead of a method."""
+    return sklearn_version() >= (1, 6)
+
+
+def _finite_option() -> str:
+    return "ensure_all_finite" if has_new_validation() else "force_all_finite"
+
+
+def validate_rows(estimator: Any, X: Any, *, reset: bool, dtype: Any = np.float32,
+                  min_samples: int = 1) -> Array:
+    """Check X as scikit-learn does and note or compare its features.
+
+    float32 rows are not copied, whatever their stride.
+    """
+    refuse_dates(X, "X")
+    options = {"dtype": dtype, "ensure_min_samples": min_samples, _finite_option(): True}
+    if has_new_validation():
+        from sklearn.utils.validation import validate_data
+
+        rows: Array = validate_data(estimator, X, reset=reset, **options)
+    else:
+        rows = estimator._validate_data(X, reset=reset, **options)
+    return rows
+
+
+def refuse_dates(X: Any, name: str) -> None:
+    """scikit-learn would count dates as numbers of their units."""
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if kind in ("M", "m"):
+        raise ValueError(f"{name} has the type {X.dtype}, must be numbers")
+
+
+def check_matrix(X: Any, name: str, dtype: Any = np.float32) -> Array:
+    """Check a matrix that is not the estimator's X: a context, a view."""
+    refuse_dates(X, name)
+    matrix: Array = check_array(X, dtype=dtype, input_name=name, **{_finite_option(): True})
+    return matrix

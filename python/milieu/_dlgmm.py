@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DLGMM; _estimators.py adds its parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ._base import FitsAndPredicts
+from ._types import Array
+
+
+class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignore[misc]
+    """Double-layer Gaussian mixture: clusters images and learns the codebook of their patches
+    together; with ``gamma`` above 0, neighbouring patches prefer equal words (SC-DLGMM).
+
+    ``X`` is a list of matrices, one per image, with one row per patch; or one matrix of all patches
+    with ``offsets``. A matrix without offsets is one patch per image.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_images,)
+        The cluster of every image; -1 for an image without patches.
+    words_ : ndarray of shape (n_words, n_features)
+        The codebook.
+    theta_ : ndarray of shape (n_images, n_bands * n_words)
+        Posterior mean of every image's log frequencies of words.
+    cluster_means_ : ndarray of shape (n_clusters, n_bands * n_words)
+        Mean log frequencies of every cluster.
+    weights_ : ndarray of shape (n_clusters,)
+        Weights of the clusters; they sum to 1.
+    bound_terms_ : ndarray of shape (n_iter, 8)
+        Terms of the lower bound after every pass.
+
+    References
+    ----------
+    P. Xie and E. Xing, "Integrating image clustering and codebook learning", 2015.
+    """
+
+    _method = "dlgmm"
+    _extra_inputs = {
+        "offsets": ("array-like of shape (n_images + 1,)",
+                    "rows of every image, when X is one matrix: image i has the rows offsets[i] to "
+                    "offsets[i + 1]"),
+        "grids": ("array-like of shape (n_images, 2)",
+                  "rows and columns of every image's patches, which are then in order; needed by "
+                  "gamma and by bands"),
+        "initial_labels": ("array-like of shape (n_images,)", "clusters to start from"),
+        "initial_words": ("array-like of shape (n_words, n_features)", "codebook to start from"),
+    }
+
+    def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
+        patches, inputs = self._images(X, given.pop("offsets"), given.pop("grids"), reset=True)
+        inputs.update({name: value for name, value in given.items() if value is not None})
+        self._fit_rows(patches, inputs)
+        self._patches, self._image_inputs = patches, {
+            name: inputs[name] for name in ("offsets", "grids") if name in inputs}
+
+    def _images(self, X: Any, offsets: Any, grids: Any, *, reset: bool
+                ) -> tuple[Array, dict[str, Any]]:
+        inputs: dict[str, Any] = {}
+        if isinstance(X, (list, tuple)) and len(X) and all(np.ndim(image) == 2 for image in X):
+            images = [np.asarray(image) for image in X]
+            offsets = np.concatenate([[0], np.cumsum([len(image) for image in images])])
+            X = np.concatenate([image for image in images if len(image)] or images[:1])
+        if not reset:
+            check_is_fitted(self)
+        patches = self._rows(X, reset=reset)
+        if offsets is not None:
+            inputs["offsets"] = np.asarray(offsets)
+        if grids is not None:
+            inputs["grids"] = np.asarray(grids)
+        return patches, inputs
+
+    def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
+        self.words_ = arrays["words"]
+        self.theta_ = result.get("alpha")  # not kept in run folders
+        self.cluster_means_ = arrays["means"]
+        self.weights_ = arrays["weights"]
+        self.probabilities_ = result["probabilities"]
+        self.bound_terms_ = np.atleast_2d(result["bound_terms"])
+        self._n_features_out = len(self.words_)
+
+    def _load(self, result: dict[str, Any]) -> None:
+        super()._load(result)
+        self.n_features_in_ = self.words_.shape[1]
+
+    def _columns(self) -> dict[str, Any]:
+        return {"probabilities": self.probabilities_}
+
+    def _infer(self, X: Any, offsets: Any, grids: Any) -> tuple[Array, dict[str, Any], Any]:
+        patches, inputs = self._images(X, offsets, grids, reset=False)
+        return patches, inputs, self._call("dlgmm_infer", self.model_, patches, inputs,
+                                           self._threads())
+
+    def predict(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
+        """Return the cluster of new images.
+
+        Parameters
+        ----------
+        X : list of array-like, or array-like of shape (n_patches, n_features)
+            Patches of the images, as in ``fit``.
+        offsets, grids
+            As in ``fit``.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_images,)
+        """
+        labels: Array = self._infer(X, offsets, grids)[2]["labels"]
+        return labels
+
+    def predict_proba(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
+        """Return the probability of every cluster given each image; rows sum to 1."""
+        probabilities: Array = self._infer(X, offsets, grids)[2]["probabilities"]
+        return probabilities
+
+    def words_of(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
+        """Return the most probable word of every patch."""
+        patches, inputs, inferred = self._infer(X, offsets, grids)
+        return self._array("dlgmm_words", self.model_, patches, inputs,
+                          inferred["alpha"], self._threads())
+
+    def transform(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
+        """Return the bag of words of every image: how many of its patches have each word."""
+        patches, inputs, inferred = self._infer(X, offsets, grids)
+        words = self._call("dlgmm_words", self.model_, patches, inputs, inferred["alpha"],
+                           self._threads())
+        borders = inputs.get("offsets", np.arange(len(patches) + 1))
+        image = np.repeat(np.arange(len(borders) - 1), np.diff(borders))
+        counts = np.zeros((len(borders) - 1, len(self.words_)), dtype=np.float32)
+        np.add.at(counts, (image, words), 1)
+        return counts
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return ``word0``, ``word1``, ...: one name per word."""
+        return np.array([f"word{i}" for i in range(len(self.words_))], dtype=object)
+
+

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each method does from Python beside the general contract."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from conftest import blobs
+from sklearn.cluster import KMeans as ReferenceKMeans
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture as ReferenceMixture
+
+import milieu
+
+
+def test_kmeans_reaches_the_objective_of_scikit_learn():
+    X, _ = blobs(k=6, n=50, d=8)
+    ours = milieu.KMeans(6).fit(X)
+    theirs = ReferenceKMeans(6, n_init=10, random_state=0).fit(X)
+    assert ours.inertia_ <= theirs.inertia_ * (1 + 1e-6)
+    assert ours.score(X) == pytest.approx(-ours.inertia_, rel=1e-4)
+    assert adjusted_rand_score(ours.labels_, theirs.labels_) == 1
+
+
+@pytest.mark.parametrize("kind, reference", [("full", "full"), ("diagonal", "diag"),
+                                             ("spherical", "spherical"), ("tied", "tied")])
+def test_mixture_agrees_with_scikit_learn(kind, reference):
+    X, _ = blobs(k=3, n=200)
+    ours = milieu.GaussianMixture(3, covariance_type=kind, tol=1e-9).fit(X)
+    theirs = ReferenceMixture(3, covariance_type=reference, tol=1e-9, random_state=0).fit(X)
+    order = np.argsort(ours.means_[:, 0])
+    other = np.argsort(theirs.means_[:, 0])
+    np.testing.assert_allclose(ours.means_[order], theirs.means_[other], atol=1e-3)
+    assert ours.covariances_.shape == theirs.covariances_.shape
+    if kind != "tied":
+        np.testing.assert_allclose(ours.covariances_[order], theirs.covariances_[other], atol=1e-2)
+    assert ours.score(X) == pytest.approx(theirs.score(X), abs=1e-4)
+    np.testing.assert_allclose(ours.predict_proba(X).sum(axis=1), 1, atol=1e-9)
+
+
+def test_groups_as_lists_sparse_and_compressed_rows_are_the_same():
+    X, y = blobs(k=4, n=20)
+    lists = [list(np.flatnonzero(y == i % 4)[j:j + 5]) for i in range(4) for j in (0, 5, 10, 15)]
+    indptr = np.concatenate([[0], np.cumsum([len(group) for group in lists])])
+    indices = np.concatenate(lists)
+    matrix = scipy.sparse.csr_matrix((np.ones(len(indices)), indices, indptr), (16, 80))
+    fits = [milieu.CAC(4, n_phrases=4, n_init=3).fit(X, context_groups=groups)
+            for groups in (lists, matrix, (indptr, indices))]
+    for fit in fits[1:]:
+        np.testing.assert_array_equal(fit.labels_, fits[0].labels_)
+    assert fits[0].labels_.shape == (16,)
+    assert adjusted_rand_score(fits[0].labels_, np.repeat(range(4), 4)) == 1
+    assert fits[0].word_labels_.shape == (80,)
+    np.testing.assert_array_equal(fits[0].predict(X, context_groups=lists), fits[0].labels_)
+
+
+@pytest.mark.parametrize("groups, message", [
+    ([[0, 500]], "500"), ([[0, 0]], "0"), (scipy.sparse.eye(7).tocsr(), "7 columns"),
+    (([0, 9], [1]), "offsets|groups"),
+])
+def test_wrong_groups_are_explained(groups, message):
+    X, _ = blobs()
+    with pytest.raises(ValueError, match=message):
+        milieu.CAC(3).fit(X, context_groups=groups)
+
+
+def test_views_of_the_same_samples():
+    X, y = blobs(k=3, n=30)
+    views = [X[:, :2], X[:, 2:]]
+    cac = milieu.CAC(3, n_phrases=3, n_init=4).fit(views)
+    assert cac.labels_.shape == (90,) and cac.word_labels_.shape == (2, 90)
+    assert adjusted_rand_score(cac.labels_, y) > 0.9
+    assert cac.n_features_in_ == 4
+    with pytest.raises(ValueError, match="rows: they must have the same samples"):
+        milieu.CAC(3).fit([X, X[:5]])
+
+
+def test_positions_group_neighbours():
+    X, _ = blobs()
+    positions = np.random.default_rng(0).random((len(X), 2))
+    cac = milieu.CAC(3, n_neighbors=5).fit(X, positions=positions, images=["a"] * 60 + ["b"] * 60)
+    assert cac.labels_.shape == (len(X),)
+
+
+def test_icc_finds_merged_classes_again():
+    X, y = blobs(k=4, n=100, d=2, spread=10)
+    merged = y % 2
+    icc = milieu.ICC().fit(X, merged)
+    assert icc.n_subclasses_.sum() == len(icc.maxima_)
+    assert adjusted_rand_score(icc.subclass_labels_, y) > 0.8
+    assert icc.density_maps_.shape == (2, 100, 100)
+    np.testing.assert_array_equal(icc.predict(X, merged), icc.labels_)
+    assert icc.transform(X).shape == (400, 2)
+    with pytest.raises(ValueError, match="class 7"):
+        icc.predict(X, np.full(400, 7))
+
+
+def test_icc_classifier_takes_names():
+    X, y = blobs(k=3, n=40)
+    names = np.array(["ape", "bee", "cat"])[y]
+    classifier = milieu.ICCClassifier().fit(X, names)
+    assert classifier.score(X, names) > 0.95
+    assert classifier.predict(X[:1])[0] in ("ape", "bee", "cat")
+    np.testing.assert_allclose(classifier.predict_proba(X).sum(axis=1), 1)
+
+
+def test_exemplars_bound_their_energy():
+    X, y = blobs()
+    found = milieu.ExemplarClustering(penalty=60).fit(X)
+    assert found.lower_bound_ <= found.energy_
+    assert 0 <= found.gap_ < 0.01
+    distances = np.linalg.norm(X[:, None] - X[None], axis=2)
+    by_matrix = milieu.ExemplarClustering(metric="precomputed", penalty=60).fit(distances)
+    assert adjusted_rand_score(by_matrix.labels_, found.labels_) == 1
+    assert by_matrix.energy_ == pytest.approx(found.energy_, rel=1e-5)
+    pairs = [(i, j, distances[i, j]) for i in range(len(X)) for j in range(len(X)) if i != j]
+    by_lists = milieu.ExemplarClustering(penalty=60).fit(X, lists=pairs)
+    assert by_lists.energy_ == pytest.approx(found.energy_, rel=1e-5)
+    with pytest.raises(ValueError, match="must be square"):
+        milieu.ExemplarClustering(metric="precomputed").fit(X)
+
+
+def test_learned_distance_ignores_noise():
+    rng = np.random.default_rng(0)
+    sets = []
+    y = np.repeat([0, 1, 2], 15)
+    for _ in range(3):
+        useful = np.array([(0, 0), (9, 0), (0, 9)])[y] + rng.normal(0, 1, (45, 2))
+        sets.append((np.hstack([useful, rng.normal(0, 20, (45, 2))]).astype(np.float32), y))
+    learner = milieu.DistanceLearner(max_iter=100).fit(sets)
+    assert learner.weights_.shape == (4,)
+    assert learner.weights_[:2].min() > 10 * learner.weights_[2:].max()
+    X, y = sets[0]
+    clustered = milieu.ExemplarClustering(metric=learner).fit(X)
+    assert adjusted_rand_score(clustered.labels_, y) > 0.9
+    expected = ((X[:, None] - X[None]) ** 2) @ learner.weights_
+    np.testing.assert_allclose(learner.pairwise(X), expected, rtol=1e-3, atol=1e-2)
+    scaled = learner.transform(X)
+    np.testing.assert_allclose(((scaled[:, None] - scaled[None]) ** 2).sum(axis=2), expected,
+                               rtol=1e-3, atol=1e-2)
+
+
+def test_dlgmm_clusters_images_by_their_words():
+    rng = np.random.default_rng(0)
+    words = rng.normal(0, 10, (4, 3))
+    images, truth = [], []
+    for i in range(40):
+        shares = [0.7, 0.1, 0.1, 0.1] if i % 2 else [0.1, 0.1, 0.1, 0.7]
+        drawn = rng.choice(4, 30, p=shares)
+        images.append((words[drawn] + rng.normal(0, 0.5, (30, 3))).astype(np.float32))
+        truth.append(i % 2)
+    dlgmm = milieu.DLGMM(4, n_clusters=2).fit(images)
+    assert adjusted_rand_score(dlgmm.labels_, truth) > 0.9
+    np.testing.assert_array_equal(dlgmm.predict(images), dlgmm.labels_)
+    counts = dlgmm.transform(images)
+    assert counts.shape == (40, 4) and (counts.sum(axis=1) == 30).all()
+    stacked = milieu.DLGMM(4, n_clusters=2).fit(np.concatenate(images),
+                                                offsets=np.arange(0, 1201, 30))
+    np.testing.assert_array_equal(stacked.labels_, dlgmm.labels_)
+    np.testing.assert_allclose(dlgmm.predict_proba(images).sum(axis=1), 1, atol=1e-6)
+
+
+def test_metrics_of_known_clusterings():
+    truth, labels = [0, 0, 1, 1, 2, 2], [1, 1, 0, 0, 0, 2]
+    figures = milieu.metrics.all_metrics(truth, labels)
+    assert figures["accuracy"] == pytest.approx(5 / 6)
+    assert figures["ari"] == pytest.approx(adjusted_rand_score(truth, labels))
+    assert milieu.metrics.matched_accuracy(list("aabbcc"), list("xxyyyz")) == pytest.approx(5 / 6)
+    assert milieu.metrics.purity(truth, truth) == 1
+    with pytest.raises(ValueError):
+        milieu.metrics.all_metrics([0, 1], [0])
