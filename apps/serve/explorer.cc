@@ -10,7 +10,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/summary.h"
-#include "milieu/data/read_below.h"
+#include "milieu/data/file/read_below.h"
 #include "milieu/data/text_file.h"
 #include "milieu/report/page_assets.h"
 #include "serve/run_files.h"

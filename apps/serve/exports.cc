@@ -8,7 +8,7 @@
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/csv_text.h"
-#include "milieu/data/read_below.h"
+#include "milieu/data/file/read_below.h"
 #include "milieu/data/text_file.h"
 #include "serve/explorer.h"
 

@@ -123,7 +123,7 @@ def compare(model, folder, threads, repeat, work):
 def link_images(data, count, folder):
     paths = sorted((data / "caltech101").glob("*/*.jpg"))
     if not paths:
-        sys.exit(f"{data}/caltech101 has no images: name the folder of data sets by --data")
+        sys.exit(f"{data}/caltech101 has no images: give the folder of data sets by --data")
     folder.mkdir()
     for i, path in enumerate(paths[::max(1, len(paths) // count)][:count]):
         (folder / f"{i:05}.jpg").symlink_to(path.resolve())

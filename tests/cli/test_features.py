@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""milieu features, and images as INPUT of other commands: rows and files, resuming, changes, bad
-images."""
+"""milieu features: rows and files, resuming, changes, bad images."""
 
-import base64
-import csv
-import io
 import json
 import os
-import re
 import shutil
 import signal
 import struct
@@ -18,33 +13,12 @@ import zlib
 import numpy as np
 from PIL import Image
 
+from feature_case import FeatureCase
 from networks import onnx_model
-from images import CLASSES, make_folder, make_pixels
-from support import CliTest, environment
+from images import make_folder, make_pixels
 
 
-class FeaturesTest(CliTest):
-    def setUp(self):
-        super().setUp()
-        self.paths = make_folder(self.folder / "photos")
-        self.env = environment(MILIEU_CACHE=str(self.folder / "cache"))
-
-    def run_milieu(self, *arguments, **more):
-        return super().run_milieu(*arguments, **{"env": self.env, **more})
-
-    def features(self, feature, *more, source="photos", out="f"):
-        return self.succeed("features", source, "--feature", feature, "--out", out, *more)
-
-    def computed(self, feature, *more, **places):
-        return self.features(feature, "--json", *more, **places).json()["computed"]
-
-    def load(self, name, out="f"):
-        return np.load(self.folder / out / f"{name}.npy")
-
-    def rows(self, out="f"):
-        with open(self.folder / out / "images.csv", newline="") as file:
-            return list(csv.DictReader(file))
-
+class FeaturesTest(FeatureCase):
     def test_one_array_a_feature_with_the_rows_of_images_csv(self):
         out = self.features("tiny:size=8,color").out
         self.assertIn("18 images, 3 classes: 18 computed", out)
@@ -405,139 +379,6 @@ class FeaturesTest(CliTest):
         self.write("flat.onnx", onnx_model("Flatten"))
         self.assertIn("gives an output of 1 x 6912, patches need a map", self.fail_with(
             1, "features", "photos", "--feature", "onnx-patches:flat.onnx:size=48", "--out", "f"))
-
-
-class PictureInputTest(FeaturesTest):
-    """Images where a command expects INPUT. (The cases above do not run twice.)"""
-
-    def test_clustering_a_folder_knows_the_classes(self):
-        summary = self.succeed("kmeans", "photos", "--feature", "color", "-k", "3", "--json",
-                               "--out", "run").json()
-        self.assertEqual(summary["n"], 18)
-        self.assertEqual(summary["metrics"]["accuracy"], 1)
-        lines = (self.folder / "run/labels.csv").read_text().splitlines()
-        self.assertEqual([line.split(",")[0] for line in lines[1:]], self.paths)
-        report = (self.folder / "run/report.html").read_text()
-        self.assertIn("Images of each cluster", report)
-        self.assertEqual(json.loads((self.folder / "run/options.json").read_text())["input"],
-                         {"path": "photos", "feature": "color"})
-
-    def test_folder_of_features_gives_the_same(self):
-        self.features("color,tiny")
-        direct = self.succeed("kmeans", "photos", "--feature", "color", "-k", "3", "--json").json()
-        stored = self.succeed("kmeans", "f", "--feature", "color", "-k", "3", "--json").json()
-        for summary in (direct, stored):
-            summary.pop("seconds")
-        self.assertEqual(direct, stored)
-        both = self.succeed("kmeans", "f", "--feature", "color,tiny", "-k", "3", "--json").json()
-        self.assertEqual(both["d"], 128 + 256)
-        self.assertIn("f has the features color, tiny: choose one with --feature",
-                      self.fail_with(2, "kmeans", "f", "-k", "3"))
-        self.assertIn("f has no feature 'dense-sift': it has color, tiny",
-                      self.fail_with(2, "kmeans", "f", "-k", "3", "--feature", "dense-sift"))
-        self.assertIn("f has tiny, not tiny:size=3",
-                      self.fail_with(2, "kmeans", "f", "-k", "3", "--feature", "tiny:size=3"))
-
-    def test_select_and_truth_work_on_folders(self):
-        summary = self.succeed("kmeans", "photos", "--feature", "color", "-k", "2", "--select",
-                               "red,blobs", "--json").json()
-        self.assertEqual((summary["n"], summary["metrics"]["accuracy"]), (12, 1))
-        self.write("truth.txt", "x\n" * 18)
-        summary = self.succeed("kmeans", "photos", "--feature", "color", "-k", "2", "--select", "red",
-                               "--truth", "truth.txt", "--json").json()
-        self.assertEqual(summary["metrics"]["num_classes"], 1)
-
-    def test_folder_without_a_feature_is_refused_with_a_hint(self):
-        self.assertIn("photos is an image folder: say what to compute",
-                      self.fail_with(2, "kmeans", "photos", "-k", "3"))
-        self.save("X.npy", np.zeros((3, 2), np.float32))
-        self.assertIn("X.npy is not an image folder",
-                      self.fail_with(2, "kmeans", "X.npy", "-k", "2", "--feature", "tiny"))
-        self.assertIn("max_side is -3",
-                      self.fail_with(2, "kmeans", "photos", "-k", "2", "--feature", "tiny",
-                                     "--max-side", "-3"))
-
-    def test_commands_share_the_cache(self):
-        arguments = ("kmeans", "photos", "--feature", "dense-sift:words=7", "-k", "3", "--quiet")
-        processes = [self.start(*arguments, env=self.env) for _ in range(3)]
-        for process in processes:
-            _, err = process.communicate(timeout=120)
-            self.assertEqual((process.returncode, err), (0, ""))
-
-    def test_skipped_images_are_in_the_warnings(self):
-        self.write("photos/red/bad.png", "no picture")
-        outcome = self.succeed("kmeans", "photos", "--feature", "color", "-k", "3", "--json")
-        self.assertIn("1 of 19 images could not be read", outcome.json()["warnings"][0])
-        self.assertIn("skipped red/bad.png", outcome.err)
-
-    def test_methods_of_counts_count_the_words(self):
-        for command in ("bags", "multinomials"):
-            summary = self.succeed(command, "photos", "--feature", "dense-sift:words=8", "-k", "3", "--out", command,
-                                   "--json").json()
-            self.assertEqual(summary["warnings"], [])
-            options = json.loads((self.folder / command / "options.json").read_text())
-            self.assertEqual(options["input"]["feature"], "dense-sift:num_words=8:norm=none")
-            lines = self.succeed("predict", command, "photos").out.split()
-            np.testing.assert_array_equal(np.array(lines, int), self.labels(command))
-            shares = self.succeed(command, "photos", "--feature", "dense-sift:words=8:norm=l1", "-k", "3", "--json")
-            self.assertIn("norm=none", " ".join(shares.json()["warnings"]))
-
-    def test_new_images_are_predicted_as_in_training(self):
-        self.succeed("kmeans", "photos", "--feature", "color", "-k", "3", "--out", "run")
-        make_folder(self.folder / "new", per_class=2)
-        out = self.succeed("predict", "run", "new", "--json").json()
-        self.assertEqual((out["n"], out["metrics"]["accuracy"]), (6, 1))
-
-    def test_prediction_uses_the_words_of_training(self):
-        spec = "dense-sift:words=6:weight=tf-idf:norm=l2"
-        self.succeed("kmeans", "photos", "--feature", spec, "-k", "3", "--out", "run")
-        names = sorted(p.name for p in (self.folder / "run").glob("dense-sift*"))
-        self.assertEqual(names, ["dense-sift.codebook.npy", "dense-sift.idf.npy"])
-        again = self.succeed("predict", "run", "photos", "--out", "again.csv")
-        self.assertIn("18 labels", again.out)
-        self.assertEqual((self.folder / "again.csv").read_text(),
-                         (self.folder / "run/labels.csv").read_text())
-        make_folder(self.folder / "new", per_class=2, classes=CLASSES[2:])
-        subset = self.succeed("predict", "run", "new").out.split()
-        labels = dict(line.split(",") for line in
-                      (self.folder / "run/labels.csv").read_text().splitlines())
-        self.assertEqual(subset, [labels["stripes/000.png"], labels["stripes/001.png"]])
-
-    def test_models_carry_the_words_of_training(self):
-        self.succeed("kmeans", "photos", "--feature", "dense-sift:words=6", "-k", "3", "--out", "run")
-        (self.folder / "run/dense-sift.codebook.npy").rename(self.folder / "words.npy")
-        self.succeed("predict", "run", "photos", "--out", "alone.csv")
-        self.assertEqual((self.folder / "alone.csv").read_text(),
-                         (self.folder / "run/labels.csv").read_text())
-        self.succeed("predict", "run", "photos", "--codebook", "words.npy", "--out", "p.csv")
-        self.assertEqual((self.folder / "p.csv").read_text(),
-                         (self.folder / "run/labels.csv").read_text())
-        self.features("dense-sift:words=6:seed=9", out="other")
-        (self.folder / "words.npy").rename(self.folder / "run/dense-sift.codebook.npy")
-        self.assertIn("is not the dense-sift.codebook.npy of training",
-                      self.fail_with(2, "predict", "run", "other", "--feature", "dense-sift"))
-        shutil.copy(self.folder / "run/model.safetensors", self.folder / "bare.safetensors")
-        self.succeed("predict", "bare.safetensors", "photos", "--out", "bare.csv")
-        self.assertEqual((self.folder / "bare.csv").read_text(),
-                         (self.folder / "run/labels.csv").read_text())
-
-    def test_report_shows_the_middle_of_long_images_and_skips_unreadable_ones(self):
-        (self.folder / "long").mkdir()
-        for name, shape in (("wide", (40, 120, 3)), ("tall", (120, 40, 3))):
-            Image.fromarray(np.full(shape, 200, np.uint8)).save(self.folder / f"long/{name}.png")
-        (self.folder / "long/z.png").symlink_to(self.folder / "photos" / self.paths[0])
-        self.succeed("kmeans", "long", "--feature", "tiny", "-k", "2", "--out", "run")
-        page = (self.folder / "run/report.html").read_text()
-        thumbs = json.loads(re.search(r'"thumbs":(\{.*?\})', page).group(1))
-        self.assertEqual(thumbs["rows_shown"], [0, 1])
-        sheet = Image.open(io.BytesIO(base64.b64decode(thumbs["sheet"].split(",")[1])))
-        self.assertEqual((sheet.size, thumbs["side"]), ((80, 40), 40))
-        self.assertGreater(np.asarray(sheet).min(), 190)
-
-
-# Inherited cases belong to FeaturesTest.
-for _name in [name for name in vars(FeaturesTest) if name.startswith("test_")]:
-    setattr(PictureInputTest, _name, None)
 
 
 def png_bomb():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors made elsewhere for the images of a folder, and the network that a user has set up once."""
+"""Vectors computed elsewhere for the images of a folder, and the network that a user has set up once."""
 
 import json
 import unittest

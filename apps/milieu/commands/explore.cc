@@ -313,7 +313,7 @@ constexpr const char* kExample =
     "    opens a page on this machine: choose a class, choose what to compare it with, and look\n"
     "    at the split. Images are described by gist unless --feature names something else.\n"
     "  milieu explore photos --vectors clip.npy\n"
-    "    by vectors made elsewhere, one row per image in the order of the sorted names.\n"
+    "    by vectors computed elsewhere, one row per image in the order of the sorted names.\n"
     "  milieu explore digits.npy --labels digits_labels.npy --image-size 16x16 --no-browser\n"
     "    only prints the address. Runs are kept: they are there again the next time.\n";
 

@@ -198,7 +198,7 @@ RunCommand declare_predict(Flags& flags) {
   flags.text("--codebook", options->request.images.codebook, "FILE",
              "visual words of training, where the model does not have them", "Input");
   flags.text("--vectors", options->request.images.vectors, "FILE",
-             "vectors of the images, made elsewhere, for a model that was trained on such",
+             "vectors of the images, computed elsewhere, for a model that was trained on such",
              "Input");
   flags.text("--vector-names", options->request.images.vector_names, "FILE",
              "the image that each row of --vectors describes, one name per line", "Input");

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "milieu/data/temporary.h"
+#include "milieu/data/file/temporary.h"
 
 namespace milieu::cli {
 

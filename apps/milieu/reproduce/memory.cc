@@ -44,7 +44,7 @@ ReproduceMemory::ReproduceMemory(std::string path, std::string key)
     read(*text);
   } catch (const Json::exception&) {
     throw DataError(fmt::format(
-        "{} does not hold the results of an experiment: name another file, or remove it", path_));
+        "{} does not hold the results of an experiment: choose another file, or remove it", path_));
   }
 }
 
@@ -52,7 +52,7 @@ void ReproduceMemory::read(const std::string& text) {
   const Json json = Json::parse(text);
   if (json.at("key") != key_)
     throw InvalidArgument(fmt::format(
-        "{} was written with other options ({}), these are {}: name another file, or remove it",
+        "{} was written with other options ({}), these are {}: choose another file, or remove it",
         path_, json.at("key").dump(), key_));
   for (const auto& [name, piece] : json.at("pieces").items())
     pieces_[name] = {piece.at("data"), figures_from(piece.at("figures"))};

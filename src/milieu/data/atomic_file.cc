@@ -14,7 +14,7 @@
 
 #include "milieu/base/assert.h"
 #include "milieu/base/error.h"
-#include "milieu/data/temporary.h"
+#include "milieu/data/file/temporary.h"
 
 namespace milieu {
 namespace {

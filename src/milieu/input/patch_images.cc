@@ -8,7 +8,7 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
-#include "milieu/data/file_stamp.h"
+#include "milieu/data/file/file_stamp.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/selection.h"

@@ -10,7 +10,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
-#include "milieu/data/read_below.h"
+#include "milieu/data/file/read_below.h"
 #include "milieu/linalg/pca.h"
 #include "milieu/report/page_json.h"
 #include "milieu/testing/temp_dir.h"

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "milieu/base/summary.h"
-#include "milieu/data/read_below.h"
+#include "milieu/data/file/read_below.h"
 #include "milieu/feature/decode/decode.h"
 
 namespace milieu::internal {

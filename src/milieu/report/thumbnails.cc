@@ -16,9 +16,9 @@
 
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
-#include "milieu/data/file_stamp.h"
+#include "milieu/data/file/file_stamp.h"
+#include "milieu/data/file/read_below.h"
 #include "milieu/data/fingerprint.h"
-#include "milieu/data/read_below.h"
 #include "milieu/data/text_file.h"
 #include "milieu/feature/decode/decode.h"
 

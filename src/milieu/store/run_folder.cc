@@ -10,7 +10,7 @@
 #include "milieu/base/assert.h"
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
-#include "milieu/data/temporary.h"
+#include "milieu/data/file/temporary.h"
 
 namespace milieu {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors made elsewhere in place of features: one row per image of a folder.
+// Vectors computed elsewhere in place of features: one row per image of a folder.
 #pragma once
 
 #include "milieu/input/image_rows.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/data/temporary.h"
+#include "milieu/data/file/temporary.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

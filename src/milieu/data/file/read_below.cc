@@ -14,7 +14,7 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
-#include "milieu/data/read_below.h"
+#include "milieu/data/file/read_below.h"
 
 namespace milieu {
 
