@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _names
-from ._compat import validate_rows
+from ._compat import set_tags, validate_rows
 from ._html import Card, estimator_html
 from ._progress import reporter
 from ._runs import run_dict
@@ -177,6 +177,9 @@ class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _more_tags(self) -> dict[str, Any]:
         return {"preserves_dtype": [np.float32]}
+
+    def __sklearn_tags__(self) -> Any:
+        return set_tags(super().__sklearn_tags__(), self._more_tags())
 
     # Notebooks -----------------------------------------------------------------------------
 
