@@ -22,6 +22,7 @@
 #include <cmath>
 
 #include "milieu/base/error.h"
+#include "milieu/base/memory.h"
 #include "milieu/classic/agglomerative/agglomerative_steps.h"
 #include "milieu/neighbors/check_points.h"
 
@@ -47,6 +48,8 @@ void check(const AgglomerativeInput& input, const AgglomerativeOptions& options)
         options.max_memory_gb, n, gigabytes,
         static_cast<int64_t>(std::sqrt(options.max_memory_gb / 2e-9)));
   });
+  require_memory({1e9 * gigabytes, fmt::format("the distances of all pairs of {} samples", n),
+                  "cluster fewer samples"});
 }
 
 // Merges of the tree that the cut keeps.

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "milieu/base/error.h"
+#include "milieu/base/memory.h"
 #include "milieu/base/parallel.h"
 #include "milieu/exemplar/search/medoid_search_internal.h"
 
@@ -136,6 +137,8 @@ void check_memory(int64_t n, double max_memory_gb) {
         "with a penalty, which needs no full matrix",
         n, gigabytes, max_memory_gb);
   });
+  require_memory({1e9 * gigabytes, fmt::format("the distances of {} samples", n),
+                  "cluster fewer samples, or use exemplar with a penalty"});
 }
 
 }  // namespace
