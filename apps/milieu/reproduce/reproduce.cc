@@ -15,7 +15,7 @@
 #include "milieu/base/summary.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/csv_text.h"
-#include "milieu/data/fingerprint.h"
+#include "milieu/data/identity/fingerprint.h"
 #include "reproduce/cac.h"
 #include "reproduce/dcp/dcp.h"
 #include "reproduce/dlgmm.h"

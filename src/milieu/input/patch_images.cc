@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "milieu/base/error.h"
-#include "milieu/data/file_stamp.h"
 #include "milieu/data/format/npy.h"
+#include "milieu/data/identity/file_stamp.h"
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/selection.h"
 #include "milieu/input/patch_folder.h"

@@ -17,8 +17,8 @@
 
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
-#include "milieu/data/file_stamp.h"
-#include "milieu/data/fingerprint.h"
+#include "milieu/data/identity/file_stamp.h"
+#include "milieu/data/identity/fingerprint.h"
 #include "milieu/data/read_below.h"
 #include "milieu/data/text_file.h"
 #include "milieu/feature/decode/decode.h"

@@ -9,7 +9,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/data/dataset.h"
-#include "milieu/data/fingerprint.h"
+#include "milieu/data/identity/fingerprint.h"
 #include "milieu/data/mapped_file.h"
 
 namespace milieu {

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "milieu/base/error.h"
-#include "milieu/data/fingerprint.h"
+#include "milieu/data/identity/fingerprint.h"
 #include "milieu/data/selection.h"
 #include "milieu/run/methods/dcp_contexts.h"
 #include "milieu/run/methods/entries.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/data/file_stamp.h"
+#include "milieu/data/identity/file_stamp.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
