@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "milieu/base/error.h"
 
@@ -73,14 +74,29 @@ bool Access::is_own_host(const std::string& host) const {
   return host == fmt::format("127.0.0.1:{}", port_) || host == fmt::format("localhost:{}", port_);
 }
 
-bool Access::has_token(const AccessRequest& request) const {
-  if (!request.token.empty()) return is_same_secret(request.token, token_);
+bool Access::has_token(const AccessRequest& request) {
+  if (!request.token.empty() && !was_used(request.token))
+    return is_same_secret(request.token, token_) || take_one_time(request);
   for (const std::string& header : request.cookies)
     if (is_same_secret(cookie_value(header, cookie_name(port_)), token_)) return true;
   return false;
 }
 
-std::optional<Reply> Access::refuse(const AccessRequest& request) const {
+bool Access::take_one_time(const AccessRequest& request) {
+  const std::scoped_lock lock(mutex_);
+  if (one_time_.empty() || request.path != "/" || request.method != "GET" ||
+      !is_same_secret(request.token, one_time_))
+    return false;
+  used_ = std::exchange(one_time_, {});
+  return true;
+}
+
+bool Access::was_used(const std::string& token) {
+  const std::scoped_lock lock(mutex_);
+  return !used_.empty() && is_same_secret(token, used_);
+}
+
+std::optional<Reply> Access::refuse(const AccessRequest& request) {
   if (request.hosts.size() != 1 || !is_own_host(request.hosts[0]))
     return error_reply(
         403, fmt::format("the Host header must be 127.0.0.1:{0} or localhost:{0}", port_));
@@ -103,6 +119,12 @@ std::string Access::cookie() const {
 
 std::string Access::address() const {
   return fmt::format("http://127.0.0.1:{}/?token={}", port_, token_);
+}
+
+std::string Access::one_time_address() {
+  const std::scoped_lock lock(mutex_);
+  one_time_ = make_token();
+  return fmt::format("http://127.0.0.1:{}/?token={}", port_, one_time_);
 }
 
 }  // namespace milieu::serve

@@ -4,6 +4,7 @@
 // rebinding, Origin and Sec-Fetch-Site against posts and reads from other sites.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,19 +35,27 @@ class Access {
   Access(std::string token, int port);
 
   // Nothing when the request may pass, else the answer: 403 for a wrong host, origin or site, 401
-  // without the token.
-  std::optional<Reply> refuse(const AccessRequest& request) const;
+  // without the token. May be asked from any thread.
+  std::optional<Reply> refuse(const AccessRequest& request);
   // Set-Cookie of the page: HttpOnly, SameSite=Strict, named after the port, because browsers share
   // cookies between the ports of a host.
   std::string cookie() const;
   // "http://127.0.0.1:8765/?token=..."
   std::string address() const;
+  // The same with a token that is good for one visit of the page: for the browser's command line,
+  // which every user of the machine can read.
+  std::string one_time_address();
 
  private:
   bool is_own_host(const std::string& host) const;
-  bool has_token(const AccessRequest& request) const;
+  bool has_token(const AccessRequest& request);
+  bool take_one_time(const AccessRequest& request);
+  bool was_used(const std::string& token);
 
   std::string token_;
+  std::mutex mutex_;
+  std::string one_time_;  // "": none, or used
+  std::string used_;      // the one-time token that was used: a reload then has the cookie
   int port_ = 0;
 };
 

@@ -51,6 +51,24 @@ TEST(Access, TakesTheTokenOrTheCookieOfItsPort) {
   EXPECT_EQ(status_of(request), 401);
 }
 
+// The browser's arguments can be read by other users: what is in them is worth nothing afterwards.
+TEST(Access, OneTimeTokenOpensThePageOnce_issue20) {
+  Access access("secret", 80);
+  const std::string address = access.one_time_address();
+  AccessRequest request = good();
+  request.path = "/";
+  request.token = address.substr(address.find('=') + 1);
+  EXPECT_NE(request.token, "secret");
+  AccessRequest api = request;
+  api.path = "/api/runs";
+  EXPECT_TRUE(access.refuse(api)) << "it opens the page, nothing else";
+  EXPECT_FALSE(access.refuse(request));
+  EXPECT_TRUE(access.refuse(request)) << "a second time";
+  request.cookies = {"milieu_token_80=secret"};
+  EXPECT_FALSE(access.refuse(request)) << "a reload has the cookie";
+  EXPECT_FALSE(access.refuse(good()));
+}
+
 TEST(Access, AnotherHostOriginOrSiteIsRefusedWhateverTheToken) {
   AccessRequest request = good();
   for (const char* host :

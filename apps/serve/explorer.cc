@@ -22,6 +22,7 @@ namespace {
 constexpr int64_t kMaxNames = 5000;  // in one answer
 constexpr double kHeartBeat = 5;     // seconds
 constexpr size_t kMaxPartNames = 10'000;
+constexpr int kMaxDepth = 32;  // of lists and objects in a body
 
 // regl compiles its shaders' callers with Function, hence 'unsafe-eval'; nothing comes from
 // outside.
@@ -81,7 +82,24 @@ void require_method(const Request& request, std::string_view method) {
                        fmt::format("{} takes {}, not {}", request.path, method, request.method)};
 }
 
+// Lists and objects inside each other: a parser takes memory for every one of them.
+bool is_nested_deeper(std::string_view text, int limit) {
+  int depth = 0;
+  bool is_quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') is_quoted = !is_quoted;
+    if (is_quoted && c == '\\') ++i;
+    if (is_quoted) continue;
+    if ((c == '[' || c == '{') && ++depth > limit) return true;
+    if (c == ']' || c == '}') --depth;
+  }
+  return false;
+}
+
 Json parse_body(const Request& request) {
+  if (is_nested_deeper(request.body, kMaxDepth))
+    throw RequestError{400, fmt::format("the body is nested deeper than {}", kMaxDepth)};
   Json json = Json::parse(request.body, nullptr, false);
   if (json.is_discarded()) throw RequestError{400, "the body is not JSON"};
   return json;

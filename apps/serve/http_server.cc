@@ -10,8 +10,13 @@
 
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <deque>
 #include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
 
 #include "milieu/base/error.h"
 #include "serve/access.h"
@@ -40,18 +45,74 @@ class ChannelStream : public httplib::Stream {
   Channel& channel_;
 };
 
-class Pool : public httplib::ThreadPool {
+// Threads are started when they are needed: few visitors need few. One is there from the beginning,
+// so that a system that allows none says so before an address is printed.
+class Pool : public httplib::TaskQueue {
  public:
   explicit Pool(Connections& connections)
-      : ThreadPool(connections.limits().max_connections + kThreadsInReserve),
-        connections_(connections) {}
+      : connections_(connections),
+        max_threads_(connections.limits().max_connections + kThreadsInReserve) {
+    try {
+      add_thread();
+    } catch (const std::system_error& error) {
+      throw IoError(
+          fmt::format("the explorer cannot start a thread: {}; raise the limit of "
+                      "processes (ulimit -u) or of memory (ulimit -v)",
+                      error.code().message()));
+    }
+  }
+  ~Pool() override { shutdown(); }
+
   void enqueue(std::function<void()> task) override {
     connections_.make_room();
-    ThreadPool::enqueue(std::move(task));
+    const std::scoped_lock lock(mutex_);
+    tasks_.push_back(std::move(task));
+    try {
+      if (tasks_.size() > num_idle_ && threads_.size() < max_threads_) add_thread();
+    } catch (const std::system_error&) {
+      // the threads that there are do it later
+    }
+    wake_.notify_one();
+  }
+
+  void shutdown() override {
+    {
+      const std::scoped_lock lock(mutex_);
+      is_over_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_)
+      if (thread.joinable()) thread.join();
   }
 
  private:
+  void add_thread() {
+    threads_.emplace_back([this] { work(); });
+  }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      ++num_idle_;
+      wake_.wait(lock, [this] { return is_over_ || !tasks_.empty(); });
+      --num_idle_;
+      if (tasks_.empty()) return;
+      const std::function<void()> task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+      lock.lock();
+    }
+  }
+
   Connections& connections_;
+  size_t max_threads_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> tasks_;
+  std::vector<std::thread> threads_;
+  size_t num_idle_ = 0;
+  bool is_over_ = false;
 };
 
 // The connection that this thread serves, for the handlers that cpp-httplib calls.
@@ -166,7 +227,8 @@ class HttpServer::Impl : public httplib::Server {
  public:
   Impl(const HttpOptions& options, serve::Handler handle)
       : connections_(options.connections), handle_(std::move(handle)), max_body_(options.max_body) {
-    new_task_queue = [this] { return new Pool(connections_); };  // cpp-httplib deletes it
+    pool_ = std::make_unique<Pool>(connections_);
+    new_task_queue = [this] { return pool_.release(); };  // cpp-httplib deletes it
     set_payload_max_length(options.max_body);
     set_tcp_nodelay(true);
     // What answers promise; the loop below keeps it.
@@ -189,7 +251,7 @@ class HttpServer::Impl : public httplib::Server {
   }
 
   int port() const { return port_; }
-  const Access& access() const { return *access_; }
+  Access& access() const { return *access_; }
 
   void run() {
     if (!is_stopping_) listen_after_bind();
@@ -281,6 +343,7 @@ class HttpServer::Impl : public httplib::Server {
   size_t max_body_;
   socket_t socket_ = -1;
   int port_ = -1;
+  std::unique_ptr<Pool> pool_;  // until cpp-httplib takes it
   std::unique_ptr<Access> access_;
   std::atomic<bool> is_stopping_ = false;
 };
@@ -291,6 +354,7 @@ HttpServer::HttpServer(const HttpOptions& options, Handler handle)
 HttpServer::~HttpServer() { stop(); }
 int HttpServer::port() const { return impl_->port(); }
 std::string HttpServer::address() const { return impl_->access().address(); }
+std::string HttpServer::one_time_address() { return impl_->access().one_time_address(); }
 void HttpServer::run() { impl_->run(); }
 void HttpServer::stop() { impl_->stop_all(); }
 bool HttpServer::is_stopping() const { return impl_->is_stopping(); }

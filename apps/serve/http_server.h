@@ -28,9 +28,10 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   int port() const;
-  std::string address() const;  // with the token
-  void run();                   // answers until stop(); returns when every thread has ended
-  void stop();                  // from any thread, also before run()
+  std::string address() const;     // with the token
+  std::string one_time_address();  // with a token for one visit
+  void run();                      // answers until stop(); returns when every thread has ended
+  void stop();                     // from any thread, also before run()
   bool is_stopping() const;
 
  private:

@@ -10,6 +10,8 @@ from support import CliTest, environment
 
 
 class FeatureCase(CliTest):
+    """Images in three class folders (photos), and the command that describes them."""
+
     def setUp(self):
         super().setUp()
         self.paths = make_folder(self.folder / "photos")

@@ -147,6 +147,13 @@ class DlgmmTest(EndlessTest):
         self.succeed("dlgmm", *flags)
         self.assertFalse((self.folder / "state").exists())
 
+    def test_checkpoint_that_cannot_be_written_does_not_end_the_run_issue20(self):
+        outcome = self.run_milieu("dlgmm", *self.arguments, "--checkpoint", "missing/state",
+                                  "--max-iterations", "3", "--out", "run")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        self.assertIn("the run continues and tries again later", outcome.err)
+        self.assertTrue((self.folder / "run/labels.csv").exists())
+
     def test_state_of_another_run_is_refused(self):
         process = self.start("dlgmm", *self.arguments, "--rel-tolerance", "0", "--checkpoint",
                              "state", "--max-iterations", "1000000")

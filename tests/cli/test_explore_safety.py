@@ -298,6 +298,49 @@ class OddNameTest(ExplorerTest):
         self.assertEqual(done.json()["count"], 12)
 
 
+class LimitsTest(ExplorerTest):
+    def test_folders_are_private_issue20(self):
+        explorer = self.vectors()
+        explorer.run(method="kmeans", set={"classes": ["0", "1"]}, options={"num_clusters": 2})
+        found = 0
+        for path in (self.folder / "cache/explore").rglob("*"):
+            found += 1
+            self.assertEqual(path.stat().st_mode & 0o077, 0, path)
+        self.assertGreater(found, 3)
+
+    def test_a_body_of_brackets_takes_no_memory_issue20(self):
+        explorer = self.vectors()
+        before = self.peak_memory(explorer)
+        body = b"[" * 4_000_000
+        answer = explorer.ask("POST", "/api/runs", body, {"Content-Type": "application/json"})
+        self.assertIn(answer.status, (400, 413))
+        self.assertLess(self.peak_memory(explorer) - before, 100_000)
+        quoted = b'{"method": "' + b"[" * 100 + b'"}'
+        error = explorer.expect_error(400, "POST", "/api/runs", quoted,
+                                      {"Content-Type": "application/json"})
+        self.assertNotIn("nested", error)
+
+    def peak_memory(self, explorer):
+        status = pathlib.Path(f"/proc/{explorer.process.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0])
+
+    def test_two_lengths_are_refused_issue20(self):
+        explorer = self.vectors()
+        request = (f"POST /api/runs HTTP/1.1\r\nHost: 127.0.0.1:{explorer.port}\r\n"
+                   f"Cookie: {explorer.cookie}\r\nContent-Type: application/json\r\n"
+                   "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+        self.assertIn(b" 400 ", send(explorer.port, request.encode()).split(b"\r\n")[0])
+
+    def test_little_address_space_is_enough_issue20(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+        explorer = self.vectors(prepare=limit)
+        explorer.get("/api/collection")
+        explorer.process.send_signal(signal.SIGTERM)
+        explorer.process.wait(timeout=20)
+
+
 class BadWorldTest(ExplorerTest):
     def test_the_folder_disappears(self):
         explorer = self.photos()

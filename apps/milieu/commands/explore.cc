@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // milieu explore: the explorer (apps/serve) on one INPUT, until Ctrl-C.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
+#include "milieu/data/atomic_file.h"
 #include "milieu/data/groups.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/input/cache_folder.h"
@@ -216,14 +219,45 @@ void add_context_files(const ExploreOptions& options, CollectionOptions& collect
     collection.keypoint_side = open_feature_folder(options.input.path).max_side;
 }
 
+// A page for the owner's eyes only that leads to the address: every user of the machine can read
+// the arguments of a program, but not this file.
+class DoorPage {
+ public:
+  DoorPage(const std::string& folder, const std::string& address)
+      : path_(std::filesystem::absolute(folder + "/open.html").string()) {
+    write_file_atomically(path_,
+                          fmt::format("<!doctype html><meta charset=\"utf-8\"><title>Milieu</title>"
+                                      "<meta http-equiv=\"refresh\" content=\"0; url={}\">\n",
+                                      address));
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_read);
+  }
+  ~DoorPage() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  DoorPage(const DoorPage&) = delete;
+  DoorPage& operator=(const DoorPage&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 // May fail silently; the address is printed in any case.
-void open_browser(const std::string& address) {
+void open_browser(const std::string& path) {
   if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY")) return;
   for (const char* program : {"/usr/bin/xdg-open", "/usr/local/bin/xdg-open"})
     if (std::filesystem::exists(program)) {
-      serve::ChildProcess(std::vector<std::string>{program, address}).wait([](const auto&) {});
+      serve::ChildProcess(std::vector<std::string>{program, path}).wait([](const auto&) {});
       return;
     }
+}
+
+// Thumbnails and runs show what the owner's images show.
+void make_private(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
 }
 
 // A run folder holds no rows to explore: names what to open instead.
@@ -246,10 +280,13 @@ int run_explore(ExploreOptions& options, Session& session) {
   serve::ExplorerOptions explorer_options;
   explorer_options.collection = load_collection(options, session);
   add_context_files(options, explorer_options.collection);
+  ::umask(077);
   const std::string place = collection_place(options.input, options.files);
+  make_private(place);
   explorer_options.collection.cache_folder = place;
   explorer_options.input_arguments = input_arguments(options.input);
   explorer_options.runs.folder = options.runs.empty() ? place + "/runs" : options.runs;
+  if (options.runs.empty()) make_private(explorer_options.runs.folder);
   explorer_options.runs.program = "/proc/self/exe";
   for (const MethodEntry& method : methods())
     explorer_options.methods.push_back(method_info(method, options));
@@ -268,8 +305,11 @@ int run_explore(ExploreOptions& options, Session& session) {
   session.console.flush();
   session.console.note("open this address in a browser; Ctrl-C ends the explorer");
   std::thread browser;
-  if (!options.no_browser)
-    browser = std::thread([address = server.address()] { open_browser(address); });
+  std::optional<DoorPage> door;
+  if (!options.no_browser) {
+    door.emplace(place, server.one_time_address());
+    browser = std::thread([path = door->path()] { open_browser(path); });
+  }
   server.run();
   if (browser.joinable()) browser.join();
   return kDone;

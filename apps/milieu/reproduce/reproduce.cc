@@ -11,10 +11,11 @@
 #include <filesystem>
 
 #include "milieu/base/assert.h"
+#include "milieu/base/error.h"
 #include "milieu/base/summary.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/csv_text.h"
-#include "milieu/data/fingerprint.h"
+#include "milieu/data/identity/fingerprint.h"
 #include "reproduce/cac.h"
 #include "reproduce/dcp/dcp.h"
 #include "reproduce/dlgmm.h"
@@ -161,7 +162,12 @@ std::vector<double> ReproduceRun::piece(const std::string& name,
   if (auto kept = memory_->find(name, data)) return *kept;
   std::vector<double> figures = compute();
   MILIEU_ASSERT(data_print() == data);  // data is named before the piece
-  if (!is_stopped()) memory_->add(name, data, figures);
+  if (is_stopped()) return figures;
+  try {
+    memory_->add(name, data, figures);
+  } catch (const IoError& error) {
+    say(fmt::format("{}: the run continues and tries again with the next piece", error.what()));
+  }
   return figures;
 }
 

@@ -7,6 +7,8 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/base/memory.h"
+#include "milieu/base/parallel.h"
 #include "milieu/cac/cac_problem_internal.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/neighbors/check_points.h"
@@ -119,6 +121,10 @@ ContextGroups make_context(const CacInput& input, const CacOptions& options, Mon
   ContextGroups groups;
   groups.num_samples = input.views[0].rows();
   if (input.positions.rows() > 0) {
+    const int64_t each = std::min<int64_t>(options.num_neighbors, groups.num_samples);
+    require_memory({48.0 * static_cast<double>(each) * static_cast<double>(groups.num_samples),
+                    fmt::format("groups of {} neighbours of {} samples", each, groups.num_samples),
+                    "use fewer neighbours"});
     NeighborhoodOptions neighborhood;
     neighborhood.num_neighbors = options.num_neighbors;
     neighborhood.epsilon = options.epsilon;
@@ -149,6 +155,9 @@ void set_numbers(CacProblem& problem, int num_words, int num_phrases) {
     return fmt::format("num_phrases is {}, must be at most the number of groups, {}", num_phrases,
                        num_groups);
   });
+  require_memory({8.0 * (kMaxReductionParts + 4) * num_words * num_phrases,
+                  fmt::format("the tables of {} words and {} phrases", num_words, num_phrases),
+                  "use fewer words or phrases"});
   problem.num_phrases = num_groups > 0 ? num_phrases : 0;
   problem.num_words = 0;
   for (CacView& view : problem.views) {

@@ -7,6 +7,8 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/base/memory.h"
+#include "milieu/base/parallel.h"
 #include "milieu/dlgmm/dlgmm_run_internal.h"
 #include "milieu/neighbors/check_points.h"
 
@@ -93,6 +95,24 @@ void add_warnings(const DlgmmRun& run, const DlgmmState& state, RunSummary& summ
                                            by_number(num_empty, "is", "are")));
 }
 
+// Words, clusters, what each image has of each word, and the statistics that blocks of patches add
+// up side by side.
+void check_memory(const DlgmmRun& run, const DlgmmOptions& options) {
+  const double words = options.num_words, clusters = std::max(options.num_clusters, 1);
+  const double dims = static_cast<double>(run.table.images.patches.cols());
+  const double cells = words * std::max(options.num_bands, 1);
+  const double copies = kMaxReductionParts + 2;
+  const double matrices =
+      options.covariance == DlgmmCovariance::Diagonal ? clusters : clusters * words;
+  const double numbers = copies * 2 * words * dims + 3 * matrices * cells +
+                         3 * static_cast<double>(run.table.num_images) * cells;
+  require_memory(
+      {8 * numbers,
+       fmt::format("{} words in {} bands for {} images and {} clusters", options.num_words,
+                   std::max(options.num_bands, 1), run.table.num_images, options.num_clusters),
+       "use fewer words, or diagonal covariances"});
+}
+
 }  // namespace
 
 DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options) {
@@ -107,6 +127,7 @@ DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options) {
                        options.num_clusters, counted(num_images, "image"),
                        run.table.num_without_patches > 0 ? " with patches" : "", num_images);
   });
+  check_memory(run, options);
   check_starts(input, options, run.table.num_images);
   require(options.word_moves <= 0 || words_can_move(options),
           "word_moves needs diagonal covariances, gamma 0 and no fixed layer: use 0 or auto");

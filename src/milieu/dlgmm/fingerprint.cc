@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fingerprint of a run: version, options and input, every byte.
-#include "milieu/data/fingerprint.h"
+#include "milieu/data/identity/fingerprint.h"
 
 #include "milieu/dlgmm/dlgmm_run_internal.h"
 

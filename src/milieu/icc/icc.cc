@@ -142,7 +142,7 @@ IccResult fit_without_grid(const IccInput& input, FloatView points, Projection p
     model.heights.assign(num_classes, 0);
     model.mode_labels.resize(num_classes);
     std::iota(model.mode_labels.begin(), model.mode_labels.end(), 0);
-    result.labels = predict_free(model, model.samples, model.sample_classes, options.num_threads);
+    result.labels = model.sample_classes;  // the only sub-class of each; -1 stays
   }
   return result;
 }

@@ -33,7 +33,8 @@ double crowded_share(std::vector<double> counts_along_axis) {
 // counter would wait for its last increment.
 std::vector<int64_t> label_sizes(std::span<const int> labels, size_t num_labels) {
   std::vector<std::array<int64_t, 4>> counters(num_labels, {0, 0, 0, 0});
-  for (size_t i = 0; i < labels.size(); ++i) ++counters[labels[i]][i % 4];
+  for (size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] >= 0) ++counters[labels[i]][i % 4];
   std::vector<int64_t> sizes;
   for (const auto& four : counters) sizes.push_back(four[0] + four[1] + four[2] + four[3]);
   return sizes;
@@ -190,7 +191,7 @@ IccResult GridFit::split(Monitor& monitor) {
   IccResult result;
   const ClassCounts counts = to_class_counts(*counts_);
   if (bandwidth_.is_auto) choose_bandwidth(counts, settings_, options_.seed, monitor);
-  const std::vector<std::vector<double>> maps = class_maps(counts, settings_);
+  const std::vector<std::vector<double>> maps = class_maps(counts, settings_, monitor);
   std::vector<ClassSplit> splits;
   std::vector<double> persistence;
   for (int c = 0; c < num_classes_; ++c) {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kPlacesPerChunk = 1024;
 constexpr int64_t kPlacesPerBlock = 32;
+constexpr int64_t kPairsPerChunk = int64_t{1} << 21;  // of a place and a sample
 constexpr int kMaxRounds = 300;
 constexpr int kMaxNewtonDims = 16;
 constexpr double kShortStep = 1e-3;  // in units of the kernel: a climb that moves less has ended
@@ -87,17 +88,32 @@ RadiusNeighbors DensityField::neighbors(FloatView places, int num_threads) const
   return index_.within(places, reach_, options);
 }
 
+int64_t DensityField::chunk_size() const {
+  return std::clamp<int64_t>(kPairsPerChunk / std::max<int64_t>(1, samples_.rows()),
+                             kPlacesPerBlock, kPlacesPerChunk);
+}
+
 std::vector<FieldPoint> DensityField::evaluate(FloatView places, std::span<const int> of,
-                                               int num_threads) const {
+                                               int num_threads, const Monitor& monitor) const {
+  std::vector<FieldPoint> points(places.rows());
+  for (FieldPoint& at : points) at.gradient.assign(samples_.cols(), 0);
+  for (int64_t begin = 0; begin < places.rows() && !monitor.should_stop(); begin += chunk_size()) {
+    const int64_t end = std::min(places.rows(), begin + chunk_size());
+    add_chunk(places.rows_between(begin, end), of.subspan(begin, end - begin), num_threads,
+              std::span(points).subspan(begin, end - begin));
+  }
+  return points;
+}
+
+void DensityField::add_chunk(FloatView places, std::span<const int> of, int num_threads,
+                             std::span<FieldPoint> points) const {
   const RadiusNeighbors near = neighbors(places, num_threads);
   const int64_t p = samples_.cols();
   const double edge = std::exp(-reach_ * reach_ / 2);
-  std::vector<FieldPoint> points(places.rows());
   parallel_for(places.rows(), kPlacesPerBlock, num_threads, [&](const Block& block) {
     std::vector<double> away(p);
     for (int64_t i = block.begin; i < block.end; ++i) {
       FieldPoint& at = points[i];
-      at.gradient.assign(p, 0);
       if (p <= kMaxNewtonDims) at.curvature.assign(p * p, 0);
       for (int64_t e = near.offsets[i]; e < near.offsets[i + 1]; ++e) {
         const int sample = near.indices[e];
@@ -117,13 +133,13 @@ std::vector<FieldPoint> DensityField::evaluate(FloatView places, std::span<const
       }
     }
   });
-  return points;
 }
 
-std::vector<int> DensityField::best_classes(FloatView places, int num_threads) const {
+std::vector<int> DensityField::best_classes(FloatView places, int num_threads,
+                                            const Monitor& monitor) const {
   std::vector<int> best(places.rows(), 0);
-  for (int64_t begin = 0; begin < places.rows(); begin += kPlacesPerChunk) {
-    const int64_t end = std::min(places.rows(), begin + kPlacesPerChunk);
+  for (int64_t begin = 0; begin < places.rows() && !monitor.should_stop(); begin += chunk_size()) {
+    const int64_t end = std::min(places.rows(), begin + chunk_size());
     const FloatView chunk = places.rows_between(begin, end);
     const RadiusNeighbors near = neighbors(chunk, num_threads);
     for (int64_t i = 0; i < chunk.rows(); ++i) {
@@ -170,7 +186,7 @@ bool DensityField::climb_chunk(MatrixView<float> places, std::span<const int> of
   const int64_t p = places.cols();
   std::vector<ClimbState> states(places.rows());
   {
-    std::vector<FieldPoint> first = evaluate(places, of, num_threads);
+    std::vector<FieldPoint> first = evaluate(places, of, num_threads, monitor);
     for (size_t i = 0; i < states.size(); ++i) states[i].at = std::move(first[i]);
   }
   std::vector<double> step;
@@ -194,7 +210,8 @@ bool DensityField::climb_chunk(MatrixView<float> places, std::span<const int> of
     }
     if (active.empty()) return true;
     const FloatView next(proposed.data(), static_cast<int64_t>(active.size()), p);
-    std::vector<FieldPoint> there = evaluate(next, active_classes, num_threads);
+    std::vector<FieldPoint> there = evaluate(next, active_classes, num_threads, monitor);
+    if (monitor.should_stop()) return false;
     for (size_t a = 0; a < active.size(); ++a) {
       ClimbState& state = states[active[a]];
       if (there[a].value > state.at.value) {

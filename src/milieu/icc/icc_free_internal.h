@@ -28,11 +28,11 @@ class DensityField {
   DensityField(FloatView samples, std::span<const int> classes, int num_classes, double reach,
                IccWeight weight);
 
-  // At each row of `places` the field of the class `of`.
-  std::vector<FieldPoint> evaluate(FloatView places, std::span<const int> of,
-                                   int num_threads) const;
-  // The class of largest difference of density at each place.
-  std::vector<int> best_classes(FloatView places, int num_threads) const;
+  // At each row of `places` the field of the class `of`; a stopped monitor leaves zeros.
+  std::vector<FieldPoint> evaluate(FloatView places, std::span<const int> of, int num_threads,
+                                   const Monitor& monitor) const;
+  // The class of largest difference of density at each place; a stopped monitor leaves 0.
+  std::vector<int> best_classes(FloatView places, int num_threads, const Monitor& monitor) const;
   // Climbs from each row of `places`; false when the monitor stopped it.
   bool climb(Matrix<float>& places, std::span<const int> of, int num_threads,
              Monitor& monitor) const;
@@ -41,6 +41,11 @@ class DensityField {
  private:
   RadiusNeighbors neighbors(FloatView places, int num_threads) const;
   double weight_of(int sample_class, int own_class) const;
+  // Places whose neighbours are searched for at once: fewer where there are many samples, so that
+  // the time between two looks at the monitor does not grow with them.
+  int64_t chunk_size() const;
+  void add_chunk(FloatView places, std::span<const int> of, int num_threads,
+                 std::span<FieldPoint> points) const;
   bool climb_chunk(MatrixView<float> places, std::span<const int> of, int num_threads,
                    Monitor& monitor) const;
 
@@ -58,8 +63,9 @@ class DensityField {
 std::vector<int> fit_free(IccModel& model, const IccOptions& options, int num_classes,
                           Monitor& monitor);
 
-// Labels of places in units of the kernel; class -1 is found by best_classes.
+// Labels of places in units of the kernel; class -1 is found by best_classes. An empty list: the
+// monitor stopped it.
 std::vector<int> predict_free(const IccModel& model, Matrix<float> places,
-                              std::span<const int> classes, int num_threads);
+                              std::span<const int> classes, int num_threads, Monitor& monitor);
 
 }  // namespace milieu::internal

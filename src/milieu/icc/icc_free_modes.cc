@@ -31,14 +31,15 @@ struct Modes {
   std::vector<double> heights;
 };
 
-// Highest ends first; an end within kSameMode of a mode belongs to it.
+// Highest ends first; an end within kSameMode of a mode belongs to it. A stop leaves the rest out.
 Modes find_modes(FloatView ends, const std::vector<int64_t>& members,
-                 const std::vector<double>& heights) {
+                 const std::vector<double>& heights, const Monitor& monitor) {
   std::vector<size_t> order(members.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, [&](size_t a, size_t b) { return heights[a] > heights[b]; });
   Modes modes;
   for (const size_t o : order) {
+    if (monitor.should_stop()) break;
     const bool is_known = std::ranges::any_of(modes.rows, [&](int64_t row) {
       return squared_distance(ends.row(row), ends.row(members[o]), ends.cols()) <
              kSameMode * kSameMode;
@@ -52,11 +53,11 @@ Modes find_modes(FloatView ends, const std::vector<int64_t>& members,
 
 // Height of the straight path between every two modes: passes without a grid.
 std::vector<Saddle> straight_saddles(const DensityField& field, FloatView ends, const Modes& modes,
-                                     int own_class, int num_threads) {
+                                     int own_class, int num_threads, const Monitor& monitor) {
   const auto count = static_cast<int>(modes.rows.size());
   std::vector<Saddle> saddles;
   const int64_t p = ends.cols();
-  for (int a = 0; a < count; ++a) {
+  for (int a = 0; a < count && !monitor.should_stop(); ++a) {
     Matrix<float> places(static_cast<int64_t>(count - a - 1) * kPathPlaces, p);
     for (int b = a + 1; b < count; ++b)
       for (int s = 0; s < kPathPlaces; ++s)
@@ -67,7 +68,7 @@ std::vector<Saddle> straight_saddles(const DensityField& field, FloatView ends, 
         }
     if (places.empty()) continue;
     const std::vector<int> of(places.rows(), own_class);
-    const std::vector<FieldPoint> points = field.evaluate(places, of, num_threads);
+    const std::vector<FieldPoint> points = field.evaluate(places, of, num_threads, monitor);
     for (int b = a + 1; b < count; ++b) {
       double lowest = std::min(modes.heights[a], modes.heights[b]);
       for (int s = 0; s < kPathPlaces; ++s)
@@ -98,27 +99,30 @@ struct ClassModes {
   int num_subclasses = 0;
 };
 
+// Meaningless when the monitor stops it.
 ClassModes split_free(const DensityField& field, FloatView ends,
-                      const std::vector<int64_t>& members, int own_class,
-                      const IccOptions& options) {
+                      const std::vector<int64_t>& members, int own_class, const IccOptions& options,
+                      const Monitor& monitor) {
   std::vector<double> heights;
   Matrix<float> own(static_cast<int64_t>(members.size()), ends.cols());
   for (size_t m = 0; m < members.size(); ++m)
     std::copy_n(ends.row(members[m]), ends.cols(), own.row(static_cast<int64_t>(m)));
   const std::vector<int> of(members.size(), own_class);
-  for (const FieldPoint& at : field.evaluate(own, of, options.num_threads))
+  for (const FieldPoint& at : field.evaluate(own, of, options.num_threads, monitor))
     heights.push_back(at.value);
   ClassModes out;
-  out.modes = find_modes(ends, members, heights);
+  out.modes = find_modes(ends, members, heights, monitor);
+  if (monitor.should_stop()) return out;
   Matrix<float> modes(static_cast<int64_t>(out.modes.rows.size()), ends.cols());
   for (int64_t m = 0; m < modes.rows(); ++m)
     std::copy_n(ends.row(out.modes.rows[m]), ends.cols(), modes.row(m));
   std::vector<int64_t> sizes(modes.rows(), 0);
-  for (int64_t i = 0; i < own.rows(); ++i)
+  for (int64_t i = 0; i < own.rows() && !monitor.should_stop(); ++i)
     ++sizes[nearest_mode(modes, 0, modes.rows(), own.row(i))];
-  const std::vector<int> owner =
-      merge_small(straight_saddles(field, ends, out.modes, own_class, options.num_threads), sizes,
-                  options.min_size);
+  const std::vector<Saddle> saddles =
+      straight_saddles(field, ends, out.modes, own_class, options.num_threads, monitor);
+  if (monitor.should_stop()) return out;
+  const std::vector<int> owner = merge_small(saddles, sizes, options.min_size);
   std::map<int, int> subclass_from_owner;  // in the order of falling heights
   for (const int o : owner)
     out.subclass_from_mode.push_back(
@@ -148,7 +152,8 @@ std::vector<int> fit_free(IccModel& model, const IccOptions& options, int num_cl
   std::vector<double> maxima;
   int first = 0;
   for (int c = 0; c < num_classes; ++c) {
-    const ClassModes split = split_free(field, ends, members[c], c, options);
+    const ClassModes split = split_free(field, ends, members[c], c, options, monitor);
+    if (monitor.should_stop()) return {};
     std::vector<char> has_height(split.num_subclasses, 0);
     for (size_t m = 0; m < split.modes.rows.size(); ++m) {
       const float* place = ends.row(split.modes.rows[m]);
@@ -164,30 +169,31 @@ std::vector<int> fit_free(IccModel& model, const IccOptions& options, int num_cl
   model.modes = Matrix<float>(
       FloatView(modes.data(), static_cast<int64_t>(model.mode_labels.size()), ends.cols()));
   model.maxima = Matrix<double>(DoubleView(maxima.data(), first, ends.cols()));
-  return predict_free(model, model.samples, model.sample_classes, options.num_threads);
+  return predict_free(model, model.samples, model.sample_classes, options.num_threads, monitor);
 }
 
 std::vector<int> predict_free(const IccModel& model, Matrix<float> places,
-                              std::span<const int> classes, int num_threads) {
+                              std::span<const int> classes, int num_threads, Monitor& monitor) {
   const DensityField field(model.samples, model.sample_classes, model.num_classes(), model.reach,
                            model.density_weight ? IccWeight::Density : IccWeight::Count);
   std::vector<int> of(classes.begin(), classes.end());
   if (of.empty()) of.assign(places.rows(), -1);
   if (std::ranges::find(of, -1) != of.end()) {
-    const std::vector<int> best = field.best_classes(places, num_threads);
+    const std::vector<int> best = field.best_classes(places, num_threads, monitor);
     for (size_t i = 0; i < of.size(); ++i)
       if (of[i] < 0) of[i] = best[i];
   }
-  field.climb(places, of, num_threads, silent_monitor());
+  if (!field.climb(places, of, num_threads, monitor)) return {};
   // Modes are stored class by class; those of a class have its sub-classes as labels.
   std::vector<int64_t> first_mode(model.num_classes() + 1, 0);
   const std::vector<int> class_from_subclass = model.class_from_subclass();
   for (const int label : model.mode_labels) ++first_mode[class_from_subclass[label] + 1];
   std::partial_sum(first_mode.begin(), first_mode.end(), first_mode.begin());
   std::vector<int> labels(places.rows());
-  for (int64_t i = 0; i < places.rows(); ++i)
+  for (int64_t i = 0; i < places.rows() && !monitor.should_stop(); ++i)
     labels[i] = model.mode_labels[nearest_mode(model.modes, first_mode[of[i]],
                                                first_mode[of[i] + 1], places.row(i))];
+  if (monitor.should_stop()) return {};
   return labels;
 }
 

@@ -7,6 +7,7 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/base/memory.h"
 #include "milieu/icc/icc_options_internal.h"
 
 namespace milieu::internal {
@@ -155,6 +156,8 @@ void check_memory(const Grid& grid, int num_classes, double max_gb) {
         "cells or dimensions, or raise it",
         max_gb, cells, counted(num_classes, "class", "classes"), gigabytes);
   });
+  require_memory({1e9 * gigabytes, fmt::format("the maps of {:.0f} cells", cells),
+                  "use fewer cells or dimensions"});
 }
 
 }  // namespace milieu::internal

@@ -151,7 +151,7 @@ std::vector<int> predict(const IccModel& model, FloatView points, std::span<cons
   const Matrix<double> places = project(model, points);
   Matrix<float> units(places.rows(), places.cols());
   std::copy_n(places.data(), places.size(), units.data());
-  return predict_free(model, std::move(units), classes, num_threads);
+  return predict_free(model, std::move(units), classes, num_threads, silent_monitor());
 }
 
 std::vector<int> predict(const IccModel& model, FloatView points, int num_threads) {

@@ -85,6 +85,17 @@ double mean_survival_of_lower(const std::vector<ClassSplit>& splits,
   return count > 0 ? sum / count : 1;
 }
 
+// Classes that a stop leaves are not split.
+std::vector<ClassSplit> split_classes(const std::vector<std::vector<double>>& maps,
+                                      const ClassCounts& counts, const SplitSettings& settings,
+                                      const Monitor& monitor) {
+  std::vector<ClassSplit> splits;
+  for (size_t c = 0; c < counts.size(); ++c)
+    splits.push_back(monitor.should_stop() ? whole_class(maps[c])
+                                           : split_class(maps[c], counts[c], settings));
+  return splits;
+}
+
 }  // namespace
 
 Resampling resample(const ClassCounts& counts, const std::vector<ClassSplit>& splits,
@@ -101,10 +112,12 @@ Resampling resample(const ClassCounts& counts, const std::vector<ClassSplit>& sp
     monitor.on_progress("resampling", b, num_resamples);
     if (monitor.should_stop()) break;
     const ClassCounts drawn = draw_counts(counts, random.child(static_cast<uint64_t>(b)));
-    const std::vector<std::vector<double>> drawn_maps = class_maps(drawn, settings);
+    const std::vector<std::vector<double>> drawn_maps = class_maps(drawn, settings, monitor);
+    const std::vector<ClassSplit> all = split_classes(drawn_maps, drawn, settings, monitor);
+    if (monitor.should_stop()) break;
     size_t first = 0;
     for (size_t c = 0; c < splits.size(); ++c) {
-      const ClassSplit again = split_class(drawn_maps[c], drawn[c], settings);
+      const ClassSplit& again = all[c];
       numbers[c].push_back(static_cast<int64_t>(again.peaks.size()));
       count_survivors(splits[c], again, out.survival.data() + first);
       // The same partition on the new map: how much its passes and peaks move.
@@ -135,10 +148,8 @@ double choose_bandwidth(const ClassCounts& counts, SplitSettings& settings, uint
     for (size_t a = 0; a < settings.sigmas.size(); ++a)
       settings.sigmas[a] = share * settings.grid.size[a];
     if (settings.sigmas[0] < 1 && share != std::end(kShares)[-1]) continue;
-    const std::vector<std::vector<double>> maps = class_maps(counts, settings);
-    std::vector<ClassSplit> splits;
-    for (size_t c = 0; c < counts.size(); ++c)
-      splits.push_back(split_class(maps[c], counts[c], settings));
+    const std::vector<std::vector<double>> maps = class_maps(counts, settings, monitor);
+    const std::vector<ClassSplit> splits = split_classes(maps, counts, settings, monitor);
     const Resampling resampling =
         resample(counts, splits, settings, kChoiceResamples, seed, monitor);
     if (monitor.should_stop() ||

@@ -101,20 +101,21 @@ std::vector<std::vector<double>> opposite_maps(const ClassCounts& counts,
 }  // namespace
 
 std::vector<std::vector<double>> class_maps(const ClassCounts& counts,
-                                            const SplitSettings& settings) {
+                                            const SplitSettings& settings, const Monitor& monitor) {
   if (counts.size() == 2 && settings.weight == IccWeight::Count)
     return opposite_maps(counts, settings);
   std::vector<std::vector<double>> maps;
   std::vector<double> everything(counts[0].size(), 0.0);
   std::vector<double> samples;
   for (const std::vector<double>& own : counts) {
-    maps.push_back(
-        smooth_counts(own, settings.grid, settings.sigmas, settings.window, settings.num_threads));
+    maps.push_back(monitor.should_stop() ? std::vector<double>(own.size(), 0.0)
+                                         : smooth_counts(own, settings.grid, settings.sigmas,
+                                                         settings.window, settings.num_threads));
     for (size_t cell = 0; cell < everything.size(); ++cell) everything[cell] += maps.back()[cell];
     samples.push_back(MILIEU_SELECT_ISA(sum_whole)(own.data(), static_cast<int64_t>(own.size())));
   }
   const double n = std::accumulate(samples.begin(), samples.end(), 0.0);
-  for (size_t c = 0; c < maps.size(); ++c)
+  for (size_t c = 0; c < maps.size() && !monitor.should_stop(); ++c)
     maps[c] =
         difference_of_density(maps[c], everything, samples[c], n - samples[c], settings.weight);
   return maps;

@@ -28,9 +28,10 @@ struct SplitSettings {
 using ClassCounts = std::vector<std::vector<double>>;
 ClassCounts to_class_counts(const CellCounts& counts);
 
-// The difference of density of every class.
+// The difference of density of every class; zeros for those that a stop leaves.
 std::vector<std::vector<double>> class_maps(const ClassCounts& counts,
-                                            const SplitSettings& settings);
+                                            const SplitSettings& settings,
+                                            const Monitor& monitor = silent_monitor());
 
 // The sub-classes of one class, in the order of the cells of their maxima.
 struct ClassSplit {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "milieu/data/fingerprint.h"
+#include "milieu/data/identity/fingerprint.h"
 
 namespace milieu {
 

@@ -8,8 +8,8 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
-#include "milieu/data/file/file_stamp.h"
 #include "milieu/data/format/npy.h"
+#include "milieu/data/identity/file_stamp.h"
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/selection.h"
 #include "milieu/input/patch_folder.h"

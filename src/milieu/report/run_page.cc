@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "milieu/report/run_page.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "milieu/base/error.h"
+#include "milieu/data/printable.h"
 #include "milieu/feature/decode/decode.h"
 #include "milieu/report/decision_card.h"
 #include "milieu/report/page_json.h"
@@ -46,10 +50,26 @@ Matrix<float> column_matrix(const std::vector<Column>& columns, const char* name
   return {};
 }
 
-std::string static_page(const RunOutcome& outcome) {
+// A sentence about images that can no longer be opened: the report has nothing in their place.
+std::string lost_images(const RunOutcome& outcome) {
+  if (outcome.image_root().empty()) return "";
+  int64_t count = 0;
+  std::string first;
+  for (const std::string& name : outcome.samples().sample_names) {
+    if (::access((outcome.image_root() + "/" + name).c_str(), R_OK) == 0) continue;
+    if (count++ == 0) first = name;
+  }
+  if (count == 0) return "";
+  return fmt::format(
+      "{} of {} images cannot be opened, so that the report does not show them; the "
+      "first: {}",
+      count, outcome.samples().sample_names.size(), printable(first, 200));
+}
+
+std::string static_page(const RunOutcome& outcome, const RunSummary& summary) {
   const Dataset& samples = outcome.samples();
   ReportInput report;
-  report.summary = &outcome.summary;
+  report.summary = &summary;
   report.options = outcome.options;
   report.points = samples.points.view();
   report.labels = outcome.labels;
@@ -128,7 +148,10 @@ RunView view_of(const RunOutcome& outcome, const std::vector<int64_t>& rows,
 }  // namespace
 
 std::string render_run_page(const RunOutcome& outcome) {
-  const std::string page = static_page(outcome);
+  RunSummary summary = outcome.summary;
+  const std::string lost = lost_images(outcome);
+  if (!lost.empty()) summary.warnings.push_back(lost);
+  const std::string page = static_page(outcome, summary);
   const int64_t n = outcome.samples().points.rows();
   if (n == 0 || n != static_cast<int64_t>(outcome.labels.size()) ||
       (!outcome.truth.empty() && static_cast<int64_t>(outcome.truth.indices.size()) != n))
@@ -139,7 +162,9 @@ std::string render_run_page(const RunOutcome& outcome) {
       internal::thinned(n, std::clamp<int64_t>(limits.max_numbers / width, 1, limits.max_rows));
   const Collection collection(report_collection(outcome, rows));
   const RunView view = view_of(outcome, rows, collection);
-  Json data = internal::page_data(page_run(outcome), view, collection, limits);
+  PageRun run = page_run(outcome);
+  if (!lost.empty() && run.summary.is_object()) run.summary["warnings"].push_back(lost);
+  Json data = internal::page_data(run, view, collection, limits);
   data["collection"]["total"] = n;
   internal::PageFiles files;
   for (const ResultFile& file : outcome.files) files.emplace_back(file.name, file.content);

@@ -13,12 +13,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
-#include "milieu/data/file/file_stamp.h"
 #include "milieu/data/file/read_below.h"
-#include "milieu/data/fingerprint.h"
+#include "milieu/data/identity/file_stamp.h"
+#include "milieu/data/identity/fingerprint.h"
 #include "milieu/data/text_file.h"
 #include "milieu/feature/decode/decode.h"
 
@@ -30,6 +31,7 @@ namespace {
 
 constexpr int kQuality = 82;
 constexpr int64_t kMaxPixels = 100'000'000;
+constexpr int64_t kManyPixels = 10'000'000;
 
 RasterImage to_raster(const Image& image) {
   RasterImage out(image.width, image.height, 3);
@@ -98,9 +100,18 @@ RasterImage Thumbnails::draw_row(int64_t row) const {
   return out;
 }
 
+// Large images are decoded one at a time: a dozen of the largest at once would take gigabytes.
 Image Thumbnails::load(int64_t row) const {
   const std::string name = collection_.row_name(row);
-  return decode_image(read_below(collection_.root(), name), name, kMaxPixels);
+  const std::vector<uint8_t> file = read_below(collection_.root(), name);
+  try {
+    return decode_image(file, name, kManyPixels);
+  } catch (const DataError&) {
+    // larger, or damaged: the second look says which
+  }
+  static std::mutex one_at_a_time;
+  const std::scoped_lock lock(one_at_a_time);
+  return decode_image(file, name, kMaxPixels);
 }
 
 RasterImage Thumbnails::draw(int64_t row, int side) const {

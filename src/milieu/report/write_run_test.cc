@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "milieu/data/text_file.h"
+#include "milieu/report/run_page.h"
 #include "milieu/report/run_view.h"
 #include "milieu/run/run.h"
 #include "milieu/testing/image_files.h"
@@ -15,6 +16,7 @@ namespace milieu {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class WriteRunTest : public ::testing::Test {
@@ -85,6 +87,18 @@ TEST_F(WriteRunTest, WordsOfImagesAreReadFromTheColumns) {
   const RunView old = read_run_view({folder, "cac", {0, 1, 2, 3, 4, 5}, {}}, collection);
   EXPECT_EQ(old.columns.labels, view.columns.labels);
   EXPECT_EQ(old.words.images.size(), view.words.images.size());
+}
+
+// Images that were removed after they were described: blank places need a word.
+TEST_F(WriteRunTest, LostImagesAreSaid_issue20) {
+  RunSpec spec{.method = "kmeans"};
+  spec.input.path = make_image_folder(dir_, "photos", 3);
+  spec.input.feature = "tiny";
+  spec.options["num_clusters"] = int64_t{2};
+  const RunOutcome outcome = execute(spec);
+  EXPECT_THAT(render_run_page(outcome), Not(HasSubstr("cannot be opened")));
+  std::filesystem::remove(spec.input.path + "/" + outcome.samples().sample_names[0]);
+  EXPECT_THAT(render_run_page(outcome), HasSubstr("1 of 6 images cannot be opened"));
 }
 
 TEST_F(WriteRunTest, ReportNamesMethodAndSource) {

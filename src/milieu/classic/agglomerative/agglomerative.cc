@@ -23,6 +23,7 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/base/memory.h"
 #include "milieu/classic/agglomerative/agglomerative_steps.h"
 #include "milieu/neighbors/check_points.h"
 
@@ -48,6 +49,8 @@ void check(const AgglomerativeInput& input, const AgglomerativeOptions& options)
         options.max_memory_gb, counted(n, "sample"), gigabytes,
         static_cast<int64_t>(std::sqrt(options.max_memory_gb / 2e-9)));
   });
+  require_memory({1e9 * gigabytes, fmt::format("the distances of all pairs of {} samples", n),
+                  "cluster fewer samples"});
 }
 
 // Merges of the tree that the cut keeps.

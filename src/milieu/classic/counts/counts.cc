@@ -6,6 +6,8 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/base/memory.h"
+#include "milieu/base/parallel.h"
 #include "milieu/classic/counts/counts_internal.h"
 #include "milieu/neighbors/check_points.h"
 
@@ -61,6 +63,24 @@ std::vector<int> strongest_columns(DoubleView shares) {
     labels[d] = static_cast<int>(std::max_element(row.begin(), row.end()) - row.begin());
   }
   return labels;
+}
+
+void check_topics_memory(int num_topics, FloatView counts) {
+  const double topics = num_topics, words = static_cast<double>(counts.cols());
+  const double copies = kMaxReductionParts + 4;
+  require_memory(
+      {8 * topics * (copies * words + 3 * static_cast<double>(counts.rows())),
+       fmt::format("{} topics of {} words for {} rows", num_topics, counts.cols(), counts.rows()),
+       "use fewer topics"});
+}
+
+Matrix<double> row_shares(Matrix<double> rows) {
+  for (int64_t d = 0; d < rows.rows(); ++d) {
+    double sum = 0;
+    for (const double x : rows.row_span(d)) sum += x;
+    for (double& x : rows.row_span(d)) x = sum > 0 ? x / sum : 1 / static_cast<double>(rows.cols());
+  }
+  return rows;
 }
 
 Matrix<float> root_frequencies(FloatView counts) {

@@ -21,6 +21,10 @@ void check_counts(FloatView counts, bool is_whole = false);
 // Throws InvalidArgument unless there are at least as many rows as clusters.
 void check_num_clusters(int num_clusters, FloatView counts);
 
+// Throws InvalidArgument unless `num_topics` distributions over the words, the statistics that
+// blocks of rows add up side by side, and the shares of every row fit into memory.
+void check_topics_memory(int num_topics, FloatView counts);
+
 // Throws InvalidArgument unless new counts have the words of training.
 void check_num_words(FloatView counts, int64_t num_words);
 
@@ -43,7 +47,11 @@ struct CountsTrace {
 template <class Model>
 struct CountsRun : CountsTrace {
   Model model;
+  Matrix<double> rows;  // n x parts: what each row has of each part after the last pass
 };
+
+// Rows that sum to 1; rows of zeros, which no pass has reached, become equal shares.
+Matrix<double> row_shares(Matrix<double> rows);
 
 // The restart with the highest objective; the first of equals. `run_restart(restart)` runs one.
 template <class RunRestart>

@@ -79,6 +79,7 @@ JsomRun run_jsom(FloatView counts, const JsomOptions& options, int restart, cons
     update_topics(*stats, options.word_prior, state.model);
   }
   run.model = std::move(state.model);
+  run.rows = std::move(state.zeta);
   return run;
 }
 
@@ -109,12 +110,18 @@ JsomResult fit_jsom(const JsomInput& input, const JsomOptions& options, Monitor&
   validate_options(options);
   check_counts(input.counts);
   check_num_clusters(options.num_clusters, input.counts);
+  check_topics_memory(options.num_topics, input.counts);
   JsomResult result;
   JsomRun best = best_restart(
       options.num_restarts,
       [&](int restart) { return run_jsom(input.counts, options, restart, watch, monitor); },
       result.summary, monitor);
-  result.probabilities = cluster_probabilities(best.model, input.counts, options.num_threads);
+  check_model(best.model);
+  // A stop leaves what the last pass found: another pass over all rows may take long.
+  std::optional<Matrix<double>> zeta =
+      infer_clusters(best.model, input.counts, options.num_threads, monitor);
+  if (!zeta) best.termination = termination_from(monitor.stop_reason());
+  result.probabilities = zeta ? std::move(*zeta) : row_shares(std::move(best.rows));
   result.labels = strongest_columns(result.probabilities);
   describe(input.counts, options, best, result.labels, result.summary);
   result.model = std::move(best.model);
@@ -126,7 +133,7 @@ Matrix<double> cluster_probabilities(const JsomModel& model, FloatView counts, i
   check_counts(counts);
   check_model(model);
   check_num_words(counts, model.words.cols());
-  return infer_clusters(model, counts, num_threads);
+  return *infer_clusters(model, counts, num_threads, silent_monitor());
 }
 
 std::vector<int> predict(const JsomModel& model, FloatView counts, int num_threads) {

@@ -53,13 +53,14 @@ Matrix<double> first_topics(FloatView counts, const JsomOptions& options,
   return words;
 }
 
-// n x K: patches of each row in each topic, a word's by the topics' shares of it.
-Matrix<double> topic_counts(FloatView counts, const Matrix<double>& words) {
+// n x K: patches of each row in each topic, a word's by the topics' shares of it. A stop leaves
+// zeros.
+Matrix<double> topic_counts(FloatView counts, const Matrix<double>& words, const Monitor& monitor) {
   std::vector<double> sums(words.cols(), 0.0);
   for (int64_t k = 0; k < words.rows(); ++k)
     for (int64_t v = 0; v < words.cols(); ++v) sums[v] += words(k, v);
   Matrix<double> in_topics(counts.rows(), words.rows());
-  for (int64_t d = 0; d < counts.rows(); ++d)
+  for (int64_t d = 0; d < counts.rows() && !monitor.should_stop(); ++d)
     for (int64_t v = 0; v < counts.cols(); ++v) {
       if (counts(d, v) <= 0) continue;
       const double factor = static_cast<double>(counts(d, v)) / sums[v];
@@ -114,7 +115,7 @@ JsomState start_jsom(FloatView counts, const JsomOptions& options, Random& rando
       first_topics(counts, options, group_words(counts, options, seed, monitor), random);
   const std::vector<int> labels =
       cluster_roots(counts, options.num_clusters, kStarts, seed, options.num_threads, monitor);
-  start_clusters(topic_counts(counts, state.model.words), labels, options, state);
+  start_clusters(topic_counts(counts, state.model.words, monitor), labels, options, state);
   return state;
 }
 

@@ -191,15 +191,17 @@ void infer_row_clusters(const JsomModel& model, std::span<const double> normaliz
   for (double& z : zeta) z = std::exp(z - log_sum);
 }
 
-Matrix<double> infer_clusters(const JsomModel& model, FloatView counts, int num_threads) {
+std::optional<Matrix<double>> infer_clusters(const JsomModel& model, FloatView counts,
+                                             int num_threads, Monitor& monitor) {
   const Matrix<double> words = expected_words(model.words);
   const std::vector<double> normalizers = log_normalizers(model.priors);
   Matrix<double> zeta(counts.rows(), model.priors.rows());
   parallel_for(counts.rows(), kRowsPerBlock, num_threads, [&](const Block& block) {
     JsomRow scratch;
-    for (int64_t d = block.begin; d < block.end; ++d)
+    for (int64_t d = block.begin; d < block.end && !monitor.should_stop(); ++d)
       infer_row_clusters(model, normalizers, words, counts.row_span(d), zeta.row_span(d), scratch);
   });
+  if (monitor.should_stop()) return std::nullopt;
   return zeta;
 }
 

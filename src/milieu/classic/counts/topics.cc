@@ -74,6 +74,7 @@ TopicsRun run_variational(FloatView counts, const TopicsOptions& options, int re
     for (int64_t i = 0; i < lambda.size(); ++i)
       lambda.data()[i] = options.word_prior + stats->words.data()[i];
   }
+  run.rows = std::move(gamma);
   return run;
 }
 
@@ -98,6 +99,7 @@ TopicsRun run_gibbs(FloatView counts, const TopicsOptions& options, int restart,
   run.model.words = state.topic_words;
   for (int64_t i = 0; i < run.model.words.size(); ++i)
     run.model.words.data()[i] += options.word_prior;
+  run.rows = std::move(state.row_topics);
   return run;
 }
 
@@ -119,6 +121,7 @@ TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, 
   const bool is_gibbs = options.inference == TopicsInference::Gibbs;
   check_counts(input.counts, is_gibbs);
   check_num_clusters(options.num_clusters, input.counts);
+  check_topics_memory(options.num_clusters, input.counts);
   TopicsResult result;
   TopicsRun best = best_restart(
       options.num_restarts,
@@ -127,7 +130,14 @@ TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, 
                                                         options.num_restarts, watch, monitor);
       },
       result.summary, monitor);
-  result.proportions = infer_topics(best.model, input.counts, options.num_threads);
+  Matrix<double> shares(input.counts.rows(), options.num_clusters);
+  // A stop leaves what the last pass found: another pass over all rows may take long.
+  if (!infer_rows(input.counts, best.model.words, options.topic_prior, shares, options.num_threads,
+                  monitor)) {
+    best.termination = termination_from(monitor.stop_reason());
+    shares = std::move(best.rows);
+  }
+  result.proportions = row_shares(std::move(shares));
   result.labels = strongest_columns(result.proportions);
   describe(input.counts, options, best, result.labels, result.summary);
   result.model = std::move(best.model);
@@ -143,12 +153,7 @@ Matrix<double> infer_topics(const TopicsModel& model, FloatView counts, int num_
       throw DataError("topics model: words and topic_prior must be above 0");
   Matrix<double> shares(counts.rows(), model.words.rows());
   infer_rows(counts, model.words, model.topic_prior, shares, num_threads, silent_monitor());
-  for (int64_t d = 0; d < shares.rows(); ++d) {
-    double sum = 0;
-    for (const double s : shares.row_span(d)) sum += s;
-    for (double& s : shares.row_span(d)) s /= sum;
-  }
-  return shares;
+  return row_shares(std::move(shares));
 }
 
 std::vector<int> predict(const TopicsModel& model, FloatView counts, int num_threads) {

@@ -27,6 +27,8 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/base/memory.h"
+#include "milieu/base/parallel.h"
 #include "milieu/classic/gmm/gmm_steps.h"
 #include "milieu/neighbors/check_points.h"
 
@@ -83,6 +85,12 @@ GmmProblem check(const GmmInput& input, const GmmOptions& options) {
                        options.num_clusters, counted(num_samples, "sample"),
                        input.weights.empty() ? "" : " of positive weight", num_samples);
   });
+  const double d = static_cast<double>(input.points.cols());
+  const double each = options.covariance == GmmCovariance::Full ? d * d : 2 * d;
+  require_memory(
+      {8.0 * (kMaxReductionParts + 4) * options.num_clusters * each,
+       fmt::format("{} components of {} features", options.num_clusters, input.points.cols()),
+       "use fewer components, or diagonal covariances"});
   check_start(input, options);
   problem.points = input.points;
   problem.weights = input.weights;

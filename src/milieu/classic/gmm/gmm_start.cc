@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where EM begins: the pooled Gaussian of all samples, variance floors, the first model.
 #include <algorithm>
+#include <cmath>
 
 #include "milieu/base/random.h"
 #include "milieu/classic/gmm/gmm_steps.h"
@@ -9,6 +10,8 @@
 namespace milieu::internal {
 
 namespace {
+
+constexpr double kMostStopgapWork = 5e7;  // rows x components x features: a tenth of a second
 
 Matrix<double> to_double(FloatView matrix) {
   Matrix<double> result(matrix.rows(), matrix.cols());
@@ -144,6 +147,15 @@ GmmModel first_model(const GmmInput& input, const GmmProblem& problem, const Gmm
 
 GmmModel make_stopgap(const GmmProblem& problem, const GmmModel& pooled,
                       const Matrix<double>& means, std::span<int> labels, double* log_likelihood) {
+  GmmModel model = make_wide(means, pooled, problem.covariance);
+  apply_floors(problem, model);
+  const double work = static_cast<double>(problem.points.rows()) *
+                      static_cast<double>(means.rows()) * static_cast<double>(means.cols());
+  if (work > kMostStopgapWork) {
+    std::ranges::fill(labels, -1);
+    *log_likelihood = -INFINITY;
+    return model;
+  }
   GmmProblem quick = problem;
   if (has_full_matrices(problem.covariance)) quick.covariance = GmmCovariance::Diagonal;
   GmmModel wide = make_wide(means, pooled, quick.covariance);
@@ -153,8 +165,6 @@ GmmModel make_stopgap(const GmmProblem& problem, const GmmModel& pooled,
   *log_likelihood = 0;
   for (size_t i = 0; i < values.size(); ++i)
     *log_likelihood += (problem.weights.empty() ? 1 : problem.weights[i]) * values[i];
-  GmmModel model = make_wide(means, pooled, problem.covariance);
-  apply_floors(problem, model);
   return model;
 }
 

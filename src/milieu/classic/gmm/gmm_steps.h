@@ -142,7 +142,8 @@ std::vector<double> label_samples(const GmmModel& model, FloatView points, int n
 
 // A result for a run that was stopped before its first pass: equal components of the pooled
 // variances at the means, with the labels and the log-likelihood of that model. Much cheaper than a
-// pass with full covariances.
+// pass with full covariances; where even that would take long, labels are -1 and the log-likelihood
+// is -infinity.
 GmmModel make_stopgap(const GmmProblem& problem, const GmmModel& pooled,
                       const Matrix<double>& means, std::span<int> labels, double* log_likelihood);
 

@@ -25,6 +25,7 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/base/memory.h"
 #include "milieu/base/random.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/classic/ncut/ncut_embedding_internal.h"
@@ -58,6 +59,8 @@ void check(const NcutInput& input, const NcutOptions& options) {
         "GB: raise it, or join fewer neighbors (20, say)",
         options.max_memory_gb, counted(n, "sample"), options.num_neighbors, gigabytes);
   });
+  require_memory({1e9 * gigabytes, fmt::format("the affinities of {} samples", n),
+                  "join fewer neighbors (num_neighbors 20, say), or cluster fewer samples"});
 }
 
 int count_labels(std::span<const int> labels) {

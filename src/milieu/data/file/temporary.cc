@@ -20,7 +20,7 @@
 
 #include "milieu/base/assert.h"
 #include "milieu/base/error.h"
-#include "milieu/data/fingerprint.h"
+#include "milieu/data/identity/fingerprint.h"
 
 namespace milieu {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/base/memory.h"
 #include "milieu/base/parallel.h"
 #include "milieu/base/random.h"
 #include "milieu/exemplar/search/exemplar_lists_internal.h"
@@ -134,12 +135,20 @@ int ListSource::choose_num_neighbors(double highest_penalty, bool is_symmetric, 
   const auto bytes = [&](double entries, bool symmetric) {
     return static_cast<double>(estimate_list_bytes(n, static_cast<int64_t>(entries), symmetric));
   };
+  const auto require_room = [&](double needed) {
+    require_memory({needed, fmt::format("the lists of candidates of {} samples", n),
+                    "keep fewer candidates (num_neighbors 40, say), or lower max_memory_gb"});
+  };
   int64_t kept = options_.num_neighbors;
   if (kept == 0) {
     const double all = static_cast<double>(n) * static_cast<double>(n - 1);
-    if (bytes(all, is_symmetric) <= budget) return 0;
-    const double complete = bytes(estimate_num_entries(highest_penalty), is_symmetric);
-    if (complete <= budget) return 0;
+    const double complete = bytes(all, is_symmetric) <= budget
+                                ? bytes(all, is_symmetric)
+                                : bytes(estimate_num_entries(highest_penalty), is_symmetric);
+    if (complete <= budget) {
+      require_room(complete);
+      return 0;
+    }
     kept = std::max<int64_t>(wanted, kDefaultCutNeighbors);
     while (kept > kDefaultCutNeighbors && bytes(static_cast<double>(n * kept), false) > budget)
       kept = std::max<int64_t>(kDefaultCutNeighbors, kept * 9 / 10);
@@ -156,6 +165,7 @@ int ListSource::choose_num_neighbors(double highest_penalty, bool is_symmetric, 
         counted(kept, "candidate"), counted(n, "sample"),
         bytes(static_cast<double>(n * kept), false) / 1e9, options_.max_memory_gb);
   });
+  require_room(bytes(static_cast<double>(n * kept), false));
   return static_cast<int>(kept);
 }
 

@@ -12,6 +12,7 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/base/memory.h"
 #include "milieu/base/parallel.h"
 #include "milieu/exemplar/search/medoid_search_internal.h"
 
@@ -137,6 +138,8 @@ void check_memory(int64_t n, double max_memory_gb) {
         "with a penalty, which needs no full matrix",
         counted(n, "sample"), gigabytes, max_memory_gb);
   });
+  require_memory({1e9 * gigabytes, fmt::format("the distances of {} samples", n),
+                  "cluster fewer samples, or use exemplar with a penalty"});
 }
 
 }  // namespace

@@ -20,7 +20,7 @@
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/file/temporary.h"
-#include "milieu/data/fingerprint.h"
+#include "milieu/data/identity/fingerprint.h"
 #include "milieu/feature/cache/extract_internal.h"
 #include "milieu/feature/cache/in_order_internal.h"
 #include "milieu/feature/opencv_internal.h"

@@ -8,8 +8,8 @@
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
-#include "milieu/data/fingerprint.h"
 #include "milieu/data/format/npy.h"
+#include "milieu/data/identity/fingerprint.h"
 #include "milieu/feature/cache/extract_internal.h"
 #include "milieu/feature/opencv_internal.h"
 

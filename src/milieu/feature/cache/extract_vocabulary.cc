@@ -15,8 +15,8 @@
 #include "milieu/base/random.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/dataset.h"
-#include "milieu/data/fingerprint.h"
 #include "milieu/data/format/npy.h"
+#include "milieu/data/identity/fingerprint.h"
 #include "milieu/feature/cache/extract_internal.h"
 #include "milieu/feature/cache/in_order_internal.h"
 

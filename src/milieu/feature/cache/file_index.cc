@@ -10,7 +10,7 @@
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
-#include "milieu/data/fingerprint.h"
+#include "milieu/data/identity/fingerprint.h"
 #include "milieu/feature/cache/file_index_internal.h"
 
 namespace milieu::internal {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "milieu/data/file/file_stamp.h"
+#include "milieu/data/identity/file_stamp.h"
 
 namespace milieu::internal {
 

@@ -8,7 +8,7 @@
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/dataset.h"
-#include "milieu/data/fingerprint.h"
+#include "milieu/data/identity/fingerprint.h"
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/row_names.h"
 

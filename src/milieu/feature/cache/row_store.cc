@@ -16,8 +16,8 @@
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
-#include "milieu/data/fingerprint.h"
 #include "milieu/data/format/npy.h"
+#include "milieu/data/identity/fingerprint.h"
 #include "milieu/feature/cache/row_store_internal.h"
 
 namespace milieu::internal {

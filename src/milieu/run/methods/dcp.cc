@@ -8,10 +8,11 @@
 #include <cmath>
 
 #include "milieu/base/error.h"
-#include "milieu/data/fingerprint.h"
+#include "milieu/data/identity/fingerprint.h"
 #include "milieu/data/selection.h"
 #include "milieu/run/methods/dcp_contexts.h"
 #include "milieu/run/methods/entries.h"
+#include "milieu/run/methods/kept_file.h"
 #include "milieu/run/predictor_internal.h"
 
 namespace milieu {
@@ -210,13 +211,14 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
       throw InvalidArgument("rank_contexts takes no constraints but sizes: leave the others out");
     const ContextCandidates contexts = candidates(input);
     std::unique_ptr<RankingState> state;
+    KeptFile kept(monitor);
     DcpRankHooks hooks;
     if (!ranking_.resume.empty()) {
       state =
           std::make_unique<RankingState>(ranking_.resume, ranking_key(input.data, contexts),
                                          RankingShape{input_.points.rows(), options_.num_clusters});
       hooks.find_known = [&](const std::string& name) { return state->find(name); };
-      hooks.on_split = [&](const DcpContextSplit& split) { state->add(split); };
+      hooks.on_split = [&](const DcpContextSplit& split) { kept.save([&] { state->add(split); }); };
     }
     DcpRanking ranking = rank_contexts(input_.points, contexts.views(), options_, monitor, hooks);
     // The result is the split of the best context; a stopped ranking takes the first in any case.
@@ -236,6 +238,7 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
     }
     out.summary.extra.emplace_back("context", contexts.names[best]);
     add_ranking(ranking, contexts.names.size(), out.summary);
+    kept.report(out.summary);
     out.columns.push_back(ranked_labels(ranking));
     out.text = ranking_text(ranking);
     out.files.push_back({"contexts.csv", ranking_csv(ranking)});

@@ -38,7 +38,7 @@ struct RankingShape {
 };
 
 // Splits of an earlier ranking, kept in a file. It belongs to one input and one set of options:
-// `key` is their fingerprint (data/fingerprint.h).
+// `key` is their fingerprint (data/identity/fingerprint.h).
 class RankingState {
  public:
   // Reads the file if it exists. Throws InvalidArgument for another key, DataError for a file that

@@ -11,6 +11,7 @@
 #include "milieu/feature/decode/decode.h"
 #include "milieu/run/methods/dlgmm_pictures.h"
 #include "milieu/run/methods/entries.h"
+#include "milieu/run/methods/kept_file.h"
 #include "milieu/run/predictor_internal.h"
 
 namespace milieu {
@@ -121,13 +122,16 @@ class DlgmmMethod : public Method {
       state = load_model<DlgmmState>(checkpoint_.checkpoint);
     input.resume = state ? &*state : nullptr;
     const std::string watched = watch_state(images);
+    KeptFile kept(monitor);
     input.on_pass = [&](const DlgmmState& now) {
       require_unchanged(images, watched);
-      if (!checkpoint_.checkpoint.empty()) save_model(checkpoint_.checkpoint, now);
+      if (!checkpoint_.checkpoint.empty())
+        kept.save([&] { save_model(checkpoint_.checkpoint, now); });
     };
     DlgmmResult fitted = fit_dlgmm(input, options_, monitor);
     require_unchanged(images, watched);
     is_complete_ = !monitor.should_stop();
+    if (!is_complete_) kept.report(fitted.summary);
     std::vector<ResultFile> files;
     if (is_complete_) files = draw(images, fitted);
     files.push_back({"bound.csv", bound_csv(fitted)});

@@ -2,7 +2,7 @@
 // Arrays may have many gigabytes, so eight independent lanes take eight bytes each at a time. Every
 // step is one-to-one in the bytes for a given lane and in the lane for given bytes, so that one
 // changed value always shows.
-#include "milieu/data/fingerprint.h"
+#include "milieu/data/identity/fingerprint.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/data/fingerprint.h"
+#include "milieu/data/identity/fingerprint.h"
 
 #include <gtest/gtest.h>
 
