@@ -3,6 +3,7 @@
 # into build/onnxruntime. Only its C headers are needed here; the library is loaded when a network is
 # first asked for (feature/network/runtime.cc), so commands without one start as fast as before.
 # Without either, Milieu is built all the same and says what is missing when a network is asked for.
+option(MILIEU_USE_ONNXRUNTIME "run networks by ONNX Runtime, where it is found" ON)
 set(bundled ${PROJECT_SOURCE_DIR}/build/onnxruntime)
 find_path(MILIEU_ONNXRUNTIME_INCLUDE onnxruntime_c_api.h
   PATHS ${bundled}/include PATH_SUFFIXES onnxruntime onnxruntime/core/session)
@@ -10,8 +11,11 @@ find_library(MILIEU_ONNXRUNTIME_LIBRARY NAMES onnxruntime libonnxruntime.so.1 PA
 mark_as_advanced(MILIEU_ONNXRUNTIME_INCLUDE MILIEU_ONNXRUNTIME_LIBRARY)
 
 add_library(milieu_onnxruntime INTERFACE)
-if(NOT MILIEU_ONNXRUNTIME_INCLUDE OR NOT MILIEU_ONNXRUNTIME_LIBRARY)
-  message(STATUS "ONNX Runtime was not found: features onnx and onnx-patches will not be available "
+set(MILIEU_HAS_ONNXRUNTIME OFF)
+if(MILIEU_USE_ONNXRUNTIME AND MILIEU_ONNXRUNTIME_INCLUDE AND MILIEU_ONNXRUNTIME_LIBRARY)
+  set(MILIEU_HAS_ONNXRUNTIME ON)
+else()
+  message(STATUS "ONNX Runtime is not used or was not found: features onnx and onnx-patches will not be available "
                  "(scripts/setup fetches it)")
   return()
 endif()

@@ -268,7 +268,7 @@ class FeaturesTest(FeatureCase):
                 ("tiny:size", "option size needs a value"),
                 ("tiny,tiny:size=3", "feature tiny is listed twice"),
                 ("onnx", "feature onnx needs a file"),
-                ("onnx:none.onnx", "none.onnx cannot be read"),
+                ("onnx:none.onnx", "none.onnx does not exist"),
                 ("dense-sift:pca=900", "pca is 900")]:
             code = 1 if "none.onnx" in list_ else 2
             self.assertIn(message, self.fail_with(code, "features", "photos", "--feature", list_,

@@ -9,8 +9,11 @@ fault they showed.
 """
 
 import gzip
+import io
 import pathlib
 import struct
+import sys
+import zipfile
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
 
@@ -49,6 +52,30 @@ def npy_seeds():
     write("npy", "overflow", npy("|u1", (2**62, 4), b""))
     write("npy", "no_rows", npy("<f4", (0, 7), b""))
     write("npy", "truncated", npy("<i2", (5,), b"\x01\x02"))
+
+
+def npz_seeds():
+    matrix = npy("<f4", (2, 3), struct.pack("<6f", *range(6)))
+    names = npy("<U1", (2,), "ab".encode("utf-32-le"))
+    for name, method in (("stored", zipfile.ZIP_STORED), ("packed", zipfile.ZIP_DEFLATED)):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", method) as archive:
+            for member, content in (("vectors.npy", matrix), ("names.npy", names)):
+                archive.writestr(zipfile.ZipInfo(member), content, method)
+        write("npz", name, file.getvalue())
+    write("npz", "cut", file.getvalue()[:-9])
+
+
+def onnx_seeds():
+    sys.path.insert(0, str(CORPUS.parents[1] / "cli"))
+    from networks import FLOAT, network, node, onnx_model, weight
+    write("onnx", "mean", onnx_model("GlobalAveragePool"))
+    write("onnx", "pooled", network(
+        [node("Relu", ["x"], ["m"], name="r"),
+         node("GlobalAveragePool", ["m"], ["p"], {"k": [1, 2]}, "g"),
+         node("Flatten", ["p"], ["y"], name="f")], (None, 3, None, None)))
+    write("onnx", "external", network([node("Mul", ["x", "w"], ["y"])], (1, 8, 8, 3),
+                                      [weight("w", FLOAT, [1], file="w.data")]))
 
 
 def idx(code, extents, data):
@@ -113,7 +140,6 @@ def selection_seeds():
 
 def image_seeds():
     """Needs python3-pil. Tiny, since every prefix of a seed is tried."""
-    import io
 
     from PIL import Image
 
@@ -142,6 +168,8 @@ def image_seeds():
 if __name__ == "__main__":
     image_seeds()
     npy_seeds()
+    npz_seeds()
+    onnx_seeds()
     idx_seeds()
     csv_seeds()
     label_seeds()

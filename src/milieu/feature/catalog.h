@@ -36,8 +36,8 @@ class Feature {
   // Called once the options are set: checks them and reads files they name. Throws InvalidArgument,
   // IoError or DataError.
   virtual void prepare() { validate_fields(fields()); }
-  // Called before the first image is described, not at all when every image is known: loads what
-  // that needs. May return early when the monitor asks to stop. Throws as prepare() does.
+  // Called before the first image is described, if any is: loads what that needs. The monitor may
+  // stop it, and images that are being described; it must outlive both. Throws as prepare() does.
   virtual void open(const Monitor&) {}
   // What the result depends on beside the options: the content of files.
   virtual std::string fingerprint() const { return ""; }

@@ -327,6 +327,7 @@ bool Extraction::process(const std::vector<int64_t>& todo) {
         return process_image(items_[todo[i]], images_.root, tasks_, options_.decode);
       },
       [&](int64_t i, ImageResult result) {
+        if (!result.error.empty() && monitor_.should_stop()) return;  // it was cut short
         keep(items_[todo[i]], std::move(result));
         monitor_.on_progress("images", ++done, total);
       });

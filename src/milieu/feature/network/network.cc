@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <numeric>
 #include <regex>
@@ -20,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostWords = 300;  // characters of what the runtime says
+constexpr size_t kMostText = 2000, kMostWords = 300;  // characters of what the runtime says
 
 // The input of the trial: neither constant nor large, the same every time.
 Tensor make_trial_input(const std::vector<int64_t>& shape) {
@@ -44,7 +45,8 @@ std::vector<int64_t> parse_numbers(const std::string& text) {
 }
 
 // What the runtime says, cut down to what helps: the operator, if it is named.
-std::string explain(const std::string& text, const std::string& memory) {
+std::string explain(const std::string& all, const std::string& memory) {
+  const std::string text = all.substr(0, kMostText);  // names in it come from the file
   std::smatch match;
   if (std::regex_search(text, match, std::regex(R"(No Op registered for (\w+))")))
     return fmt::format("its operator {} is unknown in that opset", match.str(1));
@@ -71,6 +73,14 @@ std::string failure_text(const TrialResult& result, const std::string& memory) {
       return fmt::format("one image takes longer than {}", result.text);
     default:
       return explain(result.text, memory);
+  }
+}
+
+// A large network takes longer for one image than a person waits after Ctrl-C.
+void stop_with(const Monitor& monitor, Session& session, const std::stop_token& end) {
+  while (!end.stop_requested()) {
+    if (monitor.should_stop()) return session.stop();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
 
@@ -130,7 +140,12 @@ std::vector<int64_t> NetworkFile::open(const std::vector<int64_t>& input_shape,
         "{} ({}) cannot be run by {} on an input of {}: {}; export it again (docs/embeddings.md), "
         "or compute the vectors elsewhere and give them as --vectors FILE",
         path_, opset_text(graph_), runtime, shape_text(input_shape), failure_text(result, memory)));
+  watcher_ = {};
   session_ = open_session(bytes(), folder(), tensor_);
+  if (&monitor != &silent_monitor())
+    watcher_ = std::jthread([&monitor, session = session_.get()](const std::stop_token& end) {
+      stop_with(monitor, *session, end);
+    });
   return parse_numbers(result.text);
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "milieu/base/monitor.h"
@@ -26,7 +27,8 @@ class NetworkFile {
 
   // Tries the network on an input of this shape in a child process; then opens it here. Returns the
   // shape of the output, empty when the monitor asked to stop. Throws DataError that says why it
-  // cannot be run: the operator, the opset, a way out.
+  // cannot be run: the operator, the opset, a way out. From then on a stop that the monitor asks
+  // for ends running images as well, so the monitor must outlive this object.
   std::vector<int64_t> open(const std::vector<int64_t>& input_shape, const Monitor& monitor);
 
   // After open(); thread-safe.
@@ -43,6 +45,7 @@ class NetworkFile {
   std::string tensor_;
   std::string edited_;  // the model with one more output; "": as it is
   std::unique_ptr<Session> session_;
+  std::jthread watcher_;  // ends before the session does
 };
 
 }  // namespace milieu::internal

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <thread>
 
 #include "milieu/base/error.h"
 #include "milieu/feature/feature_spec.h"
@@ -132,6 +133,33 @@ TEST_F(OnnxTest, HostileNetworksAreMessages) {
                            {"Add", {"x", "m"}, {"y"}}},
                           {1, 3, 8, 8}, internal::proto_field(5, shape)));
   EXPECT_THAT([&] { whole(""); }, ThrowsMessage<DataError>(HasSubstr("of memory")));
+}
+
+TEST_F(OnnxTest, AStopEndsAnImageThatIsUnderWay) {
+  std::vector<test_network::Node> slow = {{"Identity", {"x"}, {"0"}}};
+  const auto pool = [](const std::string& from, const std::string& to) {
+    return test_network::Node{
+        "AveragePool", {from}, {to}, {{"kernel_shape", {31, 31}}, {"pads", {15, 15, 15, 15}}}};
+  };
+  for (int i = 0; i < 80; ++i) slow.push_back(pool(std::to_string(i), std::to_string(i + 1)));
+  slow.push_back({"GlobalAveragePool", {"80"}, {"y"}});
+  write("net.onnx", model(slow, {1, 3, 512, 512}));
+  FeatureSpec spec = parse_feature("onnx:" + folder_.file("net.onnx"));
+  spec.feature->prepare();
+  std::stop_source source;
+  const Monitor monitor(source.get_token());
+  spec.feature->open(monitor);
+  const Image image = test_images::noise(512, 512, 1);
+  const Stopwatch whole_run;
+  spec.feature->whole({image, "image"});
+  const double needed = whole_run.seconds();
+  std::jthread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    source.request_stop();
+  });
+  const Stopwatch stopped_run;
+  EXPECT_THROW(spec.feature->whole({image, "image"}), DataError);
+  EXPECT_LT(stopped_run.seconds(), needed);
 }
 
 TEST_F(OnnxTest, TheFingerprintHasEveryFileThatCounts) {

@@ -34,6 +34,7 @@ struct RuntimeDeleter {
   void operator()(OrtEnv* p) const { runtime_api().ReleaseEnv(p); }
   void operator()(OrtSession* p) const { runtime_api().ReleaseSession(p); }
   void operator()(OrtSessionOptions* p) const { runtime_api().ReleaseSessionOptions(p); }
+  void operator()(OrtRunOptions* p) const { runtime_api().ReleaseRunOptions(p); }
   void operator()(OrtMemoryInfo* p) const { runtime_api().ReleaseMemoryInfo(p); }
   void operator()(OrtValue* p) const { runtime_api().ReleaseValue(p); }
   void operator()(OrtTypeInfo* p) const { runtime_api().ReleaseTypeInfo(p); }

@@ -138,8 +138,12 @@ class RuntimeSession : public Session {
       return api.CreateSessionFromArray(&runtime_env(), model.data(), model.size(), options.get(),
                                         made);
     });
+    run_options_ =
+        make_owned<OrtRunOptions>([&](auto** made) { return api.CreateRunOptions(made); });
     read_input();
   }
+
+  void stop() override { check_status(runtime_api().RunOptionsSetTerminate(run_options_.get())); }
 
   Tensor run(const Tensor& input) const override {
     try {
@@ -147,7 +151,8 @@ class RuntimeSession : public Session {
       const OrtValue* in = buffer.value();
       const char *in_name = input_.c_str(), *out_name = output_.c_str();
       const auto out = make_owned<OrtValue>([&](auto** made) {
-        return runtime_api().Run(session_.get(), nullptr, &in_name, &in, 1, &out_name, 1, made);
+        return runtime_api().Run(session_.get(), run_options_.get(), &in_name, &in, 1, &out_name, 1,
+                                 made);
       });
       return to_tensor(out.get());
     } catch (const RuntimeFailure& failure) {
@@ -173,6 +178,7 @@ class RuntimeSession : public Session {
   }
 
   Owned<OrtSession> session_;
+  Owned<OrtRunOptions> run_options_;
   std::string input_, output_;
   ONNXTensorElementDataType input_type_ = ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
 };

@@ -28,6 +28,8 @@ class Session {
   // Numbers are converted to the type of the network's input, and those of its output to float.
   // Throws DataError with what the runtime says.
   virtual Tensor run(const Tensor& input) const = 0;
+  // Ends the runs that are under way, and every later one, by an exception. Any thread may call it.
+  virtual void stop() = 0;
 };
 
 // `model`: the bytes of an ONNX file, weights of its own files are in `folder`; `output`: the

@@ -20,6 +20,7 @@ namespace milieu::internal {
 namespace {
 
 constexpr int kPollMilliseconds = 50;
+constexpr size_t kMostAnswer = 1 << 20;  // bytes
 
 // Bytes of address space that this process uses.
 int64_t address_space() {
@@ -78,7 +79,8 @@ class Child {
     if (::poll(&waiting, 1, kPollMilliseconds) <= 0) return false;
     std::array<char, 4096> buffer;
     const ssize_t count = ::read(fd_, buffer.data(), buffer.size());
-    if (count > 0) text.append(buffer.data(), static_cast<size_t>(count));
+    if (count > 0 && text.size() < kMostAnswer)
+      text.append(buffer.data(), static_cast<size_t>(count));
     return count == 0 || (count < 0 && errno != EINTR);
   }
 
