@@ -24,7 +24,7 @@ build: setup ## build the release program: build/release/bin/milieu
 	@$(call CONFIGURE,release) -DMILIEU_BUILD_TESTS=OFF >/dev/null
 	@$(call BUILD,release)
 
-demo: build ## cluster the built-in data with every method and leave a report
+demo: build ## compare methods on built-in data and leave a report
 	@$(MILIEU) demo --out $(DEMO_DIR)
 	@echo "(milieu is $(MILIEU) until it is installed by make install)"
 

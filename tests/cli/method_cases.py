@@ -212,7 +212,7 @@ class MethodCases:
     def test_unknown_class_in_select_is_named(self):
         self.assertEqual(
             self.fail_with(2, self.command, "X.npy", "--labels", "y.npy", "--select", "0,9"),
-            'select: y.npy has no class "9"; its classes are 0, 1, 2')
+            'y.npy has no class "9"; its classes are 0, 1, 2')
         self.assertRegex(self.fail_with(2, self.command, "X.npy", "--select", "0"), "select.*label file")
 
     def test_number_of_clusters_is_checked(self):

@@ -34,6 +34,29 @@ class DcpTest(MethodCases, CliTest):
         self.assertRegex(self.fail_with(2, "dcp", "X.npy", "--context", "Z.npy", "-k", "121"),
                          r"num_clusters is 121\b.*120")
 
+    def test_one_margin_everywhere_also_under_constraints_issue19(self):
+        free = np.loadtxt(self.folder / self.fit_folder() / "labels.csv", delimiter=",", skiprows=1)
+        parts = np.full(120, -1)
+        parts[:3] = (free[:3, 1] + 1) % 3  # three samples where they do not belong
+        self.save("parts.npy", parts)
+        self.fit("--memberships", "parts.npy", "--out", "forced")
+        table = np.loadtxt(self.folder / "forced/decisions.csv", delimiter=",", skiprows=1)
+        labels, margins, values = table[:, 1].astype(int), table[:, 2], table[:, 3:]
+        own = values[np.arange(120), labels]
+        values[np.arange(120), labels] = -np.inf
+        np.testing.assert_allclose(margins, own - values.max(axis=1), rtol=1e-4, atol=1e-4)
+        self.assertTrue((margins[:3] < 0).all())
+        stored = (self.folder / "forced/columns.safetensors").read_bytes()
+        header = json.loads(stored[8:8 + int.from_bytes(stored[:8], "little")])
+        begin, end = header["margins"]["data_offsets"]
+        data = stored[8 + int.from_bytes(stored[:8], "little"):]
+        np.testing.assert_array_equal(np.frombuffer(data[begin:end], np.float32),
+                                      margins.astype(np.float32))
+
+    def fit_folder(self):
+        self.fit("--out", "free")
+        return "free"
+
     def test_gain_and_its_parts_are_in_the_summary(self):
         summary = self.fit("--json").json()
         whole = summary["joint_objective"] + 2 * summary["empty_objective"]

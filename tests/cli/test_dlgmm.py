@@ -358,10 +358,17 @@ class PicturesTest(EndlessTest):
         self.assertEqual((self.folder / "alone.csv").read_bytes(),
                          (self.folder / "run/labels.csv").read_bytes())
 
+    def test_preset_sets_the_grid_of_a_given_feature_issue19(self):
+        for feature, step in [("dense-sift", 16), ("dense-sift:step=12", 12)]:
+            self.succeed("dlgmm", "photos", "--words", "8", "--clusters", "3", "--preset", "paper",
+                         "--feature", feature, "--out", f"paper{step}")
+            options = json.loads((self.folder / f"paper{step}/options.json").read_text())
+            self.assertEqual(options["input"]["feature"], f"dense-sift:step={step}")
+
     def test_step_belongs_to_the_feature(self):
         old = self.run_milieu("dlgmm", "photos", "--words", "8", "--clusters", "3", "--pca", "16",
                               "--step", "12", "--out", "old")
-        self.assertIn("--step is deprecated: use --feature dense-sift:step=8", old.err)
+        self.assertIn("--step is deprecated: use --feature dense-sift:step=N", old.err)
         self.succeed("dlgmm", "photos", "--words", "8", "--clusters", "3", "--pca", "16",
                      "--feature", "dense-sift:step=12", "--out", "new")
         self.assertEqual((self.folder / "old/labels.csv").read_bytes(),

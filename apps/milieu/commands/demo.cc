@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// milieu demo: every method on small built-in data; no files needed. Leaves a folder with a page to
+// milieu demo: methods side by side on small built-in data; no files needed. Leaves a folder with a page to
 // look at, the data as files and a run folder for each run.
 #include <fmt/format.h>
 
@@ -131,7 +131,7 @@ constexpr const char* kExample =
 
 Command demo_command() {
   return {.name = "demo",
-          .summary = "every method on small built-in data, with a page to look at",
+          .summary = "methods side by side on small built-in data, with a page to look at",
           .example = kExample,
           .declare = declare_demo};
 }

@@ -195,7 +195,9 @@ struct DcpResult {
   DcpModel model;
   RunSummary summary;          // objective: J
   Matrix<float> decisions;     // n x K values f_k of each sample
-  std::vector<float> margins;  // n: largest f_k minus the second largest; the label's confidence
+  // n: f_k of the label minus the largest other one, the label's confidence; below 0 where a
+  // constraint put the sample elsewhere.
+  std::vector<float> margins;
   double empty_objective = 0;  // Je: cost of a part without samples
   double joint_objective = 0;  // J1: cost of all samples as one part
   double gain = 0;             // 1 - J / (J1 + (K - 1) Je); <= 0: the context supports no split

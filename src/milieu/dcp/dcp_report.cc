@@ -135,14 +135,15 @@ void fill_decisions(const DcpInput& input, const DcpOptions& options, bool label
   for (int64_t i = 0; i < values.rows(); ++i) {
     const auto f = values.row_span(i);
     const int best = static_cast<int>(std::max_element(f.begin(), f.end()) - f.begin());
-    double second = -std::numeric_limits<double>::infinity();
+    if (labels_follow) result.labels[i] = best;
+    const int own = result.labels[i];
+    double other = -std::numeric_limits<double>::infinity();
     for (int k = 0; k < values.cols(); ++k) {
       result.decisions(i, k) = static_cast<float>(f[k]);
-      if (k != best) second = std::max(second, f[k]);
+      if (k != own) other = std::max(other, f[k]);
     }
     // A single part is separated from the context only.
-    result.margins[i] = static_cast<float>(values.cols() > 1 ? f[best] - second : f[best]);
-    if (labels_follow) result.labels[i] = best;
+    result.margins[i] = static_cast<float>(values.cols() > 1 ? f[own] - other : f[own]);
   }
 }
 

@@ -26,7 +26,7 @@ template <class Visitor>
 void visit_fields(PatchOptions& o, Visitor&& v) {
   v("num_components", o.num_components, at_least(0).alias("pca"),
     "image folders: principal components kept of each descriptor; 0 keeps all its numbers");
-  v("step", o.step, between(0, 4096).deprecated_for("--feature dense-sift:step=8"),
+  v("step", o.step, between(0, 4096).deprecated_for("--feature dense-sift:step=N"),
     "pixels between neighbouring patches of the default feature");
 }
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "milieu/base/error.h"
 #include "milieu/data/identity/fingerprint.h"
@@ -159,26 +158,11 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
     return finish(data, context, input.context, fit_dcp(input, options_, monitor));
   }
 
-  // How far each sample is on its own part's side; below 0 where a constraint put it elsewhere.
-  static std::vector<float> margins_of(const DcpResult& result) {
-    std::vector<float> margins;
-    const auto& values = result.decisions;
-    for (int64_t i = 0; i < values.rows() && values.cols() > 1; ++i) {
-      const int label = result.labels[static_cast<size_t>(i)];
-      float other = -INFINITY;
-      for (int64_t k = 0; k < values.cols(); ++k)
-        if (k != label) other = std::max(other, static_cast<float>(values(i, k)));
-      margins.push_back(static_cast<float>(values(i, label)) - other);
-    }
-    return margins.empty() ? result.margins : margins;
-  }
-
   // `seen` is the context as the fit saw it.
   RunOutcome finish(const Dataset& data, const Dataset& context, FloatView seen, DcpResult result) {
     const std::string decisions = decisions_csv(data, result);
     const Matrix<double> context_values = decision_values(result.model, seen);
     Column own = real_column("decisions", result.decisions.view());
-    result.margins = margins_of(result);
     RunOutcome out = to_outcome(std::move(result));
     out.columns.push_back(std::move(own));
     out.columns.push_back(real_column("context_decisions", context_values.view()));

@@ -60,15 +60,18 @@ class DlgmmMethod : public Method {
   }
   std::vector<Field> own_fields() override { return fields_of(checkpoint_); }
 
-  // With whole SIFT on a grid of 16 pixels, unless a feature is given.
+  // With whole SIFT on a grid of 16 pixels, unless another feature or grid is given.
   std::vector<Preset> presets() override {
     return {{"paper", [this](InputSpec& input) {
                apply_paper_preset(options_);
                patches_.num_components = 0;
                std::error_code error;
-               if (input.feature.empty() && patches_.step == 0 &&
-                   (input.path.empty() || fs::is_directory(input.path, error)))
-                 input.feature = "dense-sift:step=16";
+               const bool is_folder = input.path.empty() || fs::is_directory(input.path, error);
+               const bool has_step =
+                   patches_.step != 0 || input.feature.find("step=") != std::string::npos;
+               if (!is_folder || has_step) return;
+               if (input.feature.empty()) input.feature = "dense-sift";
+               if (input.feature.starts_with("dense-sift")) input.feature += ":step=16";
              }}};
   }
 
