@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// milieu demo: methods side by side on small built-in data; no files needed. Leaves a folder with a page to
-// look at, the data as files and a run folder for each run.
+// milieu demo: methods side by side on small built-in data; no files needed. Leaves a folder with a
+// page to look at, the data as files and a run folder for each run.
 #include <fmt/format.h>
 
 #include <memory>

@@ -86,8 +86,8 @@ std::vector<bool> kept_classes(std::string_view selection, const Labels& labels,
   for (const std::string& item : parse_selection(selection))
     if (mark_classes(item, labels, kept) == 0 &&
         mark_classes(csv_unescaped(item), labels, kept) == 0)
-      throw InvalidArgument(fmt::format("{} has no class \"{}\"; its classes are {}",
-                                        source, printable(item), printable_list(labels.names)));
+      throw InvalidArgument(fmt::format("{} has no class \"{}\"; its classes are {}", source,
+                                        printable(item), printable_list(labels.names)));
   return kept;
 }
 

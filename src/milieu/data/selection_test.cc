@@ -48,9 +48,9 @@ TEST(Selection, NumbersMayBeWrittenDifferently) {
 }
 
 TEST(Selection, UnknownClassListsTheKnownOnes) {
-  EXPECT_THAT([] { rows_of("0,7", kDigits); },
-              ThrowsMessage<InvalidArgument>(
-                  "y.npy has no class \"7\"; its classes are 0, 1, 3, 10"));
+  EXPECT_THAT(
+      [] { rows_of("0,7", kDigits); },
+      ThrowsMessage<InvalidArgument>("y.npy has no class \"7\"; its classes are 0, 1, 3, 10"));
   EXPECT_THAT([] { rows_of("4-9", kDigits); },
               ThrowsMessage<InvalidArgument>(HasSubstr("has no class \"4-9\"")));
   Labels many;

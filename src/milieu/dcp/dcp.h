@@ -193,8 +193,8 @@ void visit_arrays(Model& m, Visitor&& v) {
 struct DcpResult {
   std::vector<int> labels;  // n, in [0, K); without constraints equal to predict(model, points)
   DcpModel model;
-  RunSummary summary;          // objective: J
-  Matrix<float> decisions;     // n x K values f_k of each sample
+  RunSummary summary;       // objective: J
+  Matrix<float> decisions;  // n x K values f_k of each sample
   // n: f_k of the label minus the largest other one, the label's confidence; below 0 where a
   // constraint put the sample elsewhere.
   std::vector<float> margins;

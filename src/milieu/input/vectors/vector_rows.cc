@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/printable.h"
@@ -34,9 +35,8 @@ Match match_by_order(const ImageFolder& folder, const std::string& path, const V
   if (file.points.rows() != static_cast<int64_t>(folder.paths.size()))
     throw DataError(fmt::format(
         "{} has {}, {} has {}, from {} to {}: they must match, in the order of the sorted names; "
-        "or name the image of every row by --vector-names FILE",
-        vectors, count_text(file.points.rows(), "row"), path,
-        count_text(static_cast<int64_t>(folder.paths.size()), "image"),
+        "or give the image of every row with --vector-names FILE",
+        vectors, counted(file.points.rows(), "row"), path, counted(folder.paths.size(), "image"),
         printable(folder.paths.front()), printable(folder.paths.back())));
   Match match;
   for (size_t i = 0; i < folder.paths.size(); ++i) keep(folder, i, static_cast<int64_t>(i), match);
@@ -99,8 +99,8 @@ InputRows open_vector_rows(const std::string& path, const ImageOptions& images,
   if (!file.names.empty() && static_cast<int64_t>(file.names.size()) != file.points.rows())
     throw DataError(fmt::format("{} has {}, {} has {}: they must match",
                                 images.vector_names.empty() ? vectors : images.vector_names,
-                                count_text(static_cast<int64_t>(file.names.size()), "name"),
-                                vectors, count_text(file.points.rows(), "row")));
+                                counted(file.names.size(), "name"), vectors,
+                                counted(file.points.rows(), "row")));
   const ImageFolder folder = list_images(path);
   Match match = file.names.empty() ? match_by_order(folder, path, file, vectors)
                                    : match_by_names(folder, path, file.names, vectors);
