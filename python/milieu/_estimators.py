@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import _cac, _classic, _counts, _dcp, _dlgmm, _exemplar, _icc
+from . import _cac, _classic, _counts, _crf, _dcp, _dlgmm, _exemplar, _icc
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -21,6 +21,7 @@ __all__ = [
     "ExemplarClustering",
     "DistanceLearner",
     "DLGMM",
+    "LatentCRF",
     "KMeans",
     "KModes",
     "GaussianMixture",
@@ -1184,6 +1185,148 @@ class DLGMM(_dlgmm.DLGMMBase):
             "initial_labels": initial_labels,
             "initial_words": initial_words,
         })
+        return self
+
+
+class LatentCRF(_crf.LatentCRFBase):
+    """Max-margin training of latent high-order CRFs by dual decomposition: weights under which every
+    example's labels, with the best completion of the latent ones, have an energy below that of all
+    others by a margin.
+
+    The examples are pairs of a :class:`milieu.crf.Graph` and its labels; factors come from the library
+    or are written in Python.
+
+    Parameters
+    ----------
+    max_iter : int, default=200
+        Maximum iterations (rounds of training); 0 means 200, more for small examples. Must be at
+        least 0.
+    inner_rounds : int, default=1
+        Rounds between two updates of the latent variables (the exemplars). Must be at least 1.
+    stochastic : bool, default=False
+        Visit one random training set per round.
+    regularization : float, default=0.001
+        Strength of the regulariser; larger gives fewer weights. Must be at least 0.
+    regularizer : {'l1', 'l2', 'elastic'}, default='l1'
+        Norm of the weights to penalise.
+    l1_share : float, default=0.5
+        Share of l1 in the elastic regulariser. Must be between 0 and 1.
+    constraint : {'non-negative', 'box', 'simplex', 'free'}, default='non-negative'
+        Set that the weights are confined to.
+    box_low : float, default=0.0
+        Smallest weight in the box.
+    box_high : float, default=1.0
+        Largest weight in the box.
+    step : float, default=0.2
+        Step size of the weights. Must be above 0.
+    adagrad : bool, default=True
+        Shrink the steps of a weight with its gradients instead of by a schedule.
+    step_schedule : {'constant', 'inverse-root', 'inverse'}, default='inverse-root'
+        How the steps of the weights shrink without adagrad.
+    dual_step : float, default=1.0
+        Step size of the duals. Must be above 0.
+    dual_schedule : {'constant', 'inverse-root', 'inverse'}, default='inverse-root'
+        How the steps of the duals shrink.
+    random_state : int, RandomState instance or None, default=1
+        Random seed. None draws one from numpy's global state.
+    n_jobs : int, default=None
+        Number of threads; None and -1 use all cores. The result does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar.
+    callback : callable, default=None
+        Called with a dict after every iteration: restart, iteration, objective, change, seconds.
+    keep_partial : bool, default=False
+        Whether an interrupted fit keeps the result so far instead of raising KeyboardInterrupt.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_weights,)
+        Mean weights of the second half of the rounds.
+    last_weights_ : ndarray of shape (n_weights,)
+        Weights after the last round.
+    lower_bound_ : float
+        Mean sum of the slaves' minima in the last round.
+    completed_labels_ : list of ndarray
+        The labels of every example with its latent variables completed.
+    objective_ : float
+        Bound of the loss in the last round.
+
+    References
+    ----------
+    N. Komodakis, "Learning to cluster using high order graphical models with latent variables",
+    2011.
+    """
+
+    def __init__(
+        self,
+        max_iter: int = 200,
+        *,
+        inner_rounds: int = 1,
+        stochastic: bool = False,
+        regularization: float = 0.001,
+        regularizer: Literal['l1', 'l2', 'elastic'] = 'l1',
+        l1_share: float = 0.5,
+        constraint: Literal['non-negative', 'box', 'simplex', 'free'] = 'non-negative',
+        box_low: float = 0.0,
+        box_high: float = 1.0,
+        step: float = 0.2,
+        adagrad: bool = True,
+        step_schedule: Literal['constant', 'inverse-root', 'inverse'] = 'inverse-root',
+        dual_step: float = 1.0,
+        dual_schedule: Literal['constant', 'inverse-root', 'inverse'] = 'inverse-root',
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[dict[str, Any]], object] | None = None,
+        keep_partial: bool = False,
+    ) -> None:
+        self.max_iter = max_iter
+        self.inner_rounds = inner_rounds
+        self.stochastic = stochastic
+        self.regularization = regularization
+        self.regularizer = regularizer
+        self.l1_share = l1_share
+        self.constraint = constraint
+        self.box_low = box_low
+        self.box_high = box_high
+        self.step = step
+        self.adagrad = adagrad
+        self.step_schedule = step_schedule
+        self.dual_step = dual_step
+        self.dual_schedule = dual_schedule
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.keep_partial = keep_partial
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        initial_weights: Any = None,
+        margin: Any = None,
+    ) -> Self:
+        """Fit the method to samples.
+
+        Parameters
+        ----------
+        X : list of pairs (Graph, labels)
+            Examples: a graph, and the label of every variable, -1 where it is latent.
+        y : Ignored
+            The labels are in X.
+        initial_weights : array-like of shape (n_weights,), default=None
+            Weights to start from; ones if None.
+        margin : float, default=None
+            Price of an observed variable that has another label; 1 if None.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._fit(X, y, {"initial_weights": initial_weights, "margin": margin})
         return self
 
 
