@@ -243,6 +243,27 @@ class DcpRankTest(CliTest):
         self.assertIn("other.json does not hold a ranking",
                       self.fail_with(1, *self.arguments, "--resume", "other.json"))
 
+    def test_labels_that_were_kept_are_checked_issue20(self):
+        self.succeed(*self.arguments, "--resume", "state.json")
+        text = (self.folder / "state.json").read_text()
+        for change, words in ((lambda labels: labels[:-1], "there are"),
+                              (lambda labels: [7] + labels[1:], "has the label 7")):
+            state = json.loads(text)
+            state["splits"][0]["labels"] = change(state["splits"][0]["labels"])
+            self.write("state.json", json.dumps(state))
+            self.assertIn(words, self.fail_with(1, *self.arguments, "--resume", "state.json"))
+
+    def test_contexts_of_other_rows_are_not_taken_issue20(self):
+        """The selection changes to a class of equal size, or the data to others of equal shape."""
+        self.succeed(*self.arguments, "--resume", "state.json")
+        changed = ["1" if word == "0" else word for word in self.arguments]
+        self.assertIn("belongs to a ranking of other data",
+                      self.fail_with(2, *changed, "--resume", "state.json"))
+        points = np.load(self.folder / "X.npy")
+        self.save("X.npy", points[::-1].copy())
+        self.assertIn("belongs to a ranking of other data",
+                      self.fail_with(2, *self.arguments, "--resume", "state.json"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -5,6 +5,7 @@ signals before there is anything to keep."""
 import errno
 import os
 import pty
+import resource
 import select
 import signal
 import subprocess
@@ -137,6 +138,42 @@ class BadInputTest(CliTest):
     def test_a_file_that_is_not_data_is_refused(self):
         self.write("photo.jpg", b"\xff\xd8\xff\xe0 not really")
         self.refuse("photo.jpg")
+
+
+    def test_devices_without_an_end_are_refused_issue20(self):
+        self.save("X.npy", np.random.RandomState(0).rand(20, 3).astype(np.float32))
+        for arguments in (["/dev/zero"], ["X.npy", "--labels", "/dev/urandom"],
+                          ["X.npy", "--options", "/dev/zero"]):
+            self.assertRegex(self.fail_with(1, "kmeans", "-k", "2", *arguments),
+                             "never ends|does not end")
+
+    def test_memory_is_estimated_before_it_is_taken_issue20(self):
+        """Refused within the first second, with the number needed and the way out."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+        self.save("X.npy", np.random.RandomState(0).rand(16000, 2).astype(np.float32))
+        self.save("counts.npy", np.ones((2000, 100), np.float32))
+        self.save("offsets.npy", np.arange(0, 16001, 16))
+        for arguments in (["kmedoids", "X.npy", "-k", "2"],
+                          ["ncut", "X.npy", "-k", "2", "--num-neighbors", "0"],
+                          ["exemplar", "X.npy", "--max-memory-gb", "9"],
+                          ["jsom", "counts.npy", "-k", "2", "--topics", "100000"],
+                          ["dlgmm", "X.npy", "--offsets", "offsets.npy", "--words", "100000",
+                           "--clusters", "2"],
+                          ["icc", "X.npy", "--grid", "6000x6000"]):
+            message = self.fail_with(2, *arguments, prepare=limit)
+            self.assertRegex(message, r"take about [\d.]+ GB, but only [\d.]+ GB are left "
+                                      r"\(the limit of the address space \(ulimit -v\)\): \w")
+
+    def test_unknown_instruction_sets_are_refused_issue20(self):
+        self.save("X.npy", np.random.RandomState(0).rand(20, 3).astype(np.float32))
+        message = self.fail_with(2, "kmeans", "X.npy", "-k", "2",
+                                 env=environment(MILIEU_ISA="quark"))
+        self.assertEqual(message, "MILIEU_ISA is quark, must be baseline, v3 or v4")
+        baseline = self.run_milieu("kmeans", "X.npy", "-k", "2",
+                                   env=environment(MILIEU_ISA="baseline"))
+        self.assertEqual(baseline.code, 0)
 
 
 class TerminalTest(CliTest):

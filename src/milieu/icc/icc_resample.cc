@@ -27,9 +27,10 @@ double draw_poisson(Random& random, double mean) {
   return number;
 }
 
-ClassCounts draw_counts(const ClassCounts& counts, const Random& random) {
+// A stop leaves the rest as it is.
+ClassCounts draw_counts(const ClassCounts& counts, const Random& random, const Monitor& monitor) {
   ClassCounts drawn = counts;
-  for (size_t c = 0; c < drawn.size(); ++c) {
+  for (size_t c = 0; c < drawn.size() && !monitor.should_stop(); ++c) {
     Random own = random.child(c);
     for (double& count : drawn[c]) count = draw_poisson(own, count);
   }
@@ -96,6 +97,20 @@ std::vector<ClassSplit> split_classes(const std::vector<std::vector<double>>& ma
   return splits;
 }
 
+// The same partition on new maps: how much its passes and peaks move. All classes in a row.
+std::vector<double> moved_heights(const std::vector<ClassSplit>& splits,
+                                  const std::vector<std::vector<double>>& maps,
+                                  const SplitSettings& settings, const Monitor& monitor) {
+  std::vector<double> all;
+  for (size_t c = 0; c < splits.size() && !monitor.should_stop(); ++c) {
+    ClassSplit moved = splits[c];
+    for (size_t s = 0; s < moved.peaks.size(); ++s) moved.heights[s] = maps[c][moved.peaks[s]];
+    const std::vector<double> heights = persistence_of(moved, maps[c], settings.grid);
+    all.insert(all.end(), heights.begin(), heights.end());
+  }
+  return all;
+}
+
 }  // namespace
 
 Resampling resample(const ClassCounts& counts, const std::vector<ClassSplit>& splits,
@@ -111,25 +126,20 @@ Resampling resample(const ClassCounts& counts, const std::vector<ClassSplit>& sp
   for (int b = 0; b < num_resamples; ++b) {
     monitor.on_progress("resampling", b, num_resamples);
     if (monitor.should_stop()) break;
-    const ClassCounts drawn = draw_counts(counts, random.child(static_cast<uint64_t>(b)));
+    const ClassCounts drawn = draw_counts(counts, random.child(static_cast<uint64_t>(b)), monitor);
     const std::vector<std::vector<double>> drawn_maps = class_maps(drawn, settings, monitor);
     const std::vector<ClassSplit> all = split_classes(drawn_maps, drawn, settings, monitor);
+    const std::vector<double> heights = moved_heights(splits, drawn_maps, settings, monitor);
     if (monitor.should_stop()) break;
     size_t first = 0;
     for (size_t c = 0; c < splits.size(); ++c) {
-      const ClassSplit& again = all[c];
-      numbers[c].push_back(static_cast<int64_t>(again.peaks.size()));
-      count_survivors(splits[c], again, out.survival.data() + first);
-      // The same partition on the new map: how much its passes and peaks move.
-      ClassSplit moved = splits[c];
-      for (size_t s = 0; s < moved.peaks.size(); ++s)
-        moved.heights[s] = drawn_maps[c][moved.peaks[s]];
-      const std::vector<double> heights = persistence_of(moved, drawn_maps[c], settings.grid);
-      for (size_t s = 0; s < heights.size(); ++s) {
-        sums[first + s] += heights[s];
-        squares[first + s] += heights[s] * heights[s];
-      }
-      first += moved.peaks.size();
+      numbers[c].push_back(static_cast<int64_t>(all[c].peaks.size()));
+      count_survivors(splits[c], all[c], out.survival.data() + first);
+      first += splits[c].peaks.size();
+    }
+    for (size_t s = 0; s < heights.size(); ++s) {
+      sums[s] += heights[s];
+      squares[s] += heights[s] * heights[s];
     }
     ++out.num_resamples;
   }

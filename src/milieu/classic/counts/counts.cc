@@ -74,6 +74,17 @@ void check_topics_memory(int num_topics, FloatView counts) {
        "use fewer topics"});
 }
 
+std::vector<int> reached_labels(Matrix<double>& shares, const Matrix<double>& last) {
+  std::vector<int> labels = strongest_columns(shares);
+  for (int64_t d = 0; d < shares.rows(); ++d) {
+    const auto row = shares.row_span(d);
+    if (std::ranges::any_of(row, [](double share) { return share > 0; })) continue;
+    labels[static_cast<size_t>(d)] = -1;
+    std::ranges::copy(last.row_span(d), row.begin());
+  }
+  return labels;
+}
+
 Matrix<double> row_shares(Matrix<double> rows) {
   for (int64_t d = 0; d < rows.rows(); ++d) {
     double sum = 0;

@@ -50,6 +50,12 @@ struct CountsRun : CountsTrace {
   Matrix<double> rows;  // n x parts: what each row has of each part after the last pass
 };
 
+// After a stop rows are inferred for this long: a label is that of the model, or there is none.
+inline constexpr double kGraceSeconds = 0.1;
+// Labels after a stop. Rows of `shares` that are zero were not reached: they take those of the last
+// pass, and the label -1.
+std::vector<int> reached_labels(Matrix<double>& shares, const Matrix<double>& last);
+
 // Rows that sum to 1; rows of zeros, which no pass has reached, become equal shares.
 Matrix<double> row_shares(Matrix<double> rows);
 

@@ -117,12 +117,16 @@ JsomResult fit_jsom(const JsomInput& input, const JsomOptions& options, Monitor&
       [&](int restart) { return run_jsom(input.counts, options, restart, watch, monitor); },
       result.summary, monitor);
   check_model(best.model);
-  // A stop leaves what the last pass found: another pass over all rows may take long.
-  std::optional<Matrix<double>> zeta =
-      infer_clusters(best.model, input.counts, options.num_threads, monitor);
-  if (!zeta) best.termination = termination_from(monitor.stop_reason());
-  result.probabilities = zeta ? std::move(*zeta) : row_shares(std::move(best.rows));
-  result.labels = strongest_columns(result.probabilities);
+  result.probabilities = infer_clusters(best.model, input.counts, options.num_threads, monitor);
+  if (!monitor.should_stop()) {
+    result.labels = strongest_columns(result.probabilities);
+  } else {  // another pass over all rows may take long
+    best.termination = termination_from(monitor.stop_reason());
+    Monitor grace;
+    grace.set_time_limit(kGraceSeconds);
+    result.probabilities = infer_clusters(best.model, input.counts, options.num_threads, grace);
+    result.labels = reached_labels(result.probabilities, best.rows);
+  }
   describe(input.counts, options, best, result.labels, result.summary);
   result.model = std::move(best.model);
   result.summary.seconds = watch.seconds();
@@ -133,7 +137,7 @@ Matrix<double> cluster_probabilities(const JsomModel& model, FloatView counts, i
   check_counts(counts);
   check_model(model);
   check_num_words(counts, model.words.cols());
-  return *infer_clusters(model, counts, num_threads, silent_monitor());
+  return infer_clusters(model, counts, num_threads, silent_monitor());
 }
 
 std::vector<int> predict(const JsomModel& model, FloatView counts, int num_threads) {

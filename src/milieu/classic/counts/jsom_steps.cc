@@ -191,8 +191,8 @@ void infer_row_clusters(const JsomModel& model, std::span<const double> normaliz
   for (double& z : zeta) z = std::exp(z - log_sum);
 }
 
-std::optional<Matrix<double>> infer_clusters(const JsomModel& model, FloatView counts,
-                                             int num_threads, Monitor& monitor) {
+Matrix<double> infer_clusters(const JsomModel& model, FloatView counts, int num_threads,
+                              const Monitor& monitor) {
   const Matrix<double> words = expected_words(model.words);
   const std::vector<double> normalizers = log_normalizers(model.priors);
   Matrix<double> zeta(counts.rows(), model.priors.rows());
@@ -201,7 +201,6 @@ std::optional<Matrix<double>> infer_clusters(const JsomModel& model, FloatView c
     for (int64_t d = block.begin; d < block.end && !monitor.should_stop(); ++d)
       infer_row_clusters(model, normalizers, words, counts.row_span(d), zeta.row_span(d), scratch);
   });
-  if (monitor.should_stop()) return std::nullopt;
   return zeta;
 }
 

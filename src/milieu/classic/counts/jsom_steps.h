@@ -54,9 +54,9 @@ void update_row(const JsomModel& model, std::span<const double> normalizers, Dou
 void infer_row_clusters(const JsomModel& model, std::span<const double> normalizers,
                         DoubleView words, std::span<const float> counts, std::span<double> zeta,
                         JsomRow& scratch);
-// All rows: n x J; nothing when the monitor stops it.
-std::optional<Matrix<double>> infer_clusters(const JsomModel& model, FloatView counts,
-                                             int num_threads, Monitor& monitor);
+// All rows: n x J; rows that a stop leaves are zero.
+Matrix<double> infer_clusters(const JsomModel& model, FloatView counts, int num_threads,
+                              const Monitor& monitor);
 
 // All rows; nothing when the monitor stops it.
 std::optional<JsomStats> update_rows(const JsomModel& model, FloatView counts,

@@ -178,7 +178,7 @@ TEST(Jsom, ClustersOfARowAreComparedByTheirBounds) {
     for (int round = 0; round < 20; ++round)
       bounds[j] = update_rows(one, counts, gamma, zeta, 1, silent_monitor())->bound;
   }
-  const Matrix<double> zeta = *infer_clusters(model, counts, 1, silent_monitor());
+  const Matrix<double> zeta = infer_clusters(model, counts, 1, silent_monitor());
   EXPECT_NEAR(std::log(zeta(0, 0) / zeta(0, 1)), bounds[0] - bounds[1], 1e-3);
 }
 

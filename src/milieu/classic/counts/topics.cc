@@ -131,14 +131,20 @@ TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, 
       },
       result.summary, monitor);
   Matrix<double> shares(input.counts.rows(), options.num_clusters);
-  // A stop leaves what the last pass found: another pass over all rows may take long.
-  if (!infer_rows(input.counts, best.model.words, options.topic_prior, shares, options.num_threads,
-                  monitor)) {
+  const auto infer = [&](Monitor& until) {
+    return infer_rows(input.counts, best.model.words, options.topic_prior, shares,
+                      options.num_threads, until);
+  };
+  if (infer(monitor)) {
+    result.labels = strongest_columns(shares);
+  } else {  // another pass over all rows may take long
     best.termination = termination_from(monitor.stop_reason());
-    shares = std::move(best.rows);
+    Monitor grace;
+    grace.set_time_limit(kGraceSeconds);
+    infer(grace);
+    result.labels = reached_labels(shares, best.rows);
   }
   result.proportions = row_shares(std::move(shares));
-  result.labels = strongest_columns(result.proportions);
   describe(input.counts, options, best, result.labels, result.summary);
   result.model = std::move(best.model);
   result.summary.seconds = watch.seconds();
