@@ -179,7 +179,11 @@ class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
         return {"preserves_dtype": [np.float32]}
 
     def __sklearn_tags__(self) -> Any:
-        return set_tags(super().__sklearn_tags__(), self._more_tags())
+        ours: dict[str, Any] = {}
+        for cls in reversed(type(self).__mro__):  # as older versions of scikit-learn collect them
+            if issubclass(cls, MilieuEstimator) and "_more_tags" in vars(cls):
+                ours.update(cls._more_tags(self))
+        return set_tags(super().__sklearn_tags__(), ours)
 
     # Notebooks -----------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ class CountsEstimator(PredictsRows, RowsEstimator):
     give negative numbers."""
 
     def _more_tags(self) -> dict[str, Any]:
-        return {**super()._more_tags(), "requires_positive_X": True}
+        return {"requires_positive_X": True}
 
 
 class _HasProbabilities(CountsEstimator):
@@ -101,7 +101,7 @@ class TopicsBase(TransformerMixin, _HasProbabilities):  # type: ignore[misc]
         return self.predict_proba(X)
 
     def _more_tags(self) -> dict[str, Any]:
-        return {**super()._more_tags(), "preserves_dtype": []}
+        return {"preserves_dtype": []}
 
 
 class MultinomialsBase(_HasProbabilities):

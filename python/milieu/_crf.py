@@ -93,4 +93,4 @@ class LatentCRFBase(MilieuEstimator):
         raise NotImplementedError("LatentCRF has no run folder: pickle it instead")
 
     def _more_tags(self) -> dict[str, Any]:
-        return {**super()._more_tags(), "X_types": ["graph"]}
+        return {"X_types": ["graph"]}

@@ -193,7 +193,7 @@ class DCPBase(PredictsRows, RowsEstimator):
         return [RankedContext(**context) for context in ranking["contexts"]]
 
     def _more_tags(self) -> dict[str, Any]:
-        return {**super()._more_tags(), "requires_y": True, "binary_only": True,
+        return {"requires_y": True, "binary_only": True,
                 "_xfail_checks": DRAWS}
 
 

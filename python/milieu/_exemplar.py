@@ -29,8 +29,7 @@ class _Exemplars(PredictsRows, ClusterEstimator):
         return rows
 
     def _more_tags(self) -> dict[str, Any]:
-        return {**super()._more_tags(),
-                "pairwise": isinstance(self.metric, str) and self.metric == "precomputed"}
+        return {"pairwise": isinstance(self.metric, str) and self.metric == "precomputed"}
 
 
 class ExemplarClusteringBase(_Exemplars):
@@ -191,4 +190,4 @@ class DistanceLearnerBase(TransformerMixin, MilieuEstimator):  # type: ignore[mi
             "exemplar_learn_costs", self.model_, X, Y, self._threads())
 
     def _more_tags(self) -> dict[str, Any]:
-        return {**super()._more_tags(), "requires_y": True}
+        return {"requires_y": True}

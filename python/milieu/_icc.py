@@ -50,7 +50,7 @@ class _Projects(TransformerMixin, MilieuEstimator):  # type: ignore[misc]
         return np.array([f"{type(self).__name__.lower()}{i}" for i in range(count)], dtype=object)
 
     def _more_tags(self) -> dict[str, Any]:
-        return {**super()._more_tags(), "preserves_dtype": []}
+        return {"preserves_dtype": []}
 
 
 class ICCBase(_Projects, ClusterMixin, FitsAndPredicts):  # type: ignore[misc]
@@ -212,4 +212,4 @@ class ICCClassifierBase(ClassifierMixin, _Projects):  # type: ignore[misc]
             "icc_classifier_probabilities", self.model_, X, self._threads())
 
     def _more_tags(self) -> dict[str, Any]:
-        return {**super()._more_tags(), "requires_y": True}
+        return {"requires_y": True}

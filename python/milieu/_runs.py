@@ -61,8 +61,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     estimator = cls(**parameters_of(cls, read_json(folder / "options.json")))
     summary = read_json(folder / "summary.json")
     result = {**summary, **read_columns(folder / "columns.safetensors"),
-              "model": cls._model_class().from_bytes(data), "summary": summary,
-              "labels": read_labels(folder / "labels.csv")}
+              "model": cls._model_class().from_bytes(data), "summary": summary}
+    if (folder / "labels.csv").exists():
+        result["labels"] = read_labels(folder / "labels.csv")
     estimator._load(result)
     return estimator
 

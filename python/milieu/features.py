@@ -79,6 +79,7 @@ def extract(images: Any, feature: str = "gist", *, max_side: int = 1024, n_jobs:
             X = _images.describe_arrays(list(images), feature, max_side, threads, control)
             return Features(X, [], np.zeros(0, np.int32), [], [], feature)
         if isinstance(images, (str, os.PathLike)):
+            os.stat(images)  # a missing folder is an OSError, as everywhere in Python
             found = _images.describe_folder(os.fspath(images), feature, str(max_side), threads,
                                             control)
         else:

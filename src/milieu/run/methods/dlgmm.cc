@@ -65,17 +65,12 @@ class DlgmmMethod : public Method {
     return {{"paper", [this](InputSpec& input) {
                apply_paper_preset(options_);
                patches_.num_components = 0;
-               std::error_code error;
-               const bool is_folder = input.path.empty() || fs::is_directory(input.path, error);
-               const bool has_step =
-                   patches_.step != 0 || input.feature.find("step=") != std::string::npos;
-               if (!is_folder || has_step) return;
-               if (input.feature.empty()) input.feature = "dense-sift";
-               if (input.feature.starts_with("dense-sift")) input.feature += ":step=16";
+               wants_paper_grid_ = true;
              }}};
   }
 
   Input read(InputSpec& spec, Monitor& monitor) override {
+    if (wants_paper_grid_) set_paper_grid(spec);
     if (!spec.codebook.empty())
       throw InvalidArgument(
           fmt::format("codebook is {}, but dlgmm learns its words from the patches: leave it out",
@@ -162,6 +157,15 @@ class DlgmmMethod : public Method {
   }
 
  private:
+  void set_paper_grid(InputSpec& spec) const {
+    std::error_code error;
+    const bool has_step = patches_.step != 0 || spec.feature.find("step=") != std::string::npos;
+    if (has_step || !fs::is_directory(spec.path, error)) return;
+    if (spec.feature.empty()) spec.feature = "dense-sift";
+    if (spec.feature == "dense-sift" || spec.feature.starts_with("dense-sift:"))
+      spec.feature += ":step=16";
+  }
+
   static void require_unchanged(const PatchImages& images, const std::string& watched) {
     if (watch_state(images) != watched)
       throw DataError(fmt::format(
@@ -183,6 +187,7 @@ class DlgmmMethod : public Method {
   DlgmmOptions options_;
   PatchOptions patches_;
   CheckpointFile checkpoint_;
+  bool wants_paper_grid_ = false;  // SIFT every 16 pixels, unless another feature or grid is given
   bool has_images_ = false;
   bool is_complete_ = false;
 };
