@@ -62,7 +62,7 @@ class DlgmmMethod : public Method {
 
   // With whole SIFT on a grid of 16 pixels, unless another feature or grid is given.
   std::vector<Preset> presets() override {
-    return {{"paper", [this](InputSpec& input) {
+    return {{"paper", [this](InputSpec&) {
                apply_paper_preset(options_);
                patches_.num_components = 0;
                wants_paper_grid_ = true;
