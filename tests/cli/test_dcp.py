@@ -37,7 +37,8 @@ class DcpTest(MethodCases, CliTest):
     def test_one_margin_everywhere_also_under_constraints_issue19(self):
         free = np.loadtxt(self.folder / self.fit_folder() / "labels.csv", delimiter=",", skiprows=1)
         parts = np.full(120, -1)
-        parts[:3] = (free[:3, 1] + 1) % 3  # three samples where they do not belong
+        mates = np.flatnonzero(free[:, 1] == 0)[:3]
+        parts[mates] = [0, 1, 2]  # of three samples of one part, two must go elsewhere
         self.save("parts.npy", parts)
         self.fit("--memberships", "parts.npy", "--out", "forced")
         table = np.loadtxt(self.folder / "forced/decisions.csv", delimiter=",", skiprows=1)
@@ -45,7 +46,8 @@ class DcpTest(MethodCases, CliTest):
         own = values[np.arange(120), labels]
         values[np.arange(120), labels] = -np.inf
         np.testing.assert_allclose(margins, own - values.max(axis=1), rtol=1e-4, atol=1e-4)
-        self.assertTrue((margins[:3] < 0).all())
+        self.assertEqual(np.flatnonzero(margins < 0).tolist(), sorted(mates[margins[mates] < 0]))
+        self.assertEqual((margins[mates] < 0).sum(), 2)
         stored = (self.folder / "forced/columns.safetensors").read_bytes()
         header = json.loads(stored[8:8 + int.from_bytes(stored[:8], "little")])
         begin, end = header["margins"]["data_offsets"]
