@@ -88,6 +88,12 @@ inline DlgmmModel dlgmm_v1() {
   m.word_variances = matrix<double>(1, 1, {4});
   return m;
 }
+// With the projection of descriptors that version 2 keeps: their mean and two components.
+inline DlgmmModel dlgmm_v2() {
+  DlgmmModel m = dlgmm_v1();
+  m.projection = matrix<float>(3, 3, {1, 2, 3, 1, 0, 0, 0, 1, 0});
+  return m;
+}
 
 inline KModesModel kmodes_v1() { return {matrix<float>(2, 4, {0, 0, 0, 0, 1, 1, 1, 1})}; }
 inline Matrix<float> bit_points() {
