@@ -109,8 +109,6 @@ Control control_from(const py::dict& given) {
   Control control;
   control.callback = given.contains("callback") ? py::object(given["callback"]) : py::none();
   if (given.contains("keep_partial")) control.keep_partial = py::cast<bool>(given["keep_partial"]);
-  if (given.contains("time_limit") && !py::object(given["time_limit"]).is_none())
-    control.time_limit = py::cast<double>(given["time_limit"]);
   return control;
 }
 
@@ -119,7 +117,6 @@ int usable_threads(int wanted) { return is_forked_child ? 1 : wanted; }
 void run_work(const Control& control, const std::function<void(Monitor&)>& work) {
   std::stop_source stop;
   WaitingRoom room(stop.get_token(), !control.callback.is_none());
-  if (control.time_limit > 0) room.set_time_limit(control.time_limit);
   std::exception_ptr failure;
   std::optional<py::error_already_set> raised;
   std::thread worker([&] {

@@ -18,7 +18,6 @@ namespace py = pybind11;
 struct Control {
   py::object callback;        // called with a dict after each iteration; None: not at all
   bool keep_partial = false;  // an interrupt leaves the result so far instead of KeyboardInterrupt
-  double time_limit = 0;      // seconds; 0: none
 };
 
 Control control_from(const py::dict& given);

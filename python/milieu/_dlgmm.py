@@ -56,8 +56,6 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
         patches, inputs = self._images(X, given.pop("offsets"), given.pop("grids"), reset=True)
         inputs.update({name: value for name, value in given.items() if value is not None})
         self._fit_rows(patches, inputs)
-        self._patches, self._image_inputs = patches, {
-            name: inputs[name] for name in ("offsets", "grids") if name in inputs}
 
     def _images(self, X: Any, offsets: Any, grids: Any, *, reset: bool
                 ) -> tuple[Array, dict[str, Any]]:

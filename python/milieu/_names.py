@@ -36,6 +36,13 @@ def _renaming(method: str) -> tuple[re.Pattern[str], dict[str, str]]:
 
 
 def in_python(method: str, message: str) -> str:
-    """Say a message of the library with the names that Python's users write."""
+    """Say a message of the library with the names that Python's users write.
+
+    Names that are English words, too (distance, covariance), are names at the beginning only.
+    """
+    subject, verb, rest = message.partition(" is ")
+    for field in _core.declarations[method]["fields"]:
+        if verb and subject == field["name"]:
+            message = field["python"] + verb + rest
     pattern, names = _renaming(method)
     return pattern.sub(lambda found: names[found.group(1)], message)
