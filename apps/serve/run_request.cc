@@ -177,7 +177,7 @@ class Planner {
         throw InvalidArgument(
             fmt::format("{} needs classes: start milieu explore with --labels or on class folders",
                         method_.name));
-      if (need == "pictures" && !collection_.has_image_files())
+      if (need == "images" && !collection_.has_image_files())
         throw InvalidArgument(fmt::format("{} needs an image folder", method_.name));
     }
   }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How soon the explorer shows something, and how fast its server answers.
 
-    bench/speed/explore.py [--pictures DIR] [--limit 3000] [--points 60000] [--repeat 3] [--json FILE]
+    bench/speed/explore.py [--images DIR] [--limit 3000] [--points 60000] [--repeat 3] [--json FILE]
 
 Images (default: scenes15 of the shared data; a part of them, --limit): time from the start of the
 program, with a warm cache, to the page, the collection and the first 48 thumbnails. Points: time to the
@@ -61,7 +61,7 @@ class Server:
         self.process.wait()
 
 
-def first_view(arguments, cache, has_pictures):
+def first_view(arguments, cache, has_images):
     """Seconds to the page, to the collection with its map, to the first thumbnails; MB."""
     server = Server(arguments, cache)
     try:
@@ -72,7 +72,7 @@ def first_view(arguments, cache, has_pictures):
         server.get("/api/collection/classes")
         server.get("/api/collection/map")
         view = server.seconds()
-        for row in range(FIRST_THUMBS if has_pictures else 0):
+        for row in range(FIRST_THUMBS if has_images else 0):
             server.get(f"/api/thumb/{row}?side=96")
         thumbs = server.seconds()
         began = time.monotonic()
@@ -84,7 +84,7 @@ def first_view(arguments, cache, has_pictures):
         server.close()
 
 
-def find_pictures(given):
+def find_images(given):
     for place in [given, os.environ.get("MILIEU_DATA", "") + "/scenes15",
                   str(ROOT.parent / "shared/data/scenes15")]:
         if place and pathlib.Path(place).is_dir():
@@ -102,7 +102,7 @@ def report(name, rows, record):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pictures", default="")
+    parser.add_argument("--images", default="")
     parser.add_argument("--limit", type=int, default=3000)
     parser.add_argument("--points", type=int, default=60000)
     parser.add_argument("--repeat", type=int, default=3)
@@ -114,14 +114,14 @@ def main():
           f"{'peak MB':>9}")
     with tempfile.TemporaryDirectory(prefix="milieu-explore-") as folder:
         folder = pathlib.Path(folder)
-        pictures = find_pictures(options.pictures)
-        if pictures is None:
-            print("images: scenes15 was not found (give a folder with --pictures): skipped")
+        images = find_images(options.images)
+        if images is None:
+            print("images: scenes15 was not found (give a folder with --images): skipped")
         else:
-            names = sorted(path for path in pictures.rglob("*") if path.suffix.lower() in (".jpg", ".png"))
+            names = sorted(path for path in images.rglob("*") if path.suffix.lower() in (".jpg", ".png"))
             names = names[:: max(1, len(names) // options.limit)][: options.limit]
             for name in names:
-                place = folder / "photos" / name.relative_to(pictures)
+                place = folder / "photos" / name.relative_to(images)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(name.read_bytes())
             arguments = [str(folder / "photos"), "--feature", "gist"]

@@ -50,7 +50,7 @@ def first_view(folder, repeat):
         with explorer(folder, "--feature", "tiny") as (address, ready):
             page = measure("first-view", address)
             rounds.append({"server_seconds": ready, "page_seconds": page["milliseconds"] / 1000,
-                           "pictures_seconds": ready + page["pictures_milliseconds"] / 1000,
+                           "images_seconds": ready + page["images_milliseconds"] / 1000,
                            "seconds": ready + page["milliseconds"] / 1000})
     return rounds[1:]
 
@@ -75,8 +75,8 @@ def main():
     result = {"rows": options.rows}
     with tempfile.TemporaryDirectory() as folder:
         result["frames"] = frames(options.rows, folder)
-        pictures = next((str(p) for p in (data / "images", data) if p.is_dir()), None)
-        result["first_view"] = first_view(pictures, options.repeat) if pictures else None
+        images = next((str(p) for p in (data / "images", data) if p.is_dir()), None)
+        result["first_view"] = first_view(images, options.repeat) if images else None
     for kind in ("pan", "zoom"):
         one = result["frames"][kind]
         print(f"{kind} at {options.rows} points: frame {one['frame_ms_median']:.1f} ms (95 %: "
@@ -84,8 +84,8 @@ def main():
     print(f"heap of the page {result['frames']['heap_bytes'] / 1e6:.1f} MB")
     if result["first_view"]:
         rounds = result["first_view"]
-        print(f"first view of {pictures}: pictures after "
-              f"{common.median(rounds, 'pictures_seconds'):.2f} s, the map too after "
+        print(f"first view of {images}: images after "
+              f"{common.median(rounds, 'images_seconds'):.2f} s, the map too after "
               f"{common.median(rounds):.2f} s; the server was ready after "
               f"{common.median(rounds, 'server_seconds'):.2f} s")
     else:

@@ -333,7 +333,7 @@ class PicturesTest(EndlessTest):
         self.assertIn("dlgmm learns its words", self.fail_with(2, "dlgmm", *flags, "--codebook", "run"))
 
     def test_unreadable_images_are_reported(self):
-        (self.folder / "photos/red/bad.png").write_bytes(b"no picture")
+        (self.folder / "photos/red/bad.png").write_bytes(b"not an image")
         summary = self.succeed("dlgmm", "photos", "--words", "8", "--clusters", "3", "--json").json()
         self.assertIn("1 of 16 images could not be read", " ".join(summary["warnings"]))
 

@@ -69,7 +69,7 @@ class CollectionTest(ExplorerTest):
     def test_images_have_cached_thumbnails(self):
         explorer = self.photos()
         collection = explorer.get("/api/collection").json()
-        self.assertEqual((collection["kind"], collection["feature"]), ("pictures", "tiny"))
+        self.assertEqual((collection["kind"], collection["feature"]), ("images", "tiny"))
         self.assertEqual(explorer.get("/api/collection/names").json(), self.names)
         answer = explorer.get("/api/thumb/0?side=32")
         self.assertEqual(max(Image.open(io.BytesIO(answer.body)).size), 32)
@@ -339,11 +339,11 @@ class TakeAwayTest(ExplorerTest):
             self.assertEqual(done.json()["count"], 10)
             parts = pathlib.Path(done.json()["path"])
             self.assertEqual(sorted(path.name for path in parts.iterdir()), ["Part 2", "a_.._b"])
-            pictures = [path for path in parts.rglob("*") if not path.is_dir()]
-            self.assertEqual(len(pictures), 10)
-            self.assertEqual({path.is_symlink() for path in pictures}, {how == "link"})
+            images = [path for path in parts.rglob("*") if not path.is_dir()]
+            self.assertEqual(len(images), 10)
+            self.assertEqual({path.is_symlink() for path in images}, {how == "link"})
             wanted = {(self.folder / "photos" / name).read_bytes() for name in self.names}
-            self.assertTrue({path.read_bytes() for path in pictures} <= wanted)
+            self.assertTrue({path.read_bytes() for path in images} <= wanted)
         explorer.expect_error(400, "POST", f"/api/runs/{detail['id']}/export/folders", {"how": "mv"})
 
     def test_report_holds_the_page_and_its_data(self):

@@ -58,7 +58,7 @@ class MethodTest(ExplorerTest):
         for line in lines:  # "name:x,y",label
             name, label = re.fullmatch(r'"(.*):[\d.]+,[\d.]+",(\d+)', line).groups()
             found.setdefault(names.index(name), []).append(int(label))
-        self.assertEqual({one["row"]: one["words"] for one in detail["extras"]["pictures"]},
+        self.assertEqual({one["row"]: one["words"] for one in detail["extras"]["images"]},
                          {row: len(labels) for row, labels in found.items()})
         self.assertEqual(len(detail["extras"]["phrases"]), 2)
         for row, labels in found.items():
@@ -78,13 +78,13 @@ class MethodTest(ExplorerTest):
 
     def test_damaged_images_are_skipped_and_rows_keep_their_numbers(self):
         (self.folder / "textures" / "cloth").mkdir(parents=True)
-        (self.folder / "textures" / "cloth" / "0.jpg").write_text("no picture")
+        (self.folder / "textures" / "cloth" / "0.jpg").write_text("not an image")
         explorer = self.textures()
         names = explorer.get("/api/collection/names").json()
         self.assertNotIn("cloth/0.jpg", names)
         detail = explorer.run(method="cac", set={"rows": [0, 4, 8]},
                               options={"num_words": 4, "num_phrases": 2, "num_restarts": 1})
-        self.assertEqual([one["row"] for one in detail["extras"]["pictures"]], [0, 4, 8])
+        self.assertEqual([one["row"] for one in detail["extras"]["images"]], [0, 4, 8])
         self.assertTrue(any("cloth/0.jpg" in one for one in detail["summary"]["warnings"]))
 
     def test_groups_are_phrases_of_rows(self):

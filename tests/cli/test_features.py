@@ -127,7 +127,7 @@ class FeaturesTest(FeatureCase):
         Image.fromarray(make_pixels("red", 1, 300)).save(photos / "red/cut.jpg")
         whole = (photos / "red/cut.jpg").read_bytes()
         (photos / "red/cut.jpg").write_bytes(whole[:len(whole) // 2])
-        (photos / "red/words.png").write_text("no picture")
+        (photos / "red/words.png").write_text("not an image")
         (photos / "red/empty.png").write_bytes(b"")
         (photos / "red/bomb.png").write_bytes(png_bomb())
         (photos / "red/nowhere.png").symlink_to("gone.png")
@@ -151,7 +151,7 @@ class FeaturesTest(FeatureCase):
 
     def test_folder_without_a_readable_image_fails(self):
         (self.folder / "bad").mkdir()
-        self.write("bad/a.png", "no picture")
+        self.write("bad/a.png", "not an image")
         self.assertIn("no image in bad could be read",
                       self.fail_with(1, "features", "bad", "--feature", "tiny", "--out", "f"))
         (self.folder / "none").mkdir()

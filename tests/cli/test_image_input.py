@@ -72,7 +72,7 @@ class ImageInputTest(FeatureCase):
             self.assertEqual((process.returncode, err), (0, ""))
 
     def test_skipped_images_are_in_the_warnings(self):
-        self.write("photos/red/bad.png", "no picture")
+        self.write("photos/red/bad.png", "not an image")
         outcome = self.succeed("kmeans", "photos", "--feature", "color", "-k", "3", "--json")
         self.assertIn("1 of 19 images could not be read", outcome.json()["warnings"][0])
         self.assertIn("skipped red/bad.png", outcome.err)

@@ -145,7 +145,7 @@ std::vector<std::string> exemplar_arguments(InputSpec& input, const MethodFiles&
 }
 
 const char* need_name(MethodNeed need) {
-  return need == MethodNeed::Classes ? "classes" : "pictures";
+  return need == MethodNeed::Classes ? "classes" : "images";
 }
 
 serve::MethodInfo method_info(const MethodEntry& method, ExploreOptions& options) {
@@ -155,9 +155,9 @@ serve::MethodInfo method_info(const MethodEntry& method, ExploreOptions& options
   info.summary = method.summary;
   info.inputs = method.make()->inputs();
   for (const MethodNeed need : method.needs) info.needs.emplace_back(need_name(need));
-  if (method.name == "topics") info.needs = {"pictures"};
+  if (method.name == "topics") info.needs = {"images"};
   if (method.name == "cac") {
-    if (!options.files.has_context_files()) info.needs = {"pictures"};
+    if (!options.files.has_context_files()) info.needs = {"images"};
     info.input_arguments = cac_arguments(options.input, options.files);
   }
   if (method.name == "dlgmm" && !options.input.vectors.empty())  // it takes patches

@@ -50,7 +50,7 @@ Json extras_json(const PageRun& run, const RunView& view) {
     extras["groups"].push_back(
         {{"name", group.name}, {"phrase", group.phrase}, {"rows", group.rows}});
   for (const auto& [row, words] : view.words.images)
-    extras["pictures"].push_back({{"row", row}, {"words", words.size()}});
+    extras["images"].push_back({{"row", row}, {"words", words.size()}});
   return extras;
 }
 
@@ -100,11 +100,11 @@ Json collection_json(const Collection& collection) {
   for (size_t c = 0; c < names.size(); ++c)
     classes.push_back({{"name", names[c]}, {"count", collection.class_sizes()[c]}});
   return {{"name", collection.name()},
-          {"kind", collection.has_image_files() ? "pictures" : "vectors"},
+          {"kind", collection.has_image_files() ? "images" : "vectors"},
           {"n", collection.size()},
           {"d", collection.data().points.cols()},
           {"feature", collection.feature()},
-          {"has_pictures", collection.has_images()},
+          {"has_images", collection.has_images()},
           {"classes", std::move(classes)},
           {"version", version()}};
 }

@@ -118,23 +118,22 @@ std::vector<int64_t> choose_thumbnails(const RunView& view, const ShownRows& sho
 }
 
 // Copies an image into the middle of a cell; grey ones fill all channels.
-void draw_cell(const RasterImage& picture, int x0, int y0, int side, RasterImage& sheet) {
-  const int left = x0 + (side - picture.width) / 2, top = y0 + (side - picture.height) / 2;
-  for (int y = 0; y < picture.height; ++y)
-    for (int x = 0; x < picture.width; ++x)
+void draw_cell(const RasterImage& image, int x0, int y0, int side, RasterImage& sheet) {
+  const int left = x0 + (side - image.width) / 2, top = y0 + (side - image.height) / 2;
+  for (int y = 0; y < image.height; ++y)
+    for (int x = 0; x < image.width; ++x)
       for (int c = 0; c < sheet.channels; ++c)
-        sheet.at(left + x, top + y)[c] = picture.at(x, y)[std::min(c, picture.channels - 1)];
+        sheet.at(left + x, top + y)[c] = image.at(x, y)[std::min(c, image.channels - 1)];
 }
 
 Json make_sheet(const std::vector<int64_t>& rows, const ShownRows& shown,
                 const Collection& collection, int side) {
   const Thumbnails thumbnails(collection);
-  std::vector<RasterImage> pictures(rows.size());
+  std::vector<RasterImage> images(rows.size());
   parallel_for(static_cast<int64_t>(rows.size()), 1, 0, [&](const Block& block) {
     for (int64_t i = block.begin; i < block.end; ++i) {
       try {
-        pictures[static_cast<size_t>(i)] =
-            thumbnails.draw_square(rows[static_cast<size_t>(i)], side);
+        images[static_cast<size_t>(i)] = thumbnails.draw_square(rows[static_cast<size_t>(i)], side);
       } catch (const Error&) {
         // the report is worth more than this thumbnail
       }
@@ -144,9 +143,9 @@ Json make_sheet(const std::vector<int64_t>& rows, const ShownRows& shown,
   std::vector<const RasterImage*> drawn;  // rows whose image cannot be read have no cell
   std::vector<int32_t> places;
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (pictures[i].width == 0) continue;
-    side = std::max({side, pictures[i].width, pictures[i].height});
-    drawn.push_back(&pictures[i]);
+    if (images[i].width == 0) continue;
+    side = std::max({side, images[i].width, images[i].height});
+    drawn.push_back(&images[i]);
     places.push_back(shown.place.at(rows[i]));
   }
   const int count = static_cast<int>(drawn.size());
@@ -163,18 +162,18 @@ Json make_sheet(const std::vector<int64_t>& rows, const ShownRows& shown,
 }
 
 // Words over images: a few images larger than in the sheet, with what was found in them.
-void add_words(const WordView& words, const std::vector<int64_t>& pictures, const ShownRows& shown,
+void add_words(const WordView& words, const std::vector<int64_t>& images, const ShownRows& shown,
                const Collection& collection, const PageLimits& limits, Json& data) {
   const Thumbnails thumbnails(collection);
   Json listed = Json::array(), held = Json::object();
-  for (const int64_t row : pictures) {
+  for (const int64_t row : images) {
     const auto found = words.images.find(static_cast<int32_t>(row));
     if (found == words.images.end()) continue;
     if (static_cast<int64_t>(listed.size()) == limits.max_word_images) break;
     try {
       Json json = image_words_json(words, collection, row);
-      json["picture"] = "data:image/jpeg;base64," +
-                        base64(encode_jpeg(thumbnails.draw(row, limits.word_image_side), 80));
+      json["image"] = "data:image/jpeg;base64," +
+                      base64(encode_jpeg(thumbnails.draw(row, limits.word_image_side), 80));
       const int32_t place = shown.place.at(row);
       held[std::to_string(place)] = std::move(json);
       listed.push_back({{"row", place}, {"words", found->second.size()}});
@@ -182,7 +181,7 @@ void add_words(const WordView& words, const std::vector<int64_t>& pictures, cons
       // the report is worth more than this thumbnail
     }
   }
-  data["runs"][0]["extras"]["pictures"] = std::move(listed);
+  data["runs"][0]["extras"]["images"] = std::move(listed);
   data["words"] = std::move(held);
 }
 
@@ -210,7 +209,7 @@ Json detail_data(const PageRun& run, const RunView& view, const ShownRows& shown
   if (extras.contains("exemplars")) renumber(extras["exemplars"], shown);
   if (extras.contains("groups"))
     for (Json& group : extras["groups"]) renumber(group["rows"], shown);
-  extras.erase("pictures");  // those that the report holds are added with their words
+  extras.erase("images");  // those that the report holds are added with their words
   return detail;
 }
 
@@ -276,10 +275,9 @@ Json page_data(const PageRun& run, const RunView& view, const Collection& collec
   if (collection.has_images()) {
     const int64_t limit =
         collection.has_image_files() ? limits.max_image_files : limits.max_row_images;
-    const std::vector<int64_t> pictures = choose_thumbnails(view, shown, limit);
-    data["thumbs"] = make_sheet(pictures, shown, collection, limits.thumb_side);
-    if (!view.words.images.empty())
-      add_words(view.words, pictures, shown, collection, limits, data);
+    const std::vector<int64_t> images = choose_thumbnails(view, shown, limit);
+    data["thumbs"] = make_sheet(images, shown, collection, limits.thumb_side);
+    if (!view.words.images.empty()) add_words(view.words, images, shown, collection, limits, data);
   }
   return data;
 }

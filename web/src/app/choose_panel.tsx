@@ -23,7 +23,7 @@ function ChooseForm() {
   const { store, actions } = useApp();
   const method = store.method.value;
   const parts = method && partsField(method);
-  const things = store.collection.value!.kind === "pictures" ? "Images" : "Rows";
+  const things = store.collection.value!.kind === "images" ? "Images" : "Rows";
   const canRank = !!method?.takes_context && !isEmptySet(store.set.value) && !store.set.value.rest;
   const run = (event: Event) => {
     event.preventDefault();

@@ -106,8 +106,8 @@ function PickedStrip({ rows }: { rows: number[] }) {
   return (
     <div class="strip" role="group" aria-label="Selected images">
       {shown.map((row) => (
-        <button type="button" key={row} aria-label={names.of(row)} title={names.of(row)} onClick={() => { store.picture.value = row; }}>
-          <Thumbnail thumb={store.collection.value!.has_pictures ? store.source.thumb(row, 96) : null} alt="" side={64} text={names.of(row)} />
+        <button type="button" key={row} aria-label={names.of(row)} title={names.of(row)} onClick={() => { store.image.value = row; }}>
+          <Thumbnail thumb={store.collection.value!.has_images ? store.source.thumb(row, 96) : null} alt="" side={64} text={names.of(row)} />
         </button>
       ))}
       {rows.length > shown.length && <span class="hint">and {count(rows.length - shown.length)} more</span>}

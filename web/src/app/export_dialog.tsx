@@ -24,7 +24,7 @@ export function ExportDialog() {
           {store.source.can.report && <DownloadButton what="report.html" title="Report, one page" />}
         </div>
       </section>
-      {store.source.can.folders && store.collection.value?.kind === "pictures" && <Folders />}
+      {store.source.can.folders && store.collection.value?.kind === "images" && <Folders />}
       <section class="block">
         <h3>Command line</h3>
         <p class="hint">Reproduces this result.</p>

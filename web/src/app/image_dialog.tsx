@@ -24,9 +24,9 @@ export function ImageDialog() {
   const app = useApp();
   const { store, names } = app;
   const [show, setShow] = useState<WordsShow>("phrases");
-  const row = store.picture.value;
+  const row = store.image.value;
   if (row < 0) return null;
-  const step = (by: number) => { store.picture.value = neighbour(app, row, by); };
+  const step = (by: number) => { store.image.value = neighbour(app, row, by); };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target instanceof HTMLSelectElement) return;
     if (event.key === "ArrowLeft") step(-1);
@@ -34,15 +34,15 @@ export function ImageDialog() {
     else return;
     event.preventDefault();
   };
-  const hasWords = !!store.opened.value?.detail.extras?.pictures?.some((picture) => picture.row === row);
+  const hasWords = !!store.opened.value?.detail.extras?.images?.some((image) => image.row === row);
   const side = Math.max(160, Math.min(512, window.innerWidth - 80, window.innerHeight - 220));
   return (
-    <Dialog title={names.of(row)} class="picture-dialog" onClose={() => { store.picture.value = -1; }} onKeyDown={onKeyDown}>
-      <div class="picture-large">
+    <Dialog title={names.of(row)} class="image-dialog" onClose={() => { store.image.value = -1; }} onKeyDown={onKeyDown}>
+      <div class="image-large">
         <IconButton icon="left" title="More certain" keys="←" onClick={() => step(-1)} />
         {hasWords && show !== "nothing"
           ? <div style={{ width: `${side}px` }}><ImageUnderWords row={row} show={show} phrase={-1} /></div>
-          : <Thumbnail key={row} thumb={store.collection.value!.has_pictures ? store.source.thumb(row, 512) : null} alt={names.of(row)} side={side} text={names.of(row)} />}
+          : <Thumbnail key={row} thumb={store.collection.value!.has_images ? store.source.thumb(row, 512) : null} alt={names.of(row)} side={side} text={names.of(row)} />}
         <IconButton icon="right" title="Less certain" keys="→" onClick={() => step(1)} />
       </div>
       {hasWords && <Segmented label="Shown over the image" value={show} choices={kWordsChoices} onChange={(value) => setShow(value)} />}
@@ -62,7 +62,7 @@ function ImageFacts({ row }: { row: number }) {
   const bars = decisions && position >= 0 ? parts.map((p, k) => ({
     name: p.name, value: decisions[position * parts.length + k], color: partColor(k, store.isDark.value) })) : [];
   return (
-    <div class="picture-facts">
+    <div class="image-facts">
       <dl>
         {kind && <><dt>Class</dt><dd>{kind}</dd></>}
         {position >= 0 && now.isRun && <><dt>Part</dt><dd>{parts[now.labels[position]]?.name ?? "none"}</dd></>}
@@ -72,7 +72,7 @@ function ImageFacts({ row }: { row: number }) {
       </dl>
       {bars.length > 0 && <><h3>Decision values</h3><Bars items={bars} label="Decision values" /></>}
       {edits.canCorrect && position >= 0 &&
-        <div class="picture-tools">
+        <div class="image-tools">
           <Select label="Belongs to" isLabelShown value={String(now.labels[position])} onChange={(value) => edits.move([row], Number(value))}
                   choices={parts.map((p) => ({ value: String(p.index), title: `${p.index + 1} ${p.name}` }))} />
           <IconButton icon="pin" text={edits.now.memberships.has(row) ? "Unpin" : "Pin"} title="Pin or unpin" pressed={edits.now.memberships.has(row)} onClick={() => edits.pin([row])} />

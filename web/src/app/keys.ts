@@ -31,7 +31,7 @@ export function listenToKeys(app: App): void {
   });
 }
 
-const isModal = ({ store }: App) => store.dialog.value !== "" || store.picture.value >= 0;
+const isModal = ({ store }: App) => store.dialog.value !== "" || store.image.value >= 0;
 
 function withControl(app: App, event: KeyboardEvent): boolean {
   const { edits } = app;

@@ -22,8 +22,8 @@ export function MapPanel() {
   const data = scene.mapData.value;
   const rowsAt = (indices: number[]) => indices.map((i) => data!.points.rows[i]);
   const onSelect = (indices: number[], mode: SelectMode) => edits.select(rowsAt(indices), mode);
-  const hasPictures = store.collection.value!.has_pictures && store.showThumbs.value;
-  const thumb = useMemo(() => (hasPictures ? (row: number) => store.source.thumb(row, 96) : null), [hasPictures]);
+  const hasImages = store.collection.value!.has_images && store.showThumbs.value;
+  const thumb = useMemo(() => (hasImages ? (row: number) => store.source.thumb(row, 96) : null), [hasImages]);
   if (!data) return null;
   const context = data.points.isContext.reduce((sum, v) => sum + v, 0);
   return (
@@ -48,7 +48,7 @@ export function MapPanel() {
       <ScatterMap data={data} camera={store.camera.value} tool={store.tool.value} thumb={thumb} onSelect={onSelect}
                   label={`Map of ${counted(data.points.x.length - context, "point")}${context ? ` and ${counted(context, "context point")}` : ""}. Arrows pan, plus and minus zoom, L lasso, B box, question mark for all keys.`}
                   describe={(i) => describePoint(app, i)} onCamera={(camera) => { store.camera.value = camera; }}
-                  onOpen={(i) => { store.picture.value = data.points.rows[i]; }}
+                  onOpen={(i) => { store.image.value = data.points.rows[i]; }}
                   control={(controller) => { map.current = controller; }} />
       <AxisNames />
       <ColorKey />

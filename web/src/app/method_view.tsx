@@ -103,15 +103,15 @@ function Exemplars({ rows }: { rows: number[] }) {
           const members = Array.from(scene.byPart.value[part] ?? [], (i) => now.columns.rows[i]).filter((r) => r !== row);
           return (
             <li key={row} style={{ "--part": partColor(part, store.isDark.value) }}>
-              <button type="button" class="exemplar" aria-label={`Exemplar ${names.of(row)}`} onClick={() => { store.picture.value = row; }}>
-                <Thumbnail thumb={store.collection.value!.has_pictures ? store.source.thumb(row, 192) : null} alt="" side={96} text={baseName(names.of(row))} />
+              <button type="button" class="exemplar" aria-label={`Exemplar ${names.of(row)}`} onClick={() => { store.image.value = row; }}>
+                <Thumbnail thumb={store.collection.value!.has_images ? store.source.thumb(row, 192) : null} alt="" side={96} text={baseName(names.of(row))} />
               </button>
               <div class="exemplar-members">
                 <span class="hint">{now.parts[part]?.name}: {counted(members.length + 1, "member")}</span>
                 <div class="exemplar-strip">
                   {members.slice(0, 14).map((r) => (
-                    <button type="button" key={r} aria-label={names.of(r)} onClick={() => { store.picture.value = r; }}>
-                      <Thumbnail thumb={store.collection.value!.has_pictures ? store.source.thumb(r, 96) : null} alt="" side={48} text={baseName(names.of(r))} />
+                    <button type="button" key={r} aria-label={names.of(r)} onClick={() => { store.image.value = r; }}>
+                      <Thumbnail thumb={store.collection.value!.has_images ? store.source.thumb(r, 96) : null} alt="" side={48} text={baseName(names.of(r))} />
                     </button>
                   ))}
                 </div>

@@ -41,7 +41,7 @@ export function PartColumn({ part }: { part: Part }) {
       <PartCard part={part} size={rows.length} />
       <VirtualGrid id={`part-${part.index}`} label={`Images of ${part.name}`} rows={rows} tile={store.tile.value} isSeen={isSeen}
                    color={partColor(part.index, store.isDark.value)} selected={store.selection.value}
-                   tileOf={(row) => tileOf(app, row)} onOpen={(row) => { store.picture.value = row; }}
+                   tileOf={(row) => tileOf(app, row)} onOpen={(row) => { store.image.value = row; }}
                    onPick={(picked, mode) => (mode === "toggle" ? edits.toggle(picked[0]) : edits.select(picked, mode))}
                    onEdge={(direction) => focusPart(part.index + direction)} dragged={canCorrect ? dragged : undefined} />
     </section>
@@ -74,7 +74,7 @@ function tileOf({ store, edits, names }: App, row: number): TileInfo {
   if (has(together)) marks.push({ icon: "link", title: "must stay together with another" });
   if (has(apart)) marks.push({ icon: "apart", title: "must be apart from another" });
   const name = names.of(row);
-  const thumb = store.collection.value!.has_pictures ? store.source.thumb(row, store.tile.value > 120 ? 256 : 128) : null;
+  const thumb = store.collection.value!.has_images ? store.source.thumb(row, store.tile.value > 120 ? 256 : 128) : null;
   return { thumb, name, text: baseName(name), marks };
 }
 
@@ -108,10 +108,10 @@ function PartFacts({ part, size }: { part: Part; size: number }) {
         {Math.round((size / Math.max(1, total)) * 100)} % of the set
         {part.mean_margin !== null && <> · mean margin <strong>{number(part.mean_margin, 3)}</strong></>}
       </p>
-      {part.typical.length > 0 && store.collection.value!.has_pictures &&
+      {part.typical.length > 0 && store.collection.value!.has_images &&
         <div class="typical" aria-label={`Typical of ${part.name}`} role="group">
           {part.typical.slice(0, 4).map((row) => (
-            <button type="button" key={row} title={`Typical: ${names.of(row)}`} aria-label={`Typical: ${names.of(row)}`} onClick={() => { store.picture.value = row; }}>
+            <button type="button" key={row} title={`Typical: ${names.of(row)}`} aria-label={`Typical: ${names.of(row)}`} onClick={() => { store.image.value = row; }}>
               <Thumbnail thumb={store.source.thumb(row, 96)} alt="" side={44} text={baseName(names.of(row))} />
             </button>
           ))}

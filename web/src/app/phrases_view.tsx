@@ -3,14 +3,14 @@
 import { useEffect, useState } from "preact/hooks";
 import { partColor } from "../model/palette";
 import { baseName, counted } from "../model/text";
-import type { PictureWords } from "../model/types";
+import type { ImageWords } from "../model/types";
 import { PartMark, Segmented } from "../component/controls";
 import { Thumbnail } from "../component/thumbnail";
 import { WordsOver, type WordsShow } from "../component/words_over";
 import { messageOf } from "../source/source";
 import { useApp } from "./app_context";
 
-const kShownPictures = 60;
+const kShownImages = 60;
 const kShownGroups = 24;
 const kShownMembers = 12;
 
@@ -22,7 +22,7 @@ export function PhrasesView() {
   return (
     <>
       <PhraseList chosen={phrase} onChoose={choose} />
-      {!!extras.pictures?.length && <PicturesWithWords phrase={phrase} />}
+      {!!extras.images?.length && <ImagesWithWords phrase={phrase} />}
       {!!extras.groups?.length && <GroupsOfPhrases phrase={phrase} />}
     </>
   );
@@ -40,7 +40,7 @@ function PhraseList({ chosen, onChoose }: { chosen: number; onChoose(phrase: num
   const { store } = app;
   const { extras, parts } = store.opened.value!.detail;
   const sizes = phraseSizes(app);
-  const unit = extras!.pictures?.length ? "keypoint" : extras!.groups?.length ? "group" : "row";
+  const unit = extras!.images?.length ? "keypoint" : extras!.groups?.length ? "group" : "row";
   return (
     <section class="block">
       <h2>Phrases</h2>
@@ -61,14 +61,14 @@ function PhraseList({ chosen, onChoose }: { chosen: number; onChoose(phrase: num
 }
 
 // The words of an image, once they are loaded.
-export function usePictureWords(row: number): { words: PictureWords | null; failure: string } {
+export function useImageWords(row: number): { words: ImageWords | null; failure: string } {
   const { store } = useApp();
   const id = store.opened.value?.detail.id ?? "";
-  const [state, setState] = useState<{ row: number; words: PictureWords | null; failure: string }>({ row: -1, words: null, failure: "" });
+  const [state, setState] = useState<{ row: number; words: ImageWords | null; failure: string }>({ row: -1, words: null, failure: "" });
   useEffect(() => {
     let isWanted = row >= 0;
     if (isWanted)
-      store.source.pictureWords(id, row).then(
+      store.source.imageWords(id, row).then(
         (words) => { if (isWanted) setState({ row, words, failure: "" }); },
         (error) => { if (isWanted) setState({ row, words: null, failure: messageOf(error) }); });
     return () => { isWanted = false; };
@@ -79,11 +79,11 @@ export function usePictureWords(row: number): { words: PictureWords | null; fail
 // One image with its words drawn over it.
 export function ImageUnderWords(p: { row: number; show: WordsShow; phrase: number }) {
   const { store, names } = useApp();
-  const { words, failure } = usePictureWords(p.row);
+  const { words, failure } = useImageWords(p.row);
   if (failure) return <p class="error-text">{failure}</p>;
   if (!words) return <p class="hint">Loading the words …</p>;
   const thumb = store.source.thumb(p.row, 512);
-  const url = words.picture ?? (thumb && "url" in thumb ? thumb.url : "");
+  const url = words.image ?? (thumb && "url" in thumb ? thumb.url : "");
   return <WordsOver url={url} words={words} show={p.show} phrase={p.phrase} isDark={store.isDark.value}
                     label={`${names.of(p.row)}: ${counted(words.words.length, "keypoint")}, shown by their ${p.show}`} />;
 }
@@ -91,26 +91,26 @@ export function ImageUnderWords(p: { row: number; show: WordsShow; phrase: numbe
 export const kWordsChoices: { value: WordsShow; title: string }[] = [
   { value: "phrases", title: "Phrases" }, { value: "words", title: "Words" }, { value: "nothing", title: "Image only" }];
 
-function PicturesWithWords({ phrase }: { phrase: number }) {
+function ImagesWithWords({ phrase }: { phrase: number }) {
   const { store, names } = useApp();
-  const pictures = store.opened.value!.detail.extras!.pictures!;
+  const images = store.opened.value!.detail.extras!.images!;
   const [show, setShow] = useState<WordsShow>("phrases");
-  const [row, setRow] = useState(pictures[0].row);
-  const shown = pictures.slice(0, kShownPictures);
+  const [row, setRow] = useState(images[0].row);
+  const shown = images.slice(0, kShownImages);
   return (
     <section class="block">
       <h2>Words over the images</h2>
       <p class="hint">Each dot is a keypoint. In the gallery an image is listed under the most frequent phrase of its keypoints.
-        {pictures.length > shown.length && ` These are the first ${shown.length} of ${pictures.length} images; open the others in the gallery.`}</p>
+        {images.length > shown.length && ` These are the first ${shown.length} of ${images.length} images; open the others in the gallery.`}</p>
       <Segmented label="Shown over the image" value={show} choices={kWordsChoices} onChange={(value) => setShow(value)} />
       <div class="words-main">
         <ImageUnderWords key={row} row={row} show={show} phrase={phrase} />
         <ul class="words-strip" aria-label="Images">
-          {shown.map((picture) => (
-            <li key={picture.row}>
-              <button type="button" aria-pressed={picture.row === row} aria-label={`${names.of(picture.row)}, ${counted(picture.words, "keypoint")}`}
-                      onClick={() => setRow(picture.row)}>
-                <Thumbnail thumb={store.source.thumb(picture.row, 96)} alt="" side={64} text={baseName(names.of(picture.row))} />
+          {shown.map((image) => (
+            <li key={image.row}>
+              <button type="button" aria-pressed={image.row === row} aria-label={`${names.of(image.row)}, ${counted(image.words, "keypoint")}`}
+                      onClick={() => setRow(image.row)}>
+                <Thumbnail thumb={store.source.thumb(image.row, 96)} alt="" side={64} text={baseName(names.of(image.row))} />
               </button>
             </li>
           ))}
@@ -139,7 +139,7 @@ function GroupsOfPhrases({ phrase }: { phrase: number }) {
                   <button type="button" onClick={() => { edits.select(group.rows); store.view.value = "look"; }}>
                     <span class="group-name">{group.name}, {counted(group.rows.length, "row")}</span>
                     <span class="exemplar-strip">
-                      {store.collection.value!.has_pictures && group.rows.slice(0, kShownMembers).map((row) => (
+                      {store.collection.value!.has_images && group.rows.slice(0, kShownMembers).map((row) => (
                         <Thumbnail key={row} thumb={store.source.thumb(row, 96)} alt="" side={36} text={baseName(names.of(row))} />))}
                     </span>
                   </button>

@@ -30,7 +30,7 @@ export function Root() {
       {store.dialog.value === "help" && <HelpDialog />}
       {store.dialog.value === "export" && <ExportDialog />}
       {store.dialog.value === "corrections" && <CorrectionsDialog />}
-      {store.picture.value >= 0 && <ImageDialog />}
+      {store.image.value >= 0 && <ImageDialog />}
       <Toasts />
       <div class="unseen" role="status" aria-live="polite">{store.announcement.value}</div>
     </>

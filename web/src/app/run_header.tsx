@@ -45,7 +45,7 @@ function CollectionHeader() {
     <div class="run-header">
       <div class="run-title">
         <h2>The collection</h2>
-        <p class="run-facts"><span>{counted(collection.n, collection.kind === "pictures" ? "image" : "row")} with {counted(collection.d, "dimension")}.
+        <p class="run-facts"><span>{counted(collection.n, collection.kind === "images" ? "image" : "row")} with {counted(collection.d, "dimension")}.
           {store.source.can.run ? " Choose a set and a context on the left, or select images, and run." : " Choose a run."}</span></p>
       </div>
     </div>

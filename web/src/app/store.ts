@@ -16,7 +16,7 @@ export interface LiveProgress { latest: Progress | null; trace: number[]; isLost
 export interface Toast { id: number; kind: "info" | "error"; text: string; action?: { title: string; run(): void } }
 export interface OpenedRun { detail: RunDetail; columns: Columns }
 export type Theme = "auto" | "light" | "dark";
-export type Dialog = "" | "help" | "export" | "picture" | "corrections";
+export type Dialog = "" | "help" | "export" | "corrections";
 
 export function createStore(source: Source) {
   const collection = signal<Collection | null>(null);
@@ -73,7 +73,7 @@ export function createStore(source: Source) {
     showThumbs: signal(true),
     tool: signal<Tool>("pan"),
     selection: signal<ReadonlySet<number>>(new Set<number>()),
-    picture: signal(-1), // the row shown enlarged
+    image: signal(-1), // the row shown enlarged
     // Correcting
     corrections: signal<History<Corrections>>(startHistory(kNoCorrections)),
     // The page itself

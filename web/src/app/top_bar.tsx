@@ -17,7 +17,7 @@ export function TopBar() {
       <h1 class="brand"><Logo />Milieu</h1>
       {collection &&
         <p class="collection"><strong title={collection.name}>{collection.name}</strong>
-          <span>{counted(collection.n, collection.kind === "pictures" ? "image" : "row")}
+          <span>{counted(collection.n, collection.kind === "images" ? "image" : "row")}
             {collection.classes.length > 0 && `, ${counted(collection.classes.length, "class", "classes")}`}{collection.feature && `, ${collection.feature}`}</span></p>}
       <span class="top-tools">
         {store.opened.value && <IconButton icon="share" title="Export" keys="S" text="Export" testId="export" onClick={() => { store.dialog.value = "export"; }} />}

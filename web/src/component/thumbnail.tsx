@@ -8,9 +8,9 @@ export function Thumbnail(props: { thumb: Thumb | null; alt: string; side: numbe
   const [broken, setBroken] = useState("");
   const size = { width: `${side}px`, height: `${side}px` };
   if (!thumb || ("url" in thumb && broken === thumb.url))
-    return <span class="picture picture-text" style={size} role="img" aria-label={alt || text || "no image"}>{text ?? ""}</span>;
+    return <span class="image image-text" style={size} role="img" aria-label={alt || text || "no image"}>{text ?? ""}</span>;
   if ("url" in thumb)
-    return <img class="picture" style={size} src={thumb.url} alt={alt} draggable={false}
+    return <img class="image" style={size} src={thumb.url} alt={alt} draggable={false}
                 decoding="async" width={side} height={side} onError={() => setBroken(thumb.url)} />;
   const factor = side / thumb.side;
   const sheet = {
@@ -18,5 +18,5 @@ export function Thumbnail(props: { thumb: Thumb | null; alt: string; side: numbe
     backgroundPosition: `${-thumb.x * factor}px ${-thumb.y * factor}px`,
     backgroundSize: `${thumb.width * factor}px ${thumb.height * factor}px`,
   };
-  return <span class="picture" style={sheet} role="img" aria-label={alt || "image"} />;
+  return <span class="image" style={sheet} role="img" aria-label={alt || "image"} />;
 }

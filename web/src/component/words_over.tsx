@@ -2,12 +2,12 @@
 // An image with its keypoints: each a dot in the colour of its word, or the groups of one phrase as
 // a common halo.
 import { partColor } from "../model/palette";
-import type { PictureWords } from "../model/types";
+import type { ImageWords } from "../model/types";
 
 export type WordsShow = "phrases" | "words" | "nothing";
 
 export function WordsOver(p: {
-  url: string; words: PictureWords; show: WordsShow; phrase: number; isDark: boolean; label: string; // phrase -1: all
+  url: string; words: ImageWords; show: WordsShow; phrase: number; isDark: boolean; label: string; // phrase -1: all
 }) {
   const { width, height, places, words, phrases } = p.words;
   const long = Math.max(width, height);

@@ -55,7 +55,7 @@ export function changedOptions(method: Method, values: Record<string, Value>): R
 
 // Why the method cannot be used on this collection, or "".
 export function unmetNeed(method: Method, collection: Collection): string {
-  if (method.needs.includes("pictures") && collection.kind !== "pictures") return "needs an image folder";
+  if (method.needs.includes("images") && collection.kind !== "images") return "needs an image folder";
   if (method.needs.includes("classes") && collection.classes.length === 0) return "needs classes";
   return "";
 }

@@ -3,11 +3,11 @@
 
 export interface Collection {
   name: string;
-  kind: "pictures" | "vectors";
+  kind: "images" | "vectors";
   n: number;
   d: number;
   feature: string;
-  has_pictures: boolean;
+  has_images: boolean;
   classes: { name: string; count: number }[];
   version: string;
   total?: number; // of a thinned report: how many rows there were
@@ -123,17 +123,17 @@ export interface Extras {
   weights?: { name: string; weight: number }[];
   phrases?: string[]; // of cac: what each is made of
   groups?: { name: string; phrase: number; rows: number[] }[];
-  pictures?: { row: number; words: number }[]; // those with words over them
+  images?: { row: number; words: number }[]; // those with words over them
 }
 
 // The keypoints of one image: positions in pixels of an image of this size.
-export interface PictureWords {
+export interface ImageWords {
   width: number;
   height: number;
   places: number[]; // x, y, x, y, ...
   words: number[];
   phrases: number[];
-  picture?: string; // in a report: the image itself
+  image?: string; // in a report: the image itself
 }
 
 export interface RunFile {

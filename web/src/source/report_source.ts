@@ -2,7 +2,7 @@
 // The data inside a report.html: everything is there, nothing can be run.
 import { compareSplits } from "../model/compare";
 import { labelsCsv, labelsJson } from "../model/export";
-import type { Collection, Columns, Comparison, Method, PictureWords, RunBrief, RunDetail } from "../model/types";
+import type { Collection, Columns, Comparison, Method, ImageWords, RunBrief, RunDetail } from "../model/types";
 import { SourceError, type Abilities, type Download, type RunListener, type Source,
          type Thumb } from "./source";
 
@@ -17,7 +17,7 @@ export interface ReportData {
   runs: RunDetail[];
   columns: Record<string, Record<string, Packed>>;
   files?: Record<string, Record<string, string>>; // run, name -> data URL
-  words?: Record<string, PictureWords>; // by row
+  words?: Record<string, ImageWords>; // by row
   thumbs?: { side: number; columns: number; rows_shown: number[]; sheet: string };
 }
 
@@ -43,7 +43,7 @@ export class ReportSource implements Source {
     for (const run of data.runs) this.rowsOf(run.id).forEach((row) => rows.add(row));
     this.note = [
       total !== undefined && total > n ? `This report has ${n} of ${total} rows, evenly sampled.` : "",
-      data.collection.has_pictures && shown < rows.size
+      data.collection.has_images && shown < rows.size
         ? `It has images of ${shown} of its ${rows.size} rows; the others are shown by name.` : "",
     ].filter(Boolean).join(" ");
   }
@@ -87,7 +87,7 @@ export class ReportSource implements Source {
     };
   }
 
-  async pictureWords(_id: string, row: number): Promise<PictureWords> {
+  async imageWords(_id: string, row: number): Promise<ImageWords> {
     const found = this.data.words?.[row];
     if (!found) throw new SourceError("This report has no words for this image.", 404);
     return found;

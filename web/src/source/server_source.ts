@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The server of `milieu explore`, on the same address as the page.
-import type { Collection, Columns, Comparison, Method, PictureWords, RunBrief, RunDetail,
+import type { Collection, Columns, Comparison, Method, ImageWords, RunBrief, RunDetail,
               RunRequest } from "../model/types";
 import { SourceError, type Abilities, type Download, type RunChange, type RunListener,
          type Source, type Thumb } from "./source";
@@ -70,7 +70,7 @@ export class ServerSource implements Source {
       words: ints(words), places: floats(places),
     };
   }
-  pictureWords(id: string, row: number): Promise<PictureWords> { return json(`${this.path(id)}/words/${row}`); }
+  imageWords(id: string, row: number): Promise<ImageWords> { return json(`${this.path(id)}/words/${row}`); }
 
   start(request: RunRequest): Promise<RunBrief> { return send("POST", "/api/runs", request); }
   change(id: string, change: RunChange): Promise<RunBrief> {

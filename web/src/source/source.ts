@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the page gets its data from: the server of `milieu explore`, or the data inside a
 // report.html. What a source cannot do is hidden by the page.
-import type { Collection, Columns, Comparison, Method, PictureWords, Progress, RunBrief, RunDetail,
+import type { Collection, Columns, Comparison, Method, ImageWords, Progress, RunBrief, RunDetail,
               RunRequest } from "../model/types";
 
 export interface Abilities {
@@ -38,7 +38,7 @@ export interface Source {
   runs(): Promise<RunBrief[]>;
   run(id: string): Promise<RunDetail>;
   columns(run: RunDetail): Promise<Columns>;
-  pictureWords(id: string, row: number): Promise<PictureWords>;
+  imageWords(id: string, row: number): Promise<ImageWords>;
   start(request: RunRequest): Promise<RunBrief>;
   change(id: string, change: RunChange): Promise<RunBrief>;
   cancel(id: string): Promise<void>;

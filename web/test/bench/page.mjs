@@ -26,9 +26,9 @@ async function firstView() {
     return tiles.length > 0 &&
       tiles.filter((t) => t.getBoundingClientRect().left < innerWidth).every((t) => t.complete && t.naturalWidth > 0);
   });
-  const pictures = performance.now() - start;
+  const images = performance.now() - start;
   await page.waitForFunction(() => document.querySelector("[data-testid=map]")?.dataset.thumbs !== undefined);
-  return { milliseconds: performance.now() - start, pictures_milliseconds: pictures, pictures: await page.locator(".tile img").count() };
+  return { milliseconds: performance.now() - start, images_milliseconds: images, images: await page.locator(".tile img").count() };
 }
 
 // Moves the map a little in every frame, by events like those of a hand.

@@ -31,7 +31,7 @@ export function makeCollection(n) {
   return { rows, map, classes };
 }
 
-export function pictureOf(row) {
+export function imageOf(row) {
   const paint = row.filled ? `fill="hsl(${row.hue} 60% 50%)"` : `fill="none" stroke="hsl(${row.hue} 60% 40%)" stroke-width="7"`;
   const shapes = [
     `<circle cx="48" cy="48" r="30" ${paint}/>`, `<rect x="20" y="20" width="56" height="56" ${paint}/>`,

@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { kMethods, makeCollection, pictureOf } from "./data.mjs";
+import { kMethods, makeCollection, imageOf } from "./data.mjs";
 import { MockRuns } from "./runs.mjs";
 
 const { values } = parseArgs({ options: {
@@ -40,11 +40,11 @@ async function page(url, response) {
 
 function collectionApi(parts, url, response) {
   const n = collection.rows.length;
-  if (parts.length === 2) return answer(response, 200, { name: "shapes", kind: "pictures", n, d: 64, feature: "tiny", has_pictures: true, classes: collection.classes, version: "mock" });
+  if (parts.length === 2) return answer(response, 200, { name: "shapes", kind: "images", n, d: 64, feature: "tiny", has_images: true, classes: collection.classes, version: "mock" });
   if (parts[2] === "classes") return binary(response, Int32Array.from(collection.rows, (r) => r.kind));
   if (parts[2] === "map") return binary(response, collection.map);
   const from = Number(url.searchParams.get("from")), size = Number(url.searchParams.get("count"));
-  const names = collection.rows.slice(from, from + size).map((r, i) => `${collection.classes[r.kind].name}/picture_${String(from + i).padStart(5, "0")}.png`);
+  const names = collection.rows.slice(from, from + size).map((r, i) => `${collection.classes[r.kind].name}/image_${String(from + i).padStart(5, "0")}.png`);
   return answer(response, 200, names);
 }
 
@@ -54,7 +54,7 @@ async function route(request, response) {
   if (parts[0] !== "api") return page(url, response);
   if (parts[1] === "collection") return collectionApi(parts, url, response);
   if (parts[1] === "methods") return answer(response, 200, kMethods);
-  if (parts[1] === "thumb") return answer(response, 200, pictureOf(collection.rows[Number(parts[2])]), "image/svg+xml");
+  if (parts[1] === "thumb") return answer(response, 200, imageOf(collection.rows[Number(parts[2])]), "image/svg+xml");
   if (parts[1] === "runs" || parts[1] === "compare") {
     const body = request.method === "POST" || request.method === "PATCH" ? await readBody(request) : {};
     const result = runs.handle(request.method, parts.slice(1), url, body, response);

@@ -33,8 +33,8 @@ const kInside = {
   rings: (x, y) => { const r = Math.hypot(x, y); return r > 5 && r < 9; },
 };
 
-// `each` pictures a class below `folder`; a third of them are inverted.
-export function writePictures(folder, each, seed = 3) {
+// `each` images per class below `folder`; a third of them are inverted.
+export function writeImages(folder, each, seed = 3) {
   const next = random(seed);
   for (const [name, isInside] of Object.entries(kInside)) {
     mkdirSync(join(folder, name), { recursive: true });

@@ -175,9 +175,9 @@ export async function exportStory(stage, page) {
   await page.getByTestId("folders-link").click();
   await page.getByText("linked into").waitFor();
   const [part] = readdirSync(folder);
-  const [picture] = readdirSync(join(folder, part));
-  assert.ok(lstatSync(join(folder, part, picture)).isSymbolicLink(), "a link, not a copy");
-  assert.ok(statSync(join(folder, part, picture)).size > 54, "that leads to the image");
+  const [image] = readdirSync(join(folder, part));
+  assert.ok(lstatSync(join(folder, part, image)).isSymbolicLink(), "a link, not a copy");
+  assert.ok(statSync(join(folder, part, image)).size > 54, "that leads to the image");
   const command = await page.getByRole("textbox", { name: "Command line" }).innerText();
   assert.match(command, /milieu dcp /);
   const link = await page.getByRole("textbox", { name: "Link to this view" }).innerText();

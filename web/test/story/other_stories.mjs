@@ -38,17 +38,17 @@ export async function keyboardStory(stage, address) {
   const before = await legend(page);
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Space");
-  await until("a picture is selected by key", async () => sum((await legend(page)).map(([n]) => n)) === 1);
+  await until("an image is selected by key", async () => sum((await legend(page)).map(([n]) => n)) === 1);
   await page.keyboard.press("2");
   await until("the key moves it", async () => (await legend(page))[1][1] === before[1][1] + 1);
   await page.keyboard.press("Control+z");
   await until("the key undoes it", async () => (await legend(page))[1][1] === before[1][1]);
   await page.keyboard.press("Control+y");
   await page.keyboard.press("Enter");
-  await page.locator(".picture-dialog").waitFor();
+  await page.locator(".image-dialog").waitFor();
   await page.keyboard.press("ArrowRight");
-  await stage.check(page, "a picture");
-  await stage.shot(page, "21-picture");
+  await stage.check(page, "an image");
+  await stage.shot(page, "21-image");
   await page.keyboard.press("Escape");
   const runs = await page.locator(".run-item").count();
   await page.keyboard.press("Shift+R");
@@ -93,7 +93,7 @@ export async function windowsStory(stage, address, link) {
     await page.goto("about:blank");
     await page.goto(link);
     await page.locator("[data-part='0'] .part-numbers").waitFor();
-    await until("pictures are in", () => page.locator("[data-part='0'] .tile").count());
+    await until("images are in", () => page.locator("[data-part='0'] .tile").count());
     await stage.shot(page, `${name}-gallery`);
     await stage.check(page, `${name}, the gallery`);
     if (name !== "32-dark") {
@@ -112,7 +112,7 @@ export async function reportStory(stage, path) {
   const page = await stage.page("file://");
   await page.goto(address);
   await page.locator("[data-part='1'] .part-numbers").waitFor();
-  await until("pictures are in", () => page.locator("[data-part='0'] .tile .picture").count());
+  await until("images are in", () => page.locator("[data-part='0'] .tile .image").count());
   assert.equal(await page.getByTestId("run").count(), 0, "a report offers nothing to run");
   const sizes = await legend(page);
   assert.ok(sum(sizes.map(([, n]) => n)) > 0);

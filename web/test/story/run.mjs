@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
-// The explorer in a real browser, on generated pictures.
+// The explorer in a real browser, on generated images.
 //   node test/story/run.mjs PROGRAM SCREENSHOTS [--part main|keys|windows]
 // Exit code 77: there is no browser, the test is skipped.
 import assert from "node:assert/strict";
@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as story from "./main_story.mjs";
 import { keyboardStory, plainCanvasStory, reportStory, windowsStory } from "./other_stories.mjs";
-import { writePictures } from "./images.mjs";
+import { writeImages } from "./images.mjs";
 import { findBrowser, Stage, startServer } from "./stage.mjs";
 import { tabsStory, vanishStory, wordsStory } from "./world_stories.mjs";
 
@@ -55,7 +55,7 @@ function checkCommand({ command, labels, folder }) {
 
 async function main() {
   const folder = mkdtempSync(join(tmpdir(), "milieu-story-"));
-  writePictures(join(folder, "drawings"), 30);
+  writeImages(join(folder, "drawings"), 30);
   process.env.MILIEU_CACHE = join(folder, "cache");
   const server = await tell("start", () => startServer(program, ["explore", join(folder, "drawings"), "--feature", "tiny", "--no-browser", "--port", "0", "--runs", join(folder, "runs")]));
   const stage = await Stage.open(screenshots);

@@ -13,7 +13,7 @@ async function openRun(page, address, id, more = "") {
   await page.goto(`${new URL(address).origin}/#run=${id}${more}`);
 }
 
-// Keypoints of the pictures: phrases over one of them, in its view and in the large picture.
+// Keypoints of the images: phrases over one of them, in its view and in the large image.
 export async function wordsStory(stage, address) {
   const page = await stage.page(new URL(address).origin);
   await page.goto(address);
@@ -23,9 +23,9 @@ export async function wordsStory(stage, address) {
   const over = page.locator(".words-over");
   await over.waitFor();
   const all = Number(await over.getAttribute("data-words"));
-  assert.ok(all > 0, "the picture has keypoints");
+  assert.ok(all > 0, "the image has keypoints");
   const detail = await page.evaluate(async (id) => (await fetch(`/api/runs/${id}`)).json(), run.id);
-  assert.equal(all, detail.extras.pictures[0].words);
+  assert.equal(all, detail.extras.images[0].words);
   await stage.shot(page, "60-words");
   await stage.check(page, "the words");
   let lit = 0;
@@ -37,8 +37,8 @@ export async function wordsStory(stage, address) {
   assert.equal(lit, all, "each keypoint has one phrase");
   await page.getByRole("button", { name: "Look", exact: true }).click();
   await page.locator(".tile").first().dblclick();
-  await page.locator(".picture-dialog .words-over").waitFor();
-  await stage.check(page, "a picture under its words");
+  await page.locator(".image-dialog .words-over").waitFor();
+  await stage.check(page, "an image under its words");
   await page.context().close();
 }
 
@@ -78,14 +78,14 @@ export async function tabsStory(stage, address) {
   await first.context().close();
 }
 
-// The pictures are gone: the run fails with the reason, names replace images, and all comes
+// The images are gone: the run fails with the reason, names replace images, and all comes
 // back with the folder.
 export async function vanishStory(stage, address, folder) {
   const page = await stage.page(new URL(address).origin);
   renameSync(folder, `${folder}.gone`);
   try {
     await page.goto(address);
-    await page.locator(".tile .picture-text").first().waitFor();
+    await page.locator(".tile .image-text").first().waitFor();
     const run = await post(page, { ...kLong, options: { num_clusters: 2 } });
     await openRun(page, address, run.id);
     await page.getByRole("heading", { name: "The run failed" }).waitFor();
@@ -100,7 +100,7 @@ export async function vanishStory(stage, address, folder) {
   await again.goto(address);
   const run = await post(again, { ...kLong, options: { num_clusters: 2 } });
   await openRun(again, address, run.id);
-  await again.locator("[data-part='1'] .tile img.picture").first().waitFor();
+  await again.locator("[data-part='1'] .tile img.image").first().waitFor();
   stage.noProblems("the folder is back");
   await again.context().close();
 }

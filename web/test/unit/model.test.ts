@@ -10,7 +10,7 @@ import { number, ticks, percent, seconds } from "../../src/model/text";
 import type { Collection, Field, Method } from "../../src/model/types";
 
 const collection: Collection = {
-  name: "c", kind: "pictures", n: 6, d: 2, feature: "tiny", has_pictures: true, version: "0",
+  name: "c", kind: "images", n: 6, d: 2, feature: "tiny", has_images: true, version: "0",
   classes: [{ name: "a", count: 2 }, { name: "b", count: 3 }],
 };
 const classes = Int32Array.of(0, 1, 1, 0, 1, -1);

@@ -64,12 +64,12 @@ export function ScatterMap(props: ScatterMapProps) {
 function MapTip({ tip, data, describe, thumb }: ScatterMapProps & { tip: Tip }) {
   if (tip.index >= data.points.rows.length) return null;
   const { title, detail, color } = describe(tip.index);
-  const picture = thumb?.(data.points.rows[tip.index]) ?? null;
+  const image = thumb?.(data.points.rows[tip.index]) ?? null;
   const isLeft = tip.x < 240;
   const style = { top: `${tip.y + 14}px`, [isLeft ? "left" : "right"]: isLeft ? `${tip.x + 14}px` : `calc(100% - ${tip.x - 10}px)` };
   return (
     <div class="map-tip" style={style}>
-      {picture && <Thumbnail thumb={picture} alt="" side={72} />}
+      {image && <Thumbnail thumb={image} alt="" side={72} />}
       <div>
         <div class="map-tip-title">{title}</div>
         <div class="map-tip-detail"><span class="swatch" style={{ background: color }} />{detail}</div>
