@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "milieu/base/error.h"
@@ -70,17 +71,17 @@ void place_image(const Collection& collection, const std::string& name, const fs
 
 std::string labels_csv(const RunRecord& run, const RunView& result, const Collection& collection) {
   const ViewColumns& columns = result.columns;
-  std::string text = "sample,label,part,margin,row,class\n";
+  CsvWriter table;
+  table.row("sample", "label", "part", "margin", "row", "class");
   for (size_t i = 0; i < columns.rows.size(); ++i) {
     const int64_t row = columns.rows[i];
-    const int index = collection.class_of(row);
-    text += fmt::format(
-        "{},{},{},{},{},{}\n", csv_cell(collection.row_name(row)), columns.labels[i],
-        columns.labels[i] < 0 ? "" : csv_cell(part_name(run.part_names, columns.labels[i])),
-        columns.margins[i], row,
-        index < 0 ? "" : csv_cell(collection.data().labels.names[static_cast<size_t>(index)]));
+    const int label = columns.labels[i], index = collection.class_of(row);
+    std::optional<std::string> part, class_name;
+    if (label >= 0) part = part_name(run.part_names, label);
+    if (index >= 0) class_name = collection.data().labels.names[static_cast<size_t>(index)];
+    table.row(collection.row_name(row), label, part, columns.margins[i], row, class_name);
   }
-  return text;
+  return table.text();
 }
 
 Json labels_json(const RunRecord& run, const RunView& result, const Collection& collection) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "milieu/data/csv_text.h"
 #include "milieu/data/spatial_words.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/render/page.h"
@@ -99,14 +100,15 @@ std::string panel(const SpatialWords& data, const std::vector<int>& words, size_
 }
 
 void write_curve(const ReproduceRun& run, const CacResult& result, const ErrorCurve& curve) {
-  std::string text = "step,j,j1,j2,word_error\n";
+  const auto rounded = [](double value) { return fmt::format("{:.6f}", value); };
+  CsvWriter table;
+  table.row("step", "j", "j1", "j2", "word_error");
   const double first = result.steps.front().objective();  // all relative to it, as in Fig. 3 (f)
   for (size_t s = 0; s < std::min(result.steps.size(), curve.errors.size()); ++s)
-    text +=
-        fmt::format("{},{:.6f},{:.6f},{:.6f},{:.6f}\n", to_string(result.steps[s].kind),
-                    result.steps[s].objective() / first, result.steps[s].words_objective / first,
-                    result.steps[s].context_objective / first, curve.errors[s]);
-  run.write("cac_simulation_curve.csv", text);
+    table.row(to_string(result.steps[s].kind), rounded(result.steps[s].objective() / first),
+              rounded(result.steps[s].words_objective / first),
+              rounded(result.steps[s].context_objective / first), rounded(curve.errors[s]));
+  run.write("cac_simulation_curve.csv", table.text());
 }
 
 // J and the word error after each half step, as Fig. 3 (f).

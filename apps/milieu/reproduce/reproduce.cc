@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "milieu/base/assert.h"
 #include "milieu/base/error.h"
@@ -28,10 +29,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string csv_line(const std::vector<std::string>& cells) {
-  std::vector<std::string> written;
-  for (const std::string& cell : cells) written.push_back(cell.empty() ? "" : csv_cell(cell));
-  return fmt::format("{}\n", fmt::join(written, ","));
+void add_row(const std::vector<std::string>& cells, CsvWriter& table) {
+  for (const std::string& cell : cells)
+    table.cell(cell.empty() ? std::nullopt : std::optional(cell));
+  table.end_row();
 }
 
 std::string text_line(const std::vector<std::string>& cells, const std::vector<size_t>& widths) {
@@ -186,9 +187,10 @@ std::string ReproduceRun::data_file(const std::string& name) const {
 void ReproduceRun::show(const ResultTable& table) const {
   console_.print(table_text(table, console_));
   console_.flush();
-  std::string csv = csv_line(table.columns);
-  for (const auto& row : table.rows) csv += csv_line(row);
-  write(table.name + ".csv", csv);
+  CsvWriter csv;
+  add_row(table.columns, csv);
+  for (const auto& row : table.rows) add_row(row, csv);
+  write(table.name + ".csv", csv.text());
 }
 
 void ReproduceRun::write(const std::string& name, std::string_view content) const {

@@ -56,6 +56,23 @@ std::string csv_cell(std::string_view text) {
   return cell;
 }
 
+CsvWriter& CsvWriter::raw(std::string_view text) {
+  if (has_cell_) text_ += ',';
+  text_ += text;
+  has_cell_ = true;
+  return *this;
+}
+
+CsvWriter& CsvWriter::cell(std::string_view text) { return raw(csv_cell(text)); }
+CsvWriter& CsvWriter::cell(double number) { return raw(fmt::format("{}", number)); }
+CsvWriter& CsvWriter::cell(float number) { return raw(fmt::format("{}", number)); }
+CsvWriter& CsvWriter::cell(int64_t number) { return raw(fmt::format("{}", number)); }
+
+void CsvWriter::end_row() {
+  text_ += '\n';
+  has_cell_ = false;
+}
+
 std::vector<std::vector<std::string>> read_csv_records(std::string_view text) {
   std::vector<std::vector<std::string>> records;
   std::vector<std::string> record(1);

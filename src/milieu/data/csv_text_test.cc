@@ -44,5 +44,26 @@ TEST(CsvText, LastLineNeedsNoLineEnd) {
   EXPECT_TRUE(read_csv_records("header\n").empty());
 }
 
+TEST(CsvWriter, CellsAreWrittenByTheirKind) {
+  CsvWriter table;
+  table.row("name", "whole", "real", "single", "none");
+  table.row(std::string("a, b"), size_t{7}, 0.1, 0.1f, std::optional<std::string>());
+  table.row(std::string_view(""), -1, 1e300, 2.0f, std::optional<int>(4));
+  EXPECT_EQ(table.text(), "name,whole,real,single,none\n\"a, b\",7,0.1,0.1,\n\"\",-1,1e+300,2,4\n");
+  const auto records = read_csv_records(table.text());
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0][0], "a, b");
+  EXPECT_EQ(records[0][4], "");
+}
+
+TEST(CsvWriter, RowsMayBeWrittenCellByCell) {
+  CsvWriter table;
+  for (const int value : {1, 2, 3}) table.cell(value);
+  table.end_row();
+  table.cell("=1");
+  table.end_row();
+  EXPECT_EQ(table.text(), "1,2,3\n\\x3d1\n");
+}
+
 }  // namespace
 }  // namespace milieu

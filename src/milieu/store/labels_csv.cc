@@ -56,6 +56,13 @@ std::string labels_csv_text(std::span<const int> labels, const std::vector<std::
   return fmt::to_string(text);
 }
 
+std::string classes_csv_text(const std::vector<std::string>& names) {
+  CsvWriter table;
+  table.row("class", "name");
+  for (size_t c = 0; c < names.size(); ++c) table.row(c, names[c]);
+  return table.text();
+}
+
 void write_labels_csv(const std::string& path, std::span<const int> labels,
                       const std::vector<std::string>& names, std::span<const int64_t> rows) {
   const Samples samples{names, rows};

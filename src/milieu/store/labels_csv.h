@@ -13,4 +13,7 @@ namespace milieu {
 std::string labels_csv_text(std::span<const int> labels, const std::vector<std::string>& names,
                             std::span<const int64_t> rows);
 
+// classes.csv: the names of the classes that labels count.
+std::string classes_csv_text(const std::vector<std::string>& names);
+
 }  // namespace milieu

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <opencv2/core/version.hpp>
+#include <optional>
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
@@ -55,12 +56,12 @@ FolderRecord parse_features_json(const Json& json, const std::string& path) {
 }  // namespace
 
 std::string images_csv(const std::vector<ImageRow>& rows) {
-  std::string text = "path,class,width,height,hash\n";
+  CsvWriter table;
+  table.row("path", "class", "width", "height", "hash");
   for (const ImageRow& row : rows)
-    text += fmt::format("{},{},{},{},{}\n", csv_cell(row.path),
-                        row.class_name.empty() ? "" : csv_cell(row.class_name), row.width,
-                        row.height, hex(row.hash));
-  return text;
+    table.row(row.path, row.class_name.empty() ? std::nullopt : std::optional(row.class_name),
+              row.width, row.height, hex(row.hash));
+  return table.text();
 }
 
 std::vector<ImageRow> read_images_csv(const std::string& path) {

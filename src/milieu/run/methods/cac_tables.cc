@@ -2,9 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <optional>
 #include <variant>
 
+#include "milieu/data/csv_text.h"
 #include "milieu/run/methods/cac.h"
 
 namespace milieu {
@@ -12,34 +13,32 @@ namespace milieu {
 namespace {
 
 std::string words_csv(const CacResult& result, const Dataset& data) {
-  std::string text = "row,view,word,margin\n";
+  CsvWriter table;
+  table.row("row", "view", "word", "margin");
   const auto n = static_cast<size_t>(data.points.rows());
   for (size_t p = 0; p < result.words.size(); ++p) {
     const size_t i = p % n;
-    const int64_t row = data.rows.empty() ? static_cast<int64_t>(i) : data.rows[i];
-    fmt::format_to(std::back_inserter(text), "{},{},{},", row, p / n, result.words[p]);
-    if (p < result.margins.size())
-      fmt::format_to(std::back_inserter(text), "{}", result.margins[p]);
-    text += "\n";
+    table.row(data.rows.empty() ? static_cast<int64_t>(i) : data.rows[i], p / n, result.words[p],
+              p < result.margins.size() ? std::optional(result.margins[p]) : std::nullopt);
   }
-  return text;
+  return table.text();
 }
 
 std::string steps_csv(const CacResult& result, const CacErrors& errors) {
-  std::string text = "step,iteration,lambda,j,j1,j2";
-  if (!errors.phrases.empty()) text += ",error";
-  if (!errors.words.empty()) text += ",word_error";
-  text += "\n";
+  CsvWriter table;
+  for (const char* name : {"step", "iteration", "lambda", "j", "j1", "j2"}) table.cell(name);
+  if (!errors.phrases.empty()) table.cell("error");
+  if (!errors.words.empty()) table.cell("word_error");
+  table.end_row();
   for (size_t s = 0; s < result.steps.size(); ++s) {
     const CacStep& step = result.steps[s];
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{}", to_string(step.kind),
-                   step.iteration, step.lambda, step.objective(), step.words_objective,
-                   step.context_objective);
+    table.cell(to_string(step.kind)).cell(step.iteration).cell(step.lambda).cell(step.objective());
+    table.cell(step.words_objective).cell(step.context_objective);
     for (const auto* list : {&errors.phrases, &errors.words})
-      if (s < list->size()) fmt::format_to(std::back_inserter(text), ",{}", (*list)[s]);
-    text += "\n";
+      if (s < list->size()) table.cell((*list)[s]);
+    table.end_row();
   }
-  return text;
+  return table.text();
 }
 
 const std::vector<double>* find_list(const RunSummary& summary, const std::string& name) {
@@ -88,13 +87,12 @@ int num_phrases_of(const CacResult& result) {
 }  // namespace
 
 std::string stability_csv(const RunSummary& summary) {
-  std::string text;
+  CsvWriter table;
   visit_curves(summary, [&](const char* what, const auto& values, const auto& stability) {
-    if (text.empty()) text = "option,value,stability\n";
-    for (size_t i = 0; i < values.size(); ++i)
-      text += fmt::format("{},{},{}\n", what, values[i], stability[i]);
+    if (table.text().empty()) table.row("option", "value", "stability");
+    for (size_t i = 0; i < values.size(); ++i) table.row(what, values[i], stability[i]);
   });
-  return text;
+  return table.text();
 }
 
 std::string stability_text(const RunSummary& summary) {

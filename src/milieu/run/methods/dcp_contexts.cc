@@ -183,13 +183,14 @@ std::string ranking_text(const DcpRanking& ranking) {
 }
 
 std::string ranking_csv(const DcpRanking& ranking) {
-  std::string text = "rank,context,consensus,gain,stability,agreement,objective,sizes\n";
+  CsvWriter table;
+  table.row("rank", "context", "consensus", "gain", "stability", "agreement", "objective", "sizes");
   int rank = 0;
   for (const DcpRankedContext& one : ranking.contexts)
-    text += fmt::format("{},{},{},{},{},{},{},{}\n", ++rank, csv_cell(one.split.name),
-                        one.consensus, one.split.gain, one.split.stability, one.split.agreement,
-                        one.split.objective, fmt::join(part_sizes(one.split.labels), " "));
-  return text;
+    table.row(++rank, one.split.name, one.consensus, one.split.gain, one.split.stability,
+              one.split.agreement, one.split.objective,
+              fmt::format("{}", fmt::join(part_sizes(one.split.labels), " ")));
+  return table.text();
 }
 
 void add_ranking(const DcpRanking& ranking, size_t num_candidates, RunSummary& summary) {
