@@ -26,12 +26,12 @@ def make_pixels(kind, seed, size=48):
     return pixels
 
 
-def make_folder(root, per_class=6, size=48, ending="png", classes=CLASSES):
+def make_folder(root, per_class=6, size=48, ending="png", classes=CLASSES, first=0):
     """root/CLASS/N.png; returns the relative paths in the order of the listing."""
     paths = []
     for kind in classes:
         (root / kind).mkdir(parents=True, exist_ok=True)
-        for i in range(per_class):
+        for i in range(first, first + per_class):
             path = root / kind / f"{i:03}.{ending}"
             seed = 100 * CLASSES.index(kind) + i
             Image.fromarray(make_pixels(kind, seed, size)).save(path)

@@ -2,12 +2,15 @@
 """milieu icc and milieu icc classify: the shared cases, and what only ICC has."""
 
 import json
+import shutil
 import signal
 import time
 import unittest
 
 import numpy as np
 
+from feature_case import FeatureCase
+from images import make_folder
 from method_cases import MethodCases
 from support import CliTest
 
@@ -111,6 +114,20 @@ class IccTest(MethodCases, CliTest):
                                 "--json").json()
         self.assertGreaterEqual(searched["cross_validated_accuracy"],
                                 summary["cross_validated_accuracy"])
+
+    def test_switches_of_the_classifier_have_their_own_commands(self):
+        """Hidden from icc, where scripts may still have them; shown where they belong."""
+        page = self.succeed("help", "icc").out
+        for flag in ("--auto", "--groups", "--split", "--cv"):
+            self.assertNotRegex(page, rf"(?m)^  {flag}\b")
+            self.assertRegex(self.succeed("help", "icc", "compare").out, rf"(?m)^  {flag}\b")
+        self.save_crossing()
+        np.save(self.folder / "g.npy", np.arange(900) // 10)
+        outcome = self.succeed("icc", "P.npy", "--labels", "c.npy", "--auto", "--groups", "g.npy",
+                               "--json")
+        self.assertIn("chosen", outcome.json())
+        for flag in ("--auto", "--groups"):
+            self.assertIn(f"{flag} is deprecated: use milieu icc compare", outcome.err)
 
     def test_projections_from_files(self):
         points, _ = self.save_crossing()
@@ -256,6 +273,77 @@ class ClassifyTest(CliTest):
             2, "icc", "classify", "train.npy", "test.npy", "--labels", "train_y.npy", "--out",
             "run"))
         self.classify("--out", "run", "--force")
+
+
+class ClassifyImagesTest(FeatureCase):
+    """TRAIN and TEST as every command reads its INPUT."""
+
+    def setUp(self):
+        super().setUp()
+        make_folder(self.folder / "new", per_class=3, first=50)
+        (self.folder / "loose").mkdir()  # no class folders
+        for path in sorted((self.folder / "new").rglob("*.png")):
+            shutil.copy(path, self.folder / "loose" / f"{path.parent.name}_{path.name}")
+        self.truth = np.repeat(["blobs", "red", "stripes"], 3)
+
+    def classify(self, *arguments):
+        return self.succeed("icc", "classify", *arguments, "--grid", "50", "--min-size", "2")
+
+    def test_image_folders(self):
+        summary = self.classify("photos", "new", "--feature", "color", "--json").json()
+        self.assertEqual((summary["n"], summary["test_n"], summary["test_labelled"]), (18, 9, 9))
+        self.assertEqual(summary["test_accuracy"], 1)
+
+    def test_test_images_without_classes(self):
+        outcome = self.classify("photos", "loose", "--feature", "color")
+        np.testing.assert_array_equal(outcome.out.split(), self.truth)
+        summary = self.classify("photos", "loose", "--feature", "color", "--json").json()
+        self.assertNotIn("test_labelled", summary)
+
+    def test_words_of_training_describe_test_and_later_images(self):
+        feature = "dense-sift:words=8"
+        self.classify("photos", "new", "--feature", feature, "--out", "run")
+        self.assertTrue((self.folder / "run/dense-sift.codebook.npy").exists())
+        labels = (self.folder / "run/labels.csv").read_text().splitlines()[1:]
+        self.assertEqual([line.split(",")[0] for line in labels],
+                         [f"{c}/{i:03}.png" for c in ("blobs", "red", "stripes") for i in range(50, 53)])
+        again = self.succeed("predict", "run", "new").out.split()
+        self.assertEqual(again, [line.split(",")[1] for line in labels])
+        # Words that TEST learned by itself are others: refused, not compared.
+        self.features(feature, source="photos", out="f")
+        self.features(feature, source="new", out="g")
+        self.assertIn("is not the dense-sift.codebook.npy of training",
+                      self.fail_with(2, "icc", "classify", "f", "g"))
+        same = self.classify("f", "new", "--json").json()
+        self.assertEqual(same["test_accuracy"], json.loads(
+            (self.folder / "run/summary.json").read_text())["test_accuracy"])
+
+    def test_vectors_made_elsewhere(self):
+        noise = np.random.RandomState(3)
+        for name, count in (("v", 6), ("w", 3)):
+            self.save(f"{name}.npy", (np.repeat(np.eye(3), count, axis=0)
+                                      + noise.normal(size=(3 * count, 3)) / 10).astype(np.float32))
+        summary = self.classify("photos", "new", "--vectors", "v.npy", "--test-vectors", "w.npy",
+                                "--json").json()
+        self.assertEqual((summary["d"], summary["test_accuracy"]), (3, 1))
+        self.assertIn("give those of TEST with --test-vectors", self.fail_with(
+            2, "icc", "classify", "photos", "new", "--vectors", "v.npy"))
+        self.assertIn("--test-vectors is given without --vectors", self.fail_with(
+            2, "icc", "classify", "photos", "new", "--feature", "color", "--test-vectors", "w.npy"))
+
+    def test_unreadable_images_are_in_the_warnings(self):
+        self.write("new/red/bad.png", "not an image")
+        summary = self.classify("photos", "new", "--feature", "color", "--json").json()
+        self.assertIn("1 of 10 images could not be read", " ".join(summary["warnings"]))
+
+    def test_forms_that_do_not_fit_are_named(self):
+        self.save("X.npy", np.eye(4))
+        self.save("y.npy", np.array([0, 0, 1, 1]))
+        self.assertIn("TEST is new, an image folder, but TRAIN is X.npy", self.fail_with(
+            2, "icc", "classify", "X.npy", "new", "--labels", "y.npy"))
+        self.assertIn("say what to compute", self.fail_with(2, "icc", "classify", "photos", "new"))
+        self.assertIn("TRAIN has no classes", self.fail_with(
+            2, "icc", "classify", "loose", "new", "--feature", "color"))
 
 
 if __name__ == "__main__":

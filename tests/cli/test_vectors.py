@@ -90,6 +90,36 @@ class VectorsTest(CliTest):
             summary = self.succeed(*command, "--vectors", "v.npy", "--json").json()
             self.assertEqual(summary["d"], 4, command)
 
+    def test_exemplar_learn_takes_one_file_per_set(self):
+        make_folder(self.folder / "more", per_class=4)
+        noise = np.random.RandomState(5).normal(size=(12, 4)) / 10
+        self.save("w.npy", (np.eye(3, 4)[np.repeat(np.arange(3), 4)] + noise).astype(np.float32))
+        learn = ["exemplar", "learn", "photos", "more", "--vectors", "v.npy", "--vectors", "w.npy"]
+        summary = self.succeed(*learn, "--out", "distance", "--json").json()
+        self.assertEqual(summary["n"], 30)
+        recorded = json.loads((self.folder / "distance/options.json").read_text())["input"]
+        self.assertEqual(recorded["vectors"], "v.npy\nw.npy")
+        found = self.succeed("exemplar", "more", "--vectors", "w.npy", "--model", "distance",
+                             "--json").json()
+        self.assertEqual(found["metrics"]["accuracy"], 1)
+        # The same learned from the arrays themselves, by the same candidate distances.
+        for name, count in (("v", 6), ("w", 4)):
+            self.save(f"{name}_labels.npy", np.repeat(np.arange(3), count))
+        rows = self.succeed("exemplar", "learn", "v.npy:v_labels.npy", "w.npy:w_labels.npy",
+                            "--distance", "squared-euclidean,l1,rbf", "--json").json()
+        self.assertEqual(rows["objective"], self.succeed(
+            *learn, "--distance", "squared-euclidean,l1,rbf", "--json").json()["objective"])
+        self.assertIn("--vectors is given 1 time for 2 training sets",
+                      self.fail_with(2, *learn[:6]))
+        self.assertIn("more has 2 columns, photos has 4", self.fail_with(1, *learn[:6], "--vectors",
+                                                           self.narrow()))
+        self.assertIn("give the vectors themselves as TRAIN", self.fail_with(
+            2, "exemplar", "learn", "v.npy:v_labels.npy", "--vectors", "v.npy"))
+
+    def narrow(self):
+        self.save("narrow.npy", np.zeros((12, 2), np.float32))
+        return "narrow.npy"
+
     def test_the_explorer_takes_them(self):
         explorer = Explorer(self, "photos", "--vectors", "v.npy", env=self.env)
         state = explorer.get("/api/collection").json()

@@ -14,15 +14,14 @@
 #include "milieu/base/error.h"
 #include "milieu/base/shell.h"
 #include "milieu/data/csv_text.h"
-#include "milieu/data/mapped_file.h"
 #include "milieu/exemplar/learn/learn.h"
 #include "milieu/input/training.h"
 #include "milieu/input/training_sets.h"
 #include "milieu/render/number_text.h"
 #include "milieu/report/learn_report.h"
+#include "milieu/report/write_run.h"
 #include "milieu/run/run_options.h"
 #include "milieu/store/json.h"
-#include "milieu/store/run_folder.h"
 
 namespace milieu::cli {
 
@@ -34,6 +33,7 @@ constexpr const char* kImageDistances = "chi-squared,squared-euclidean,l1,rbf";
 struct LearnFiles {
   std::string train;
   std::string feature, max_side, codebook;
+  std::string vectors, vector_names;
   std::string distance;
   std::string label_column;
 };
@@ -47,6 +47,11 @@ void visit_fields(LearnFiles& o, Visitor&& v) {
   v("max_side", o.max_side, anything(),
     "scale images down until no side is longer than this (default 1024; 0: no limit)");
   v("codebook", o.codebook, anything(), "visual words computed elsewhere, for local features");
+  v("vectors", o.vectors, anything().repeated(),
+    "TRAIN is an image folder: its vectors, computed elsewhere (.npy, .npz, .safetensors), one row "
+    "per image in the order of the sorted names; once per TRAIN, in the same order");
+  v("vector_names", o.vector_names, anything().repeated(),
+    "the image that each row of --vectors describes, one name per line; once per TRAIN");
   v("distance", o.distance, anything(),
     "candidate distances of each feature or view, separated by commas: chi-squared, "
     "squared-euclidean, l1, rbf, euclidean, cosine, intersection (default for images: the "
@@ -107,12 +112,12 @@ void add_samples(const TrainingInput& train, LearnedDistance& model) {
 }
 
 std::string weights_csv(const ExemplarLearnResult& result) {
-  std::string text = "candidate,weight,share\n";
+  CsvWriter table;
+  table.row("candidate", "weight", "share");
   const std::vector<std::string> names = lines_of(result.model.names);
   for (size_t t = 0; t < names.size(); ++t)
-    text +=
-        fmt::format("{},{},{}\n", csv_cell(names[t]), result.model.weights[t], result.shares[t]);
-  return text;
+    table.row(names[t], result.model.weights[t], result.shares[t]);
+  return table.text();
 }
 
 std::vector<Field> result_fields(ExemplarLearnOptions& options) {
@@ -152,22 +157,21 @@ std::string source_text(const TrainingInput& train) {
 
 void write_folder(LearnCommand& command, const TrainingInput& train,
                   const ExemplarLearnResult& result) {
-  RunFolder folder(command.output.out, command.output.force);
   LearnFiles recorded = command.files;
   recorded.feature = train.images.feature;
   recorded.max_side = train.images.max_side;
-  folder.write_text("options.json", run_options_to_json("exemplar learn", fields_of(recorded),
-                                                        fields_of(command.options)));
-  folder.write_text("summary.json", summary_to_json(result.summary) + "\n");
   ModelFile model = to_model_file(result.model);
   model.options_json = options_to_json(result_fields(command.options));
   add_training(train.images, model);
-  folder.write_model(model);
-  folder.write_text("weights.csv", weights_csv(result));
-  for (const VocabularyFile& file : train.images.vocabulary)
-    folder.write_file(file.name, MappedFile::open(file.path)->text());
-  folder.write_text("report.html", report_of(command, result, source_text(train)));
-  folder.commit();
+  const ResultFile weights{"weights.csv", weights_csv(result)};
+  write_run_files({.options_json = run_options_to_json("exemplar learn", fields_of(recorded),
+                                                       fields_of(command.options)),
+                   .summary_json = summary_to_json(result.summary),
+                   .model = &model,
+                   .files = {&weights, 1},
+                   .vocabulary = train.images.vocabulary,
+                   .report_html = report_of(command, result, source_text(train))},
+                  command.output.out, command.output.force);
 }
 
 // The five candidates with the largest shares, and those without weight.
@@ -227,6 +231,8 @@ int run_learn(LearnCommand& command, Session& session) {
                     .max_side = command.files.max_side,
                     .codebook = command.files.codebook,
                     .vocabulary_folder = {}};
+  request.vectors = lines_of(command.files.vectors);
+  request.vector_names = lines_of(command.files.vector_names);
   request.label_column = command.files.label_column;
   request.is_precomputed = command.files.distance == "precomputed";
   request.num_threads = command.options.train.num_threads;
@@ -268,15 +274,9 @@ RunCommand declare_learn(Flags& flags) {
   train.is_repeated = true;
   flags.add(train, [command](const std::string& text) { command->files.train = text; });
   const std::vector<Field> inputs = fields_of(command->files);
-  for (size_t i = 1; i < inputs.size(); ++i) {
-    const std::string& name = inputs[i].name;
-    flags.field(inputs[i],
-                name == "feature" || name == "distance" ? "LIST"
-                : name == "max_side"                    ? "N"
-                : name == "label_column"                ? "NAME"
-                                                        : "FILE",
+  for (size_t i = 1; i < inputs.size(); ++i)
+    flags.field(inputs[i], inputs[i].name == "distance" ? "LIST" : input_value_name(inputs[i]),
                 "Input");
-  }
   flags.method_fields(fields_of(command->options));
   flags.preset({"paper"}, command->preset);
   command->output.declare(
@@ -302,7 +302,9 @@ constexpr const char* kExample =
     "  milieu exemplar new.npy --model distance --classify\n"
     "    Images, several features with four distances each:\n"
     "  milieu exemplar learn photos --feature sparse-sift,gist,lbp --out distance\n"
-    "  milieu exemplar more_photos --model distance --out run\n";
+    "  milieu exemplar more_photos --model distance --out run\n"
+    "    By vectors computed elsewhere, one file per folder:\n"
+    "  milieu exemplar learn photos --vectors clip.npy --out distance\n";
 
 }  // namespace
 

@@ -5,42 +5,68 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
-#include <optional>
 
 #include "cli/commands.h"
 #include "cli/output_flags.h"
 #include "cli/progress.h"
 #include "cli/result_text.h"
 #include "milieu/base/error.h"
-#include "milieu/data/csv_text.h"
 #include "milieu/data/dataset.h"
 #include "milieu/icc/icc_classifier.h"
+#include "milieu/input/input.h"
+#include "milieu/input/training.h"
+#include "milieu/report/write_run.h"
 #include "milieu/run/methods/icc_run.h"
 #include "milieu/run/run_options.h"
 #include "milieu/store/json.h"
-#include "milieu/store/run_folder.h"
+#include "milieu/store/labels_csv.h"
 
 namespace milieu::cli {
 
 namespace {
 
 struct ClassifyInput {
-  std::string train;
+  InputSpec train;
   std::string test;
-  std::string labels;
-  std::string label_column;
   std::string test_labels;
+  std::string test_vectors;
+  std::string test_vector_names;
 };
 
 template <class Visitor>
-void visit_fields(ClassifyInput& o, Visitor&& v) {
-  v("train", o.train, anything(), "samples to learn from");
+void visit_test_fields(ClassifyInput& o, Visitor&& v) {
   v("test", o.test, anything(), "samples to classify");
-  v("labels", o.labels, anything(), "file with the class of every row of TRAIN");
-  v("label_column", o.label_column, anything(),
-    "column of a .csv or .tsv TRAIN (and TEST) that holds the class");
   v("test_labels", o.test_labels, anything(),
-    "file with the true class of every row of TEST: adds the accuracy");
+    "file with the true class of every row of TEST: adds the accuracy (default: its class "
+    "folders, or --label-column)");
+  v("test_vectors", o.test_vectors, anything(),
+    "with --vectors: those of TEST, one row per image in the order of the sorted names");
+  v("test_vector_names", o.test_vector_names, anything(),
+    "the image that each row of --test-vectors describes, one name per line");
+}
+
+// Says whose rows are meant, where the help of an INPUT speaks of rows.
+std::string help_of_train(std::string help) {
+  for (const auto& [from, to] : {std::pair("INPUT is", "TRAIN is"),
+                                 {"every row", "every row of TRAIN"},
+                                 {"the rows", "the rows of TRAIN"},
+                                 {".csv or .tsv", ".csv or .tsv TRAIN (and TEST)"}})
+    if (const size_t at = help.find(from); at != std::string::npos)
+      help.replace(at, std::string_view(from).size(), to);
+  return help;
+}
+
+// TRAIN as every command reads its INPUT, then TEST. What serves a clustering only is left out.
+std::vector<Field> input_fields(ClassifyInput& input) {
+  std::vector<Field> fields = fields_of(input.train);
+  std::erase_if(fields, [](const Field& field) {
+    return field.name == "truth" || field.name == "image_size";
+  });
+  fields[0].name = "train";
+  for (Field& field : fields) field.help = help_of_train(field.help);
+  internal::FieldCollector collect(fields);
+  visit_test_fields(input, collect);
+  return fields;
 }
 
 struct ClassifyOptions {
@@ -102,23 +128,34 @@ struct Classified {
   std::vector<int> truth;  // empty: unknown
 };
 
-Dataset load_train(const ClassifyInput& input, int num_threads) {
-  LoadOptions load;
-  load.labels_path = input.labels;
-  load.label_column = input.label_column;
-  load.num_threads = num_threads;
-  Dataset train = load_dataset(input.train, load);
-  if (train.labels.empty())
-    throw UsageError("TRAIN has no classes: give --labels or --label-column");
+Input read_train(InputSpec& spec, int num_threads, Monitor& monitor) {
+  Input train = read_rows(spec, num_threads, "", monitor);
+  if (train.data.labels.empty())
+    throw UsageError("TRAIN has no classes: give --labels or --label-column, or class folders");
   return train;
 }
 
-Dataset load_test(const ClassifyInput& input, int num_threads) {
+// TEST becomes rows in the way of TRAIN: the same features, with the same visual words.
+InputRows open_test(const ClassifyInput& input, const Input& train, int num_threads,
+                    Monitor& monitor) {
+  const bool is_folder = is_image_folder(input.test);
+  if (is_folder && train.images.root.empty())
+    throw InvalidArgument(
+        fmt::format("TEST is {}, an image folder, but TRAIN is {}, a file of numbers: give both "
+                    "in the same form",
+                    input.test, input.train.path));
+  if (is_folder && !input.train.vectors.empty() && input.test_vectors.empty())
+    throw UsageError("TRAIN has --vectors: give those of TEST with --test-vectors FILE");
+  if (!input.test_vectors.empty() && input.train.vectors.empty())
+    throw UsageError("--test-vectors is given without --vectors: give the vectors of TRAIN too");
   LoadOptions load;
   load.labels_path = input.test_labels;
-  if (input.test_labels.empty()) load.label_column = input.label_column;
+  if (input.test_labels.empty()) load.label_column = input.train.label_column;
   load.num_threads = num_threads;
-  return load_dataset(input.test, load);
+  ImageOptions images;
+  images.vectors = input.test_vectors;
+  images.vector_names = input.test_vector_names;
+  return open_rows_like(input.test, train.images, input.train.path, images, load, monitor);
 }
 
 void add_test_figures(RunSummary& summary, const Classified& done, int64_t num_test) {
@@ -136,66 +173,82 @@ void add_test_figures(RunSummary& summary, const Classified& done, int64_t num_t
                                static_cast<double>(right) / static_cast<double>(known));
 }
 
-void write_folder(ClassifyOptions& options, const Classified& done, const Dataset& train,
+void write_folder(ClassifyOptions& options, const Classified& done, const Input& train,
                   const Dataset& test) {
-  RunFolder folder(options.output.out, options.output.force);
-  folder.write_text("options.json", run_options_to_json("icc classify", fields_of(options.input),
-                                                        fields_of(options.classifier)));
-  folder.write_text("summary.json", summary_to_json(done.fitted.summary) + "\n");
-  folder.write_labels(shown_classes(done.predicted, train.labels.names), test.sample_names,
-                      test.rows);
+  const std::vector<std::string>& names = train.data.labels.names;
+  const std::vector<int> labels = shown_classes(done.predicted, names);
+  const ResultFile classes{"classes.csv", classes_csv_text(names)};
   ModelFile model = to_model_file(done.fitted.model);
   model.options_json = options_to_json(fields_of(options.classifier));
-  folder.write_model(model);
-  std::string names = "class,name\n";
-  for (size_t c = 0; c < train.labels.names.size(); ++c)
-    names += fmt::format("{},{}\n", c, csv_cell(train.labels.names[c]));
-  folder.write_text("classes.csv", names);
-  folder.commit();
+  add_training(train.images, model);
+  write_run_files({.options_json = run_options_to_json("icc classify", input_fields(options.input),
+                                                       fields_of(options.classifier)),
+                   .summary_json = summary_to_json(done.fitted.summary),
+                   .labels = labels,
+                   .samples = &test,
+                   .model = &model,
+                   .files = {&classes, 1},
+                   .vocabulary = train.images.vocabulary},
+                  options.output.out, options.output.force);
+}
+
+void print_classes(const ClassifyOptions& options, const Classified& done, const Dataset& train,
+                   const Dataset& test, Console& console) {
+  const RunSummary& summary = done.fitted.summary;
+  if (options.output.json) {
+    console.print(summary_to_json(summary) + "\n");
+  } else if (options.output.out.empty() && !options.output.quiet) {
+    std::string text;
+    for (const int c : done.predicted) text += train.labels.names[c] + "\n";
+    console.print(text);
+    if (!done.truth.empty()) console.note(summary_text(summary, console));
+  } else if (!options.output.quiet) {
+    console.print(dataset_text(train) + "\n" + dataset_text(test) + "\n");
+    console.print(summary_text(summary, console));
+    for (const std::string& warning : summary.warnings)
+      console.print(fmt::format("{} {}\n", console.paint(Style::Yellow, "warning:"), warning));
+    console.print(fmt::format("wrote {0}: {0}/labels.csv has the classes of {1}\n",
+                              options.output.out, test.source));
+  }
 }
 
 int run_classify(ClassifyOptions& options, Session& session) {
-  Console& console = session.console;
   options.output.apply(session);
   options.output.probe();
   const int threads = options.classifier.icc.num_threads;
-  const Dataset train = load_train(options.input, threads);
-  const Dataset test = load_test(options.input, threads);
   ProgressMonitor monitor(session, "icc classify");
+  monitor.on_stage(RunStage::Reading, options.input.train.path);
+  const Input train = read_train(options.input.train, threads, monitor);
+  const InputRows opened = open_test(options.input, train, threads, monitor);
+  const Dataset test = opened.rows.take();
   const Interrupt::Keeping keeping(session.interrupt);
   Points kept;
   std::vector<int> classes;
   Classified done;
   done.fitted =
-      fit_icc_classifier(training_rows(train, kept, classes), options.classifier, monitor);
+      fit_icc_classifier(training_rows(train.data, kept, classes), options.classifier, monitor);
   done.predicted = predict(done.fitted.model, test.points.view(), threads);
-  if (!test.labels.empty()) done.truth = translate(test.labels, train.labels);
-  add_test_figures(done.fitted.summary, done, test.points.rows());
+  if (!test.labels.empty()) done.truth = translate(test.labels, train.data.labels);
+  RunSummary& summary = done.fitted.summary;
+  for (const std::vector<std::string>* warnings : {&train.warnings, &opened.warnings})
+    summary.warnings.insert(summary.warnings.end(), warnings->begin(), warnings->end());
+  add_test_figures(summary, done, test.points.rows());
   if (!options.output.out.empty()) write_folder(options, done, train, test);
   monitor.clear();
-  if (options.output.json) {
-    console.print(summary_to_json(done.fitted.summary) + "\n");
-  } else if (options.output.out.empty() && !options.output.quiet) {
-    std::string text;
-    for (const int c : done.predicted) text += train.labels.names[c] + "\n";
-    console.print(text);
-    if (!done.truth.empty()) console.note(summary_text(done.fitted.summary, console));
-  } else if (!options.output.quiet) {
-    console.print(dataset_text(train) + "\n" + dataset_text(test) + "\n");
-    console.print(summary_text(done.fitted.summary, console));
-    console.print(fmt::format("wrote {0}: {0}/labels.csv has the classes of {1}\n",
-                              options.output.out, test.source));
-  }
+  print_classes(options, done, train.data, test, session.console);
   return session.interrupt.was_requested() ? kInterrupted : kDone;
 }
 
 RunCommand declare_classify(Flags& flags) {
   auto options = std::make_shared<ClassifyOptions>();
-  const std::vector<Field> inputs = fields_of(options->input);
-  flags.argument("TRAIN", options->input.train, true, "samples to learn from, with classes");
-  flags.argument("TEST", options->input.test, true, "samples to classify, the same columns");
-  for (size_t i = 2; i < inputs.size(); ++i)
-    flags.field(inputs[i], inputs[i].name == "label_column" ? "NAME" : "FILE", "Input");
+  flags.argument("TRAIN", options->input.train.path, true,
+                 "samples to learn from, with classes, as rows: a file of numbers, an image folder "
+                 "with one sub-folder per class, or a feature folder");
+  flags.argument("TEST", options->input.test, true,
+                 "samples to classify, in the same form; images are described as those of TRAIN");
+  for (const Field& field : input_fields(options->input))
+    if (field.name != "train" && field.name != "test")
+      flags.field(field, input_value_name(field), "Input");
   flags.method_fields(fields_of(options->classifier));
   flags.preset({"paper"}, options->preset);
   options->output.declare(
@@ -215,7 +268,9 @@ constexpr const char* kExample =
     "  milieu icc classify train.npy test.npy --labels train_labels.npy --auto --out run\n"
     "    splits the classes of train.npy into sub-classes, learns to separate them, and writes\n"
     "    the class of every row of test.npy to run/labels.csv. The same classifier later:\n"
-    "  milieu predict run more.npy\n";
+    "  milieu predict run more.npy\n"
+    "    Images; the classes are the sub-folders of train_photos:\n"
+    "  milieu icc classify train_photos test_photos --feature gist --out run\n";
 
 }  // namespace
 

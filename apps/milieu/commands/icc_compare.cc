@@ -14,10 +14,10 @@
 #include "milieu/base/error.h"
 #include "milieu/input/input.h"
 #include "milieu/input/row_files.h"
+#include "milieu/report/write_run.h"
 #include "milieu/run/methods/icc_run.h"
 #include "milieu/run/run_options.h"
 #include "milieu/store/json.h"
-#include "milieu/store/run_folder.h"
 
 namespace milieu::cli {
 
@@ -64,12 +64,12 @@ RunSummary summarize(const CompareCommand& command, const Dataset& data, const I
 }
 
 void write_folder(CompareCommand& command, const IccComparison& table, const RunSummary& summary) {
-  RunFolder folder(command.output.out, command.output.force);
-  folder.write_text("options.json", run_options_to_json("icc compare", input_fields(command.input),
-                                                        fields_of(command.options)));
-  folder.write_text("summary.json", summary_to_json(summary) + "\n");
-  folder.write_text("comparison.csv", comparison_csv(table));
-  folder.commit();
+  const ResultFile file{"comparison.csv", comparison_csv(table)};
+  write_run_files({.options_json = run_options_to_json("icc compare", input_fields(command.input),
+                                                       fields_of(command.options)),
+                   .summary_json = summary_to_json(summary),
+                   .files = {&file, 1}},
+                  command.output.out, command.output.force);
 }
 
 int run_compare(CompareCommand& command, Session& session) {

@@ -243,7 +243,6 @@ TEST(IccClassifier, ComparisonIsTheTableOfThePaper) {
   EXPECT_EQ(table.rows[3].p_value, 1);
   EXPECT_LT(table.rows[3].overlap, table.rows[1].overlap);
   EXPECT_THAT(comparison_text(table), HasSubstr("EM + LDA"));
-  EXPECT_THAT(comparison_csv(table), HasSubstr("method,accuracy,std"));
   options.contenders = {paper_contenders(options.classifier)[3],
                         paper_contenders(options.classifier)[1]};
   const IccComparison own =
@@ -290,14 +289,9 @@ TEST(IccClassifier, StoppedComparisonSaysSo_issue20) {
     EXPECT_EQ(table.termination, Termination::Cancelled);
     EXPECT_EQ(table.num_trials, trials);
     EXPECT_FALSE(table.is_complete());
-    const std::string csv = comparison_csv(table);
-    EXPECT_EQ(std::ranges::count(csv, '\n'), trials == 0 ? 1 : 5);
     for (const IccCompareRow& row : table.rows) {
       EXPECT_EQ(row.accuracies.size(), static_cast<size_t>(trials));
       EXPECT_EQ(row.p_value, 1);
-      if (trials > 0) {
-        EXPECT_THAT(csv, HasSubstr(fmt::format("{},,", row.deviation)));
-      }
     }
   }
   const IccComparison whole =

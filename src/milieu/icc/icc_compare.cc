@@ -228,14 +228,4 @@ std::string comparison_text(const IccComparison& comparison) {
   return text;
 }
 
-std::string comparison_csv(const IccComparison& comparison) {
-  std::string text = "method,accuracy,std,p_value,subclasses,overlap,seconds\n";
-  if (comparison.num_trials == 0) return text;
-  for (const IccCompareRow& row : comparison.rows)
-    text += fmt::format("{},{},{},{},{},{},{}\n", row.name, row.mean, row.deviation,
-                        comparison.is_complete() ? fmt::format("{}", row.p_value) : "",
-                        row.subclasses, row.overlap, row.seconds);
-  return text;
-}
-
 }  // namespace milieu

@@ -78,8 +78,7 @@ struct IccComparison {
 IccComparison compare_icc(const IccCompareInput& input, const IccCompareOptions& options,
                           Monitor& monitor = silent_monitor());
 
-// The table as text, and as comma-separated values; without rows when no trial was completed.
+// The table as text; without rows when no trial was completed.
 std::string comparison_text(const IccComparison& comparison);
-std::string comparison_csv(const IccComparison& comparison);
 
 }  // namespace milieu

@@ -45,18 +45,12 @@ std::vector<ServiceEntry> read_costs(const std::string& path, const RowFiles& ro
 // Samples of another file or folder; images are described as those of INPUT, with the same words.
 Dataset load_samples_like(const Input& input, const std::string& path, Monitor& monitor) {
   if (!std::filesystem::is_directory(path)) return load_dataset(path);
-  ImageOptions images{.feature = input.images.feature,
-                      .max_side = input.images.max_side,
-                      .codebook = {},
-                      .vocabulary_folder = {}};
-  if (images.feature.empty())
+  if (input.images.feature.empty())
     throw InvalidArgument(
         fmt::format("{} is a folder, but {} is a file of numbers: give a file, or "
                     "rank its files with --rank-contexts",
                     path, input.data.source));
-  if (!input.images.vocabulary.empty())
-    images.vocabulary_folder = share_vocabulary(input.images.vocabulary);
-  return open_rows(path, images, {}, monitor).rows.take();
+  return open_rows_like(path, input.images, input.data.source, {}, {}, monitor).rows.take();
 }
 
 }  // namespace

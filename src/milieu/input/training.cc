@@ -111,6 +111,32 @@ void check_same_features(const std::string& given, const Training& training,
                     given, training.feature, model));
 }
 
+// Images described as those of training, with its words; `source` is what the user called it.
+InputRows open_described(const std::string& path, const Training& training,
+                         const std::string& source, ImageOptions images, const LoadOptions& load,
+                         Monitor& monitor) {
+  check_same_features(images.feature, training, source, is_feature_folder(path));
+  if (images.feature.empty()) images.feature = training.feature;
+  images.max_side = training.max_side;
+  if (is_feature_folder(path)) {
+    InputRows input = open_rows(path, images, load, monitor);
+    check_same_words(input, training);
+    return input;
+  }
+  if (images.feature.empty())
+    throw InvalidArgument(fmt::format(
+        "{} is an image folder, but {} does not say what the model was trained on: give the "
+        "run folder, the feature with --feature, or the vectors with --vectors",
+        path, source));
+  std::vector<FeatureSpec> specs = parse_features(images.feature);
+  check_codebooks(specs, training, images.codebook);
+  bool has_words = false;
+  for (const FeatureSpec& spec : specs)
+    has_words = has_words || has_codebook(training.vocabulary_folder, spec.id);
+  if (has_words && images.codebook.empty()) images.vocabulary_folder = training.vocabulary_folder;
+  return open_rows(path, images, load, monitor);
+}
+
 }  // namespace
 
 std::string folder_of_model(const std::string& model) {
@@ -153,27 +179,22 @@ InputRows open_rows_like_training(const std::string& path, const std::string& mo
   std::error_code error;
   if (!fs::is_directory(path, error) || !images.vectors.empty())
     return open_rows(path, images, load, monitor);
-  const Training training = read_training(model);
-  check_same_features(images.feature, training, model, is_feature_folder(path));
-  if (images.feature.empty()) images.feature = training.feature;
-  images.max_side = training.max_side;
-  if (is_feature_folder(path)) {
-    InputRows input = open_rows(path, images, load, monitor);
-    check_same_words(input, training);
-    return input;
-  }
-  if (images.feature.empty())
-    throw InvalidArgument(fmt::format(
-        "{} is an image folder, but {} does not say what the model was trained on: give the "
-        "run folder, the feature with --feature, or the vectors with --vectors",
-        path, model));
-  std::vector<FeatureSpec> specs = parse_features(images.feature);
-  check_codebooks(specs, training, images.codebook);
-  bool has_words = false;
-  for (const FeatureSpec& spec : specs)
-    has_words = has_words || has_codebook(training.vocabulary_folder, spec.id);
-  if (has_words && images.codebook.empty()) images.vocabulary_folder = training.vocabulary_folder;
-  return open_rows(path, images, load, monitor);
+  return open_described(path, read_training(model), model, std::move(images), load, monitor);
+}
+
+InputRows open_rows_like(const std::string& path, const ImageOrigin& origin,
+                         const std::string& source, const ImageOptions& images,
+                         const LoadOptions& load, Monitor& monitor) {
+  std::error_code error;
+  const bool is_images =
+      fs::is_directory(path, error) || (path.ends_with(".txt") && !origin.feature.empty());
+  if (!is_images || !images.vectors.empty()) return open_rows(path, images, load, monitor);
+  Training training;
+  training.folder = source;
+  training.feature = origin.feature;
+  training.max_side = origin.max_side;
+  if (!origin.vocabulary.empty()) training.vocabulary_folder = share_vocabulary(origin.vocabulary);
+  return open_described(path, training, source, images, load, monitor);
 }
 
 std::string share_vocabulary(const std::vector<VocabularyFile>& files) {

@@ -30,6 +30,12 @@ void add_training(const ImageOrigin& images, ModelFile& model);
 InputRows open_rows_like_training(const std::string& path, const std::string& model,
                                   ImageOptions images, const LoadOptions& load, Monitor& monitor);
 
+// The same for rows that are read beside those of training: `origin` says how these became rows,
+// `source` what they were read from. A file of numbers is read as it is.
+InputRows open_rows_like(const std::string& path, const ImageOrigin& origin,
+                         const std::string& source, const ImageOptions& images,
+                         const LoadOptions& load, Monitor& monitor);
+
 // A folder of the cache with these files, named after their content.
 std::string share_vocabulary(const std::vector<VocabularyFile>& files);
 

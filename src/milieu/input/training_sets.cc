@@ -91,21 +91,31 @@ void check_label_count(const TrainingSet& set, const std::string& labels_path, s
                                 counted(count, "row"), set.name, rows));
 }
 
-void add_images(const std::string& train, const TrainingRequest& request, Monitor& monitor,
-                TrainingInput& input) {
-  ImageOptions images = request.images;
-  if (input.has_images) {
-    images.feature = input.images.feature;
-    if (!input.images.vocabulary.empty())
-      images.vocabulary_folder = share_vocabulary(input.images.vocabulary);
-  }
+// The rows of set number `index`: the first as the request says, the others like the first.
+InputRows open_set(const TrainingRequest& request, size_t index, const TrainingInput& input,
+                   Monitor& monitor) {
   LoadOptions load;
   load.num_threads = request.num_threads;
-  InputRows opened = open_rows(train, images, load, monitor);
+  ImageOptions images = request.images;
+  if (!request.vectors.empty()) images.vectors = request.vectors[index];
+  if (!request.vector_names.empty()) images.vector_names = request.vector_names[index];
+  if (!input.has_images) return open_rows(request.sets[index], images, load, monitor);
+  images.feature.clear();
+  images.codebook.clear();
+  return open_rows_like(request.sets[index], input.images, request.sets[0], images, load, monitor);
+}
+
+void add_images(const TrainingRequest& request, size_t index, Monitor& monitor,
+                TrainingInput& input) {
+  InputRows opened = open_set(request, index, input, monitor);
   const Dataset data = opened.rows.take();
   TrainingSet set;
-  set.name = train;
+  set.name = request.sets[index];
   set.points = data.points;
+  if (input.has_images && set.points.cols() != input.sets[0].points.cols())
+    throw DataError(fmt::format("{} has {}, {} has {}: training sets must have the same columns",
+                                set.name, counted(set.points.cols(), "column"), input.sets[0].name,
+                                input.sets[0].points.cols()));
   take_labels(data.labels, input, set);
   input.sets.push_back(std::move(set));
   input.warnings.insert(input.warnings.end(), opened.warnings.begin(), opened.warnings.end());
@@ -114,6 +124,18 @@ void add_images(const std::string& train, const TrainingRequest& request, Monito
   input.images = std::move(opened.images);
   if (input.images.max_side.empty()) input.images.max_side = request.images.max_side;
   input.views = input.images.columns;
+}
+
+// One file of vectors per set, or none.
+void check_vector_files(const TrainingRequest& request) {
+  const auto check = [&](const char* flag, size_t count) {
+    if (count != 0 && count != request.sets.size())
+      throw InvalidArgument(
+          fmt::format("{} is given {} for {}: give it once per TRAIN, in the same order", flag,
+                      counted(count, "time"), counted(request.sets.size(), "training set")));
+  };
+  check("--vectors", request.vectors.size());
+  check("--vector-names", request.vector_names.size());
 }
 
 void add_files(const std::string& train, const TrainingRequest& request, TrainingInput& input) {
@@ -187,14 +209,16 @@ std::vector<Points> load_matrices(const std::string& paths, int num_threads,
 }
 
 TrainingInput load_training_sets(const TrainingRequest& request, Monitor& monitor) {
+  check_vector_files(request);
   TrainingInput input;
   bool has_files = false;
-  for (const std::string& train : request.sets) {
+  for (size_t i = 0; i < request.sets.size(); ++i) {
+    const std::string& train = request.sets[i];
     monitor.on_stage(RunStage::Reading, train);
     const bool is_images = is_folder(train) || train.ends_with(".txt");
     has_files = has_files || !is_images;
     if (is_images)
-      add_images(train, request, monitor, input);
+      add_images(request, i, monitor, input);
     else
       add_files(train, request, input);
     if (has_files && input.has_images)
@@ -205,6 +229,11 @@ TrainingInput load_training_sets(const TrainingRequest& request, Monitor& monito
   if (has_files && !request.images.feature.empty())
     throw InvalidArgument(
         fmt::format("feature is {}, but TRAIN is not an image folder", request.images.feature));
+  if (has_files && !request.vectors.empty())
+    throw InvalidArgument(
+        fmt::format("vectors is {}, but TRAIN is not an image folder: give the vectors themselves "
+                    "as TRAIN, with their clusters: {}:labels.npy",
+                    request.vectors[0], request.vectors[0]));
   return input;
 }
 

@@ -37,7 +37,10 @@ struct TrainingInput {
 // How the sets are read.
 struct TrainingRequest {
   std::vector<std::string> sets;
-  ImageOptions images;
+  ImageOptions images;  // of every set; vectors have their own lists
+  // Vectors of image folders, computed elsewhere: empty, or one file per set, in the same order.
+  std::vector<std::string> vectors = {};
+  std::vector<std::string> vector_names = {};  // likewise: the images that their rows describe
   std::string label_column;
   bool is_precomputed = false;  // sets hold matrices
   int num_threads = 0;

@@ -11,19 +11,37 @@ namespace milieu {
 
 namespace {
 
+constexpr const char* kOwnCommands = "milieu icc compare or milieu icc classify";
+
+struct IccGroups {
+  std::string groups;
+};
+
+template <class Visitor>
+void visit_fields(IccGroups& o, Visitor&& v) {
+  v("groups", o.groups, anything().deprecated_for(kOwnCommands),
+    "group of every sample: cross-validation tests groups together");
+}
+
 class IccMethod : public MethodWith<IccRunOptions, IccRunInput> {
  public:
   // Those of the classifier and its evaluation have their own commands.
   std::vector<Field> option_fields() override {
     std::vector<Field> fields = fields_of(options_);
     const size_t num_own = fields_of(options_.classifier.icc).size();
-    for (size_t i = num_own; i < fields.size(); ++i)
-      if (fields[i].name != "auto")
-        fields[i].rule.deprecated = "milieu icc compare or milieu icc classify";
+    for (size_t i = num_own; i < fields.size(); ++i) fields[i].rule.deprecated = kOwnCommands;
     return fields;
   }
+  std::vector<Field> own_fields() override { return fields_of(groups_file_); }
   std::vector<Preset> presets() override {
     return {{"paper", [this](InputSpec&) { apply_paper_preset(options_.classifier); }}};
+  }
+
+  void bind(InputBinder& binder) override {
+    visit_inputs(input_, binder);
+    if (groups_file_.groups.empty()) return;
+    groups_ = binder.rows().labels(groups_file_.groups).indices;
+    input_.groups = groups_;
   }
 
   RunOutcome fit(const Input& input, Monitor& monitor) override {
@@ -32,6 +50,10 @@ class IccMethod : public MethodWith<IccRunOptions, IccRunInput> {
     input_.class_names = input.data.labels.names;
     return run_icc(input_, options_, monitor);
   }
+
+ private:
+  IccGroups groups_file_;
+  std::vector<int> groups_;
 };
 
 constexpr const char* kExample =

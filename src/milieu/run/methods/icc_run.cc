@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <variant>
 
 #include "milieu/base/error.h"
 #include "milieu/classify/class_labels.h"
 #include "milieu/classify/overlap.h"
+#include "milieu/data/csv_text.h"
 #include "milieu/icc/icc_compare.h"
 #include "milieu/run/methods/icc_pictures.h"
 
@@ -158,6 +160,17 @@ IccComparison compare_labelled(FloatView points, std::span<const int> classes,
   input.groups = groups;
   const Labelled data = labelled_rows(input);
   return compare_icc({data.points, data.classes, data.groups}, options, monitor);
+}
+
+std::string comparison_csv(const IccComparison& comparison) {
+  CsvWriter table;
+  table.row("method", "accuracy", "std", "p_value", "subclasses", "overlap", "seconds");
+  if (comparison.num_trials == 0) return table.text();
+  for (const IccCompareRow& row : comparison.rows)
+    table.row(row.name, row.mean, row.deviation,
+              comparison.is_complete() ? std::optional(row.p_value) : std::nullopt, row.subclasses,
+              row.overlap, row.seconds);
+  return table.text();
 }
 
 void add_comparison(const IccComparison& table, RunSummary& summary) {

@@ -35,13 +35,6 @@ struct IccRunInput : IccInput {
   std::span<const int> groups;           // n: rows of a group are tested together; empty: none
 };
 
-template <class Visitor>
-void visit_inputs(IccRunInput& in, Visitor&& v) {
-  visit_inputs(static_cast<IccInput&>(in), v);
-  v("groups", in.groups, InputRule{InputKind::Classes, "n"},
-    "group of every sample: cross-validation tests groups together");
-}
-
 // Labels, summary with overlaps and comparison, model, pictures. Throws InvalidArgument for --auto,
 // --cv and --holdout without classes.
 RunOutcome run_icc(const IccRunInput& input, const IccRunOptions& options, Monitor& monitor);
@@ -50,6 +43,9 @@ RunOutcome run_icc(const IccRunInput& input, const IccRunOptions& options, Monit
 IccComparison compare_labelled(FloatView points, std::span<const int> classes,
                                std::span<const int> groups, const IccCompareOptions& options,
                                Monitor& monitor);
+
+// The table as comma-separated values; without rows when no trial was completed.
+std::string comparison_csv(const IccComparison& comparison);
 
 // The entries cv_methods, cv_accuracy, ... of a summary.
 void add_comparison(const IccComparison& table, RunSummary& summary);
