@@ -244,8 +244,7 @@ Reply Explorer::handle_runs(const Request& request, const std::vector<std::strin
     return json_reply(list);
   }
   require_method(request, "POST");
-  const RunPlan plan =
-      plan_run(parse_body(request), collection_, options_.methods, options_.input_arguments);
+  const RunPlan plan = plan_run(parse_body(request), collection_, options_.methods);
   return json_reply(runs_.add(plan).brief(), 202);
 }
 

@@ -20,8 +20,6 @@ struct ExplorerOptions {
   CollectionOptions collection;
   RunsOptions runs;
   std::vector<MethodInfo> methods;
-  // INPUT and the flags that say how it is read, for every run: {"photos", "--feature", "gist"}.
-  std::vector<std::string> input_arguments;
   size_t max_streams = 64;  // progress streams at once
 };
 

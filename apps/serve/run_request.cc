@@ -11,6 +11,7 @@
 #include <set>
 
 #include "milieu/base/error.h"
+#include "milieu/data/csv_text.h"
 #include "milieu/data/selection.h"
 #include "serve/message.h"
 
@@ -144,14 +145,14 @@ class Planner {
   Planner(const Json& request, const Collection& collection, const MethodInfo& method)
       : request_(request), collection_(collection), method_(method) {}
 
-  RunPlan make(const std::vector<std::string>& input_arguments) {
+  RunPlan make() {
     plan_.method = method_.name;
     plan_.name = request_.contains("name") ? text_of(request_["name"], "name") : "";
     plan_.ranks_contexts = request_.value("rank_contexts", false);
     plan_.request = request_;
     plan_.arguments = {method_.name};
-    const auto& input = method_.input_arguments.empty() ? input_arguments : method_.input_arguments;
-    plan_.arguments.insert(plan_.arguments.end(), input.begin(), input.end());
+    plan_.arguments.insert(plan_.arguments.end(), method_.input_arguments.begin(),
+                           method_.input_arguments.end());
     check_needs();
     add_set();
     add_context();
@@ -272,13 +273,13 @@ class Planner {
 
   void add_links(const Json& list, const std::string& flag, const std::string& file) {
     if (list.empty()) return;
-    std::string text;
+    CsvWriter table;
     for (const Json& pair : list) {
       if (!pair.is_array() || pair.size() != 2)
         throw InvalidArgument("constraints must hold pairs of rows");
-      text += fmt::format("{},{}\n", set_row(pair[0], file), set_row(pair[1], file));
+      table.row(set_row(pair[0], file), set_row(pair[1], file));
     }
-    add_file(flag, file, text);
+    add_file(flag, file, table.text());
   }
 
   void add_options() {
@@ -374,8 +375,7 @@ std::vector<int64_t> resolve_rows(const Json& set, const Collection& collection,
 }
 
 RunPlan plan_run(const Json& request, const Collection& collection,
-                 const std::vector<MethodInfo>& methods,
-                 const std::vector<std::string>& input_arguments) {
+                 const std::vector<MethodInfo>& methods) {
   require_object(request, "the request");
   for (const auto& [key, value] : request.items())
     if (key != "method" && key != "name" && key != "set" && key != "context" && key != "options" &&
@@ -385,7 +385,7 @@ RunPlan plan_run(const Json& request, const Collection& collection,
     throw InvalidArgument("rank_contexts must be true or false");
   const std::string name = request.contains("method") ? text_of(request["method"], "method") : "";
   for (const MethodInfo& method : methods)
-    if (method.name == name) return Planner(request, collection, method).make(input_arguments);
+    if (method.name == name) return Planner(request, collection, method).make();
   throw InvalidArgument(fmt::format("method is '{}', which does not exist", name));
 }
 

@@ -33,7 +33,7 @@ struct MethodInfo {
   // "images" (image files), "classes", "everything" (the set must be the whole collection).
   std::vector<std::string> needs;
   std::function<OptionFields()> make_fields;  // fresh ones, with the defaults
-  // INPUT and the flags that say how it is read, where this method reads it its own way.
+  // INPUT and the flags that say how this method reads it.
   std::vector<std::string> input_arguments;
 };
 
@@ -61,8 +61,7 @@ struct RunPlan {
 
 // Throws InvalidArgument with a sentence for the user, or RequestError.
 RunPlan plan_run(const Json& request, const Collection& collection,
-                 const std::vector<MethodInfo>& methods,
-                 const std::vector<std::string>& input_arguments);
+                 const std::vector<MethodInfo>& methods);
 
 // The rows of a RowSet ({"classes": [...], "rows": [...], "rest": true}); `rest` means all rows but
 // `others`.

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A method that is in the table is everywhere. Environment: MILIEU_TOY, the program with the toy."""
+"""A method that is in the table is everywhere, one that is not (cac) is nowhere. Environment:
+MILIEU_TOY, the program with the toy in place of cac."""
 
 import json
 import os
 import pathlib
 import subprocess
 import tempfile
+import time
 import unittest
 import urllib.request
 
@@ -50,21 +52,57 @@ class Toy(unittest.TestCase):
                              (self.folder / "again" / name).read_bytes(), name)
         self.assertEqual(self.run_toy("predict", "run", "X.csv").split(), list("000111"))
 
-    def test_explorer_offers_it(self):
-        server = subprocess.Popen([TOY, "explore", "X.csv", "--no-browser"], cwd=self.folder,
-                                  env=self.environment, text=True, stdout=subprocess.PIPE,
-                                  stderr=subprocess.DEVNULL)
+    def explorer(self, *arguments):
+        """The methods that the explorer offers, by name, and a run of the toy."""
+        server = subprocess.Popen([TOY, "explore", "X.csv", "--no-browser", *arguments],
+                                  cwd=self.folder, env=self.environment, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         try:
-            address = server.stdout.readline().strip()
-            base, token = address.split("/?token=")
-            with urllib.request.urlopen(f"{base}/api/methods?token={token}", timeout=20) as reply:
-                methods = {method["name"]: method for method in json.load(reply)}
-            self.assertEqual(methods["toy"]["title"], "Slices")
-            self.assertIn("num_clusters", [field["name"] for field in methods["toy"]["fields"]])
+            base, token = server.stdout.readline().strip().split("/?token=")
+
+            def call(path, body=None):
+                request = urllib.request.Request(
+                    f"{base}/api/{path}?token={token}",
+                    None if body is None else json.dumps(body).encode(),
+                    {"Content-Type": "application/json"})
+                with urllib.request.urlopen(request, timeout=20) as reply:
+                    return json.load(reply)
+
+            methods = {method["name"]: method for method in call("methods")}
+            run = call("runs", {"method": "toy", "set": {"rest": True}, "options": {}})["id"]
+            deadline = time.monotonic() + 60
+            while call(f"runs/{run}")["state"] in ("queued", "running"):
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.05)
+            return methods, call(f"runs/{run}")
         finally:
             server.terminate()
             server.wait(timeout=20)
             server.stdout.close()
+
+    def test_explorer_offers_and_runs_it(self):
+        methods, run = self.explorer()
+        self.assertEqual(methods["toy"]["title"], "Slices")
+        self.assertEqual(methods["toy"]["needs"], [])
+        self.assertIn("num_clusters", [field["name"] for field in methods["toy"]["fields"]])
+        self.assertEqual([part["size"] for part in run["parts"]], [3, 3])
+
+    def test_explorer_passes_its_shared_file_to_every_run(self):
+        self.assertIn("--offsets FILE", self.run_toy("help", "explore"))
+        (self.folder / "offsets.csv").write_text("0\n" * 5 + "200\n")
+        _, run = self.explorer("--offsets", "offsets.csv")
+        self.assertIn("--offsets offsets.csv", run["command"])
+        self.assertEqual([part["size"] for part in run["parts"]], [6])
+
+    def test_a_method_that_is_not_in_the_table_is_nowhere(self):
+        for page in ("help", "help explore", "completion bash"):
+            self.assertNotRegex(self.run_toy(*page.split()), r"\bcac\b", page)
+        for command in (["cac", "X.csv"], ["cac", "predict", "run", "X.csv"], ["help", "cac"]):
+            done = subprocess.run([TOY, *command], cwd=self.folder, env=self.environment, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+            self.assertEqual(done.returncode, 2, command)
+        methods, _ = self.explorer()
+        self.assertNotIn("cac", methods)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ MethodEntry toy_method() {
   return rows_method<fit_toy>({.name = "toy",
                                .title = "Slices",
                                .summary = "slices of the first column",
+                               .shared_files = {"offsets"},
                                .example = "  milieu toy X.npy -k 2\n",
                                .predictors = {internal::predictor<&ToyModel::centers>()}});
 }

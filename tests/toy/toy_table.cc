@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of methods with one more line.
+// The table of methods with one method less (cac) and one more in its line.
+#include "milieu/run/methods/entries.h"
 #include "toy.h"
 
-#define MILIEU_MORE_METHODS toy_method(),
+#define cac_method toy_method
 #include "milieu/run/methods.cc"

@@ -10,28 +10,31 @@ namespace milieu::cli {
 
 namespace {
 
-// What a method has beside its fit.
-std::vector<Command> subcommands_of(const std::string& method) {
-  if (method == "cac") return {cac_predict_command()};
-  if (method == "exemplar") return {exemplar_learn_command()};
-  if (method == "icc") return {icc_classify_command(), icc_compare_command()};
-  return {};
+std::vector<Command> tools() {
+  return {explore_command(), features_command(), predict_command(),   score_command(),
+          info_command(),    demo_command(),     reproduce_command(), completion_command()};
+}
+
+// What methods have beside their fit. A method that is not in the table has nothing.
+std::vector<Command> subcommands() {
+  return {cac_predict_command(), exemplar_learn_command(), icc_classify_command(),
+          icc_compare_command()};
 }
 
 std::vector<Command> make_table() {
   std::vector<Command> table;
-  for (const MethodEntry& method : methods())
-    table.push_back({.name = method.name,
-                     .summary = method.summary,
-                     .example = method.example,
-                     .declare = [&method](Flags& flags) { return declare_method(method, flags); },
-                     .subcommands = subcommands_of(method.name),
-                     .group = method.group == MethodGroup::Context ? CommandGroup::Context
-                                                                   : CommandGroup::Baseline});
-  for (Command& tool : std::vector<Command>{
-           explore_command(), features_command(), predict_command(), score_command(),
-           info_command(), demo_command(), reproduce_command(), completion_command()})
-    table.push_back(std::move(tool));
+  for (const MethodEntry& method : methods()) {
+    Command command{.name = method.name,
+                    .summary = method.summary,
+                    .example = method.example,
+                    .declare = [&method](Flags& flags) { return declare_method(method, flags); },
+                    .group = method.group == MethodGroup::Context ? CommandGroup::Context
+                                                                  : CommandGroup::Baseline};
+    for (Command& sub : subcommands())
+      if (sub.name.starts_with(method.name + " ")) command.subcommands.push_back(std::move(sub));
+    table.push_back(std::move(command));
+  }
+  for (Command& tool : tools()) table.push_back(std::move(tool));
   return table;
 }
 

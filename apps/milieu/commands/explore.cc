@@ -11,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "commands/explore_methods.h"
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
@@ -21,7 +22,6 @@
 #include "milieu/input/image_rows.h"
 #include "milieu/input/input.h"
 #include "milieu/input/row_files.h"
-#include "milieu/input/views.h"
 #include "milieu/run/methods.h"
 
 #ifdef MILIEU_HAS_EXPLORER
@@ -51,120 +51,30 @@ void visit_fields(ServerOptions& o, Visitor&& v) {
     "threads for reading and describing INPUT; 0 means all cores");
 }
 
-// Further inputs that single methods take from here; the explorer's form has the others.
-struct MethodFiles {
-  InputFiles cac;  // positions, images, groups, view
-  std::string model;
-
-  MethodFiles() : cac(shared_inputs()) {}
-  static std::vector<InputField> shared_inputs();
-  bool has_context_files() const {
-    return cac.has("positions") || cac.has("groups") || cac.has("view");
-  }
-};
-
-// What cac declares, as far as it belongs to a whole collection.
-std::vector<InputField> MethodFiles::shared_inputs() {
-  std::vector<InputField> fields = find_method("cac")->make()->inputs();
-  std::erase_if(fields, [](const InputField& field) {
-    return field.name != "positions" && field.name != "images" && field.name != "groups" &&
-           field.name != "view";
-  });
-  for (InputField& field : fields) field.help = "for cac: " + field.help;
-  return fields;
-}
-
-template <class Visitor>
-void visit_fields(MethodFiles& o, Visitor&& v) {
-  v("model", o.model, anything(),
-    "for exemplar: run folder of milieu exemplar learn, whose distance its runs use");
-}
-
 struct ExploreOptions {
   InputSpec input;
-  MethodFiles files;
+  SharedFiles files;
   ServerOptions server;
   std::string runs;
   bool no_browser = false;
 };
 
-// The fields of INPUT that make sense for a whole collection.
-std::vector<Field> collection_fields(InputSpec& input) {
-  std::vector<Field> fields = fields_of(input);
-  std::erase_if(fields,
-                [](const Field& field) { return field.name == "select" || field.name == "rows"; });
-  return fields;
-}
-
 #ifdef MILIEU_HAS_EXPLORER
-
-// How a child reads the same INPUT.
-std::vector<std::string> input_arguments(InputSpec& input) {
-  std::vector<std::string> arguments = {input.path};
-  for (const Field& field : collection_fields(input)) {
-    const std::string value = to_text(field.get());
-    if (field.name == "path" || value.empty()) continue;
-    arguments.push_back(field.flag());
-    arguments.push_back(value);
-  }
-  return arguments;
-}
-
-std::vector<std::string> without_flags(std::vector<std::string> arguments,
-                                       std::initializer_list<const char*> flags) {
-  for (const std::string_view flag : flags) {
-    const auto found = std::find(arguments.begin(), arguments.end(), flag);
-    if (found != arguments.end()) arguments.erase(found, found + 2);
-  }
-  return arguments;
-}
-
-// INPUT as cac reads it: the views in its place, or images by their keypoints unless other
-// context files are given.
-std::vector<std::string> cac_arguments(InputSpec& input, const MethodFiles& files) {
-  std::vector<std::string> arguments;
-  for (const std::string& argument : input_arguments(input)) arguments.push_back(argument);
-  if (files.cac.has("view")) {
-    arguments.insert(arguments.begin(), "--view");
-    for (const std::string& path : split_text(files.cac["view"], '\n'))
-      arguments.insert(arguments.end(), {"--view", path});
-  }
-  if (!files.has_context_files())
-    arguments = without_flags(std::move(arguments), {"--feature", "--max-side", "--codebook",
-                                                     "--vectors", "--vector-names"});
-  for (const char* name : {"positions", "images", "groups"})
-    if (files.cac.has(name))
-      arguments.insert(arguments.end(), {fmt::format("--{}", name), files.cac[name]});
-  return arguments;
-}
-
-std::vector<std::string> exemplar_arguments(InputSpec& input, const MethodFiles& files) {
-  std::vector<std::string> arguments = input_arguments(input);
-  if (!files.model.empty()) arguments.insert(arguments.end(), {"--model", files.model});
-  return arguments;
-}
 
 const char* need_name(MethodNeed need) {
   return need == MethodNeed::Classes ? "classes" : "images";
 }
 
-serve::MethodInfo method_info(const MethodEntry& method, ExploreOptions& options) {
+serve::MethodInfo method_info(const MethodEntry& method, const ExploreOptions& options) {
   serve::MethodInfo info;
   info.name = method.name;
   info.title = method.title;
   info.summary = method.summary;
   info.inputs = method.make()->inputs();
-  for (const MethodNeed need : method.needs) info.needs.emplace_back(need_name(need));
-  if (method.name == "topics") info.needs = {"images"};
-  if (method.name == "cac") {
-    if (!options.files.has_context_files()) info.needs = {"images"};
-    info.input_arguments = cac_arguments(options.input, options.files);
-  }
-  if (method.name == "dlgmm" && !options.input.vectors.empty())  // it takes patches
-    info.input_arguments =
-        without_flags(input_arguments(options.input), {"--vectors", "--vector-names"});
-  if (method.name == "exemplar")
-    info.input_arguments = exemplar_arguments(options.input, options.files);
+  for (const MethodNeed need : method.needs)
+    if (need != MethodNeed::Images || !options.files.has_any_of(method))
+      info.needs.emplace_back(need_name(need));
+  info.input_arguments = collection_arguments(method, options.input, options.files);
   info.make_fields = [&method] {
     std::shared_ptr<Method> made = method.make();
     std::vector<Field> fields = made->option_fields();
@@ -174,7 +84,7 @@ serve::MethodInfo method_info(const MethodEntry& method, ExploreOptions& options
 }
 
 // A folder of the cache for everything about one collection.
-std::string collection_place(InputSpec& input, const MethodFiles& files) {
+std::string collection_place(InputSpec& input, const SharedFiles& files) {
   namespace fs = std::filesystem;
   std::error_code error;
   fs::path path = fs::canonical(input.path, error);
@@ -182,8 +92,7 @@ std::string collection_place(InputSpec& input, const MethodFiles& files) {
   std::string key = path.string();
   for (const Field& field : collection_fields(input))
     if (field.name != "path") key += "\n" + to_text(field.get());
-  for (const char* name : {"positions", "images", "groups", "view"})
-    if (files.cac.has(name)) key += "\n" + files.cac[name];
+  for (const std::string& given : files.given_inputs()) key += "\n" + given;
   return fmt::format("{}/explore/{}-{}", cache_folder(), path.filename().string(),
                      hex(hash_text(key)));
 }
@@ -205,7 +114,7 @@ CollectionOptions load_collection(ExploreOptions& options, Session& session) {
 
 // Positions and groups of the rows, for the page.
 void add_context_files(const ExploreOptions& options, CollectionOptions& collection) {
-  const InputFiles& files = options.files.cac;
+  const SharedFiles& files = options.files;
   const RowFiles rows(options.input.path, collection.data);
   if (files.has("positions")) {
     const Points places = rows.matrix(files["positions"]);
@@ -284,7 +193,6 @@ int run_explore(ExploreOptions& options, Session& session) {
   const std::string place = collection_place(options.input, options.files);
   make_private(place);
   explorer_options.collection.cache_folder = place;
-  explorer_options.input_arguments = input_arguments(options.input);
   explorer_options.runs.folder = options.runs.empty() ? place + "/runs" : options.runs;
   if (options.runs.empty()) make_private(explorer_options.runs.folder);
   explorer_options.runs.program = "/proc/self/exe";
@@ -333,8 +241,8 @@ RunCommand declare_explore(Flags& flags) {
       "or a file of numbers, samples as rows");
   for (size_t i = 1; i < inputs.size(); ++i)
     flags.field(inputs[i], input_value_name(inputs[i]), kInput);
-  for (const Field& field : options->files.cac.fields()) flags.field(field, "FILE", kMethods);
-  flags.field(fields_of(options->files)[0], "DIR", kMethods);
+  for (const Field& field : options->files.fields())
+    flags.field(field, input_value_name(field), kMethods);
   for (const Field& field : fields_of(options->server)) flags.field(field, "N", kServer);
   flags.text("--runs", options->runs, "DIR",
              "where runs are kept (default: in the cache, one folder per collection)", kServer);

@@ -39,6 +39,9 @@ class Method {
 
   // False when a further input takes the place of INPUT; asked once the options are read.
   virtual bool takes_input() const { return true; }
+  // How a run reads a collection (the explorer) that was read by `spec`; shared files are set. The
+  // default: in the same way.
+  virtual void adapt_to_collection(InputSpec&) {}
   // Reads INPUT. The default: rows, as most methods take them.
   virtual Input read(InputSpec& spec, Monitor& monitor) {
     return read_rows(spec, num_threads(), "", monitor);

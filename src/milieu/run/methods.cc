@@ -13,9 +13,6 @@ const std::vector<MethodEntry>& methods() {
       kmeans_method(),    kmodes_method(),        gmm_method(),      ncut_method(),
       meanshift_method(), agglomerative_method(), kmedoids_method(), topics_method(),
       bags_method(),      multinomials_method(),  jsom_method(),
-#ifdef MILIEU_MORE_METHODS
-      MILIEU_MORE_METHODS  // tests/toy adds a method by one line
-#endif
   };
   return table;
 }

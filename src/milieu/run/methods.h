@@ -16,7 +16,8 @@ namespace milieu {
 
 enum class MethodGroup { Context, Baseline };
 
-// What a method cannot run without, beside rows.
+// What a method cannot run without on a collection, beside rows. Images: image files, unless one of
+// its shared files is given.
 enum class MethodNeed { Classes, Images };
 
 struct MethodEntry {
@@ -25,6 +26,9 @@ struct MethodEntry {
   std::string summary;  // one line
   MethodGroup group = MethodGroup::Baseline;
   std::vector<MethodNeed> needs = {};
+  // Further inputs and own files of the method, by name, that belong to a whole collection:
+  // the explorer is given them once, and all its runs of the method have them.
+  std::vector<std::string> shared_files = {};
   std::string example;  // worked example, last part of the help
   std::function<std::unique_ptr<Method>()> make = {};
   std::vector<Predictor> predictors =

@@ -106,6 +106,18 @@ class CacMethod : public MethodWith<CacOptions, CacRunInput> {
 
   bool takes_input() const override { return !has_views(); }
 
+  // Views take the place of INPUT, which is the first of them. Images are read by their keypoints,
+  // unless other files say what occurs together.
+  void adapt_to_collection(InputSpec& spec) override {
+    if (has_views()) {
+      for (const Field& field : files().fields())
+        if (field.name == "view") field.set(spec.path + "\n" + files()["view"]);
+      spec.path.clear();
+    } else if (!files().has("positions") && !files().has("groups")) {
+      spec.feature = spec.max_side = spec.codebook = spec.vectors = spec.vector_names = "";
+    }
+  }
+
   // Views in place of INPUT; keypoints of images; rows, where a feature is named or INPUT is a
   // file.
   Input read(InputSpec& spec, Monitor& monitor) override {
@@ -341,6 +353,8 @@ MethodEntry cac_method() {
           .title = "Context-aware clustering",
           .summary = "context-aware clustering: words of samples, phrases of groups",
           .group = MethodGroup::Context,
+          .needs = {MethodNeed::Images},
+          .shared_files = {"positions", "images", "groups", "view"},
           .example = kExample,
           .make = std::make_unique<CacMethod>,
           .predictors = {internal::predictor<&CacModel::prototypes>()}};

@@ -17,6 +17,7 @@ MethodEntry topics_method() {
       {.name = "topics",
        .title = "Latent Dirichlet allocation",
        .summary = "latent Dirichlet allocation of counts",
+       .needs = {MethodNeed::Images},
        .example =
            "  milieu topics counts.npy -k 15 --out run\n"
            "    finds 15 topics in counts of words (rows: images or texts, columns: words) by\n"

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "milieu/base/error.h"
+#include "milieu/data/csv_text.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/feature/decode/decode.h"
 #include "milieu/run/methods/dlgmm_pictures.h"
@@ -32,13 +33,14 @@ void visit_fields(CheckpointFile& o, Visitor&& v) {
 
 // One line per pass: the bound and its eight terms.
 std::string bound_csv(const DlgmmResult& fitted) {
-  std::string text = "pass,bound,T1,T2,T3,T4,T5,T6,T7,T8\n";
+  CsvWriter table;
+  table.row("pass", "bound", "T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8");
   for (int64_t pass = 0; pass < fitted.bound_terms.rows(); ++pass) {
-    text += fmt::format("{},{}", pass + 1, fitted.summary.trace[pass]);
-    for (const double term : fitted.bound_terms.row_span(pass)) text += fmt::format(",{}", term);
-    text += '\n';
+    table.cell(pass + 1).cell(fitted.summary.trace[pass]);
+    for (const double term : fitted.bound_terms.row_span(pass)) table.cell(term);
+    table.end_row();
   }
-  return text;
+  return table.text();
 }
 
 // The paper's model: mean field from LDA, a variance for each word, no bands.
@@ -59,6 +61,8 @@ class DlgmmMethod : public Method {
     return fields;
   }
   std::vector<Field> own_fields() override { return fields_of(checkpoint_); }
+  // It takes patches, not the vectors of whole images.
+  void adapt_to_collection(InputSpec& spec) override { spec.vectors = spec.vector_names = ""; }
 
   // With whole SIFT on a grid of 16 pixels, unless another feature or grid is given.
   std::vector<Preset> presets() override {

@@ -13,6 +13,7 @@
 #include "milieu/input/training_sets.h"
 #include "milieu/run/methods/entries.h"
 #include "milieu/run/predictor_internal.h"
+#include "milieu/store/labels_csv.h"
 #include "milieu/store/run_folder.h"
 
 namespace milieu {
@@ -126,11 +127,11 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarInput> {
         std::filesystem::path(resolve_model_path(learned_file_.model)).parent_path().string();
     if (const auto written = try_read_text_file((folder.empty() ? "." : folder) + "/weights.csv"))
       return *written;
-    std::string text = "candidate,weight\n";
+    CsvWriter table;
+    table.row("candidate", "weight");
     const std::vector<std::string> names = lines_of(learned_.names);
-    for (size_t t = 0; t < names.size(); ++t)
-      text += fmt::format("{},{}\n", csv_cell(names[t]), learned_.weights[t]);
-    return text;
+    for (size_t t = 0; t < names.size(); ++t) table.row(names[t], learned_.weights[t]);
+    return table.text();
   }
 
   RunOutcome classify(const Dataset& data, Monitor& monitor) {
@@ -150,9 +151,7 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarInput> {
     s.extra.emplace_back("classes", names);
     if (!data.labels.empty())
       s.extra.emplace_back("class_accuracy", accuracy(data.labels, out.labels));
-    std::string csv = "class,name\n";
-    for (size_t c = 0; c < names.size(); ++c) csv += fmt::format("{},{}\n", c, csv_cell(names[c]));
-    out.files.push_back({"classes.csv", csv});
+    out.files.push_back({"classes.csv", classes_csv_text(names)});
     s.seconds = watch.seconds();
     return out;
   }
@@ -203,6 +202,7 @@ MethodEntry exemplar_method() {
           .title = "Exemplar clustering",
           .summary = "samples that represent the rest, with a certified bound",
           .group = MethodGroup::Context,
+          .shared_files = {"model"},
           .example = kExample,
           .make = std::make_unique<ExemplarMethod>,
           .predictors = {internal::predictor<&ExemplarModel::exemplars>(),
