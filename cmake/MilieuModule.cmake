@@ -13,7 +13,7 @@
 # An ISA source is compiled for x86-64, x86-64-v3 and x86-64-v4 with MILIEU_ISA set to baseline, v3
 # or v4; it must put everything into `namespace MILIEU_ISA` and include no header with inline code
 # that other files compile too (no Eigen, no <vector>): the linker could pick the wrong copy. Vectors
-# and exp come from linalg/simd.h and linalg/simd_exp.h.
+# and exp come from linalg/simd.h, linalg/simd_bits.h and linalg/simd_exp.h.
 
 set(MILIEU_ISAS baseline)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

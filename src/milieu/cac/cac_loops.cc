@@ -3,7 +3,7 @@
 // it does not find by itself.
 #include "milieu/cac/cac_loops.h"
 
-#include "milieu/linalg/simd.h"
+#include "milieu/linalg/simd_bits.h"
 
 namespace milieu::internal::MILIEU_ISA {
 namespace {
@@ -24,24 +24,6 @@ inline float lowest_lane(Floats values) {
   return min_of(lowest[1], lowest[0]);
 }
 
-// Bit l is set where values[l] <= limit.
-inline uint32_t lanes_within(const float* values, float limit) {
-#if defined(__AVX512F__)
-  return _mm512_cmp_ps_mask(_mm512_loadu_ps(values), _mm512_set1_ps(limit), _CMP_LE_OQ);
-#elif defined(__SSE2__)
-  uint32_t bits = 0;
-  for (int part = 0; part < 4; ++part)
-    bits |= static_cast<uint32_t>(
-                _mm_movemask_ps(_mm_cmple_ps(_mm_loadu_ps(values + 4 * part), _mm_set1_ps(limit))))
-            << (4 * part);
-  return bits;
-#else
-  uint32_t bits = 0;
-  for (int l = 0; l < kLanes; ++l) bits |= static_cast<uint32_t>(values[l] <= limit) << l;
-  return bits;
-#endif
-}
-
 inline float lowest_score(const float* distances, int64_t stride, const float* const* signs,
                           const float* weights, int num_signs, float* scores) {
   Floats lowest = load<Floats>(distances);
@@ -59,7 +41,7 @@ inline float lowest_score(const float* distances, int64_t stride, const float* c
 inline internal::WordCount words_within(const float* scores, int64_t stride, float limit) {
   internal::WordCount within;
   for (int64_t m = stride - kLanes; m >= 0; m -= kLanes) {  // no branches: words come in any order
-    const uint32_t bits = lanes_within(scores + m, limit);
+    const uint32_t bits = bits_at_most(load<Float16>(scores + m), limit);
     within.count += __builtin_popcount(bits);
     within.first = bits != 0 ? static_cast<int>(m) + __builtin_ctz(bits | 1u << 31) : within.first;
   }
@@ -145,22 +127,9 @@ void nearest_phrases(const PackedLists& lists, int64_t begin, int64_t end, const
     const auto distance_to = [&](int k) {
       return phrases.sizes[k] + kBias - 2 * static_cast<int>((packed >> (8 * k)) & 255);
     };
-#if defined(__SSE4_1__)
-    const __m128i wide = _mm_cvtepu8_epi16(_mm_cvtsi64_si128(static_cast<int64_t>(packed)));
-    const __m128i sizes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(phrases.sizes));
-    const __m128i all =
-        _mm_sub_epi16(_mm_add_epi16(sizes, _mm_set1_epi16(kBias)), _mm_add_epi16(wide, wide));
-    const int found = _mm_cvtsi128_si32(_mm_minpos_epu16(all));  // the value, then its place
-    const int lowest = found & 0xffff;
-    const int nearest = (found >> 16) & 7;
-#else
-    int lowest = distance_to(0), nearest = 0;
-    for (int k = 1; k < internal::kPackedPhrases; ++k) {
-      const int distance = distance_to(k);
-      nearest = distance < lowest ? k : nearest;
-      lowest = distance < lowest ? distance : lowest;
-    }
-#endif
+    const Short8 counted = widen_bytes(packed);
+    const auto [lowest, nearest] =
+        smallest_of(load<Short8>(phrases.sizes) + uint16_t{kBias} - (counted + counted));
     labels[i] = distance_to(current[i]) == lowest ? current[i] : nearest;
     const int64_t size = lists.offsets[i + 1] - lists.offsets[i];
     values[i] = static_cast<double>(size + lowest - kBias);

@@ -2,6 +2,7 @@
 // An ISA source (cmake/MilieuModule.cmake): loops over fixed lanes that the compiler vectorises.
 #include "milieu/dlgmm/dlgmm_loops.h"
 
+#include "milieu/linalg/simd_bits.h"
 #include "milieu/linalg/simd_exp.h"
 
 namespace milieu::internal::MILIEU_ISA {
@@ -10,67 +11,33 @@ namespace {
 constexpr int kFloatLanes = 16;
 constexpr int kLanes = 8;
 
-// Eight floats as doubles. With AVX-512 GCC 12 takes three times as long for its own conversion.
-inline Double8 widened(const float* from) {
 #if defined(__AVX512F__)
-  return reinterpret_cast<Double8>(_mm512_cvtps_pd(_mm256_loadu_ps(from)));
-#else
-  return __builtin_convertvector(load<Float8>(from), Double8);
-#endif
-}
-
-#if defined(__AVX512F__)
-// Which of the sixteen numbers from v on are there.
-inline __mmask16 lanes_at(int64_t v, int64_t count) {
-  return static_cast<__mmask16>(count - v >= 16 ? 0xffffu : (1u << (count - v)) - 1u);
-}
-
 // Sixteen of the sums scores + bias from v on; those behind the end are -inf.
-inline __m512 sums_at(const float* scores, const float* bias, int64_t v, int64_t count) {
-  const __m512 nothing = _mm512_set1_ps(-__builtin_inff());
-  const __mmask16 mask = lanes_at(v, count);
-  return _mm512_mask_add_ps(nothing, mask, _mm512_maskz_loadu_ps(mask, scores + v),
-                            _mm512_maskz_loadu_ps(mask, bias + v));
+inline Float16 sums_at(const float* scores, const float* bias, int64_t v, int64_t count) {
+  return load_part<Float16>(scores + v, count - v, -__builtin_inff()) +
+         load_part<Float16>(bias + v, count - v);
 }
 
 // dlgmm_select without branches that depend on the scores: they would be guessed wrongly.
 inline int64_t select_wide(const float* scores, const float* bias, int64_t count, float cut,
                            int* words) {
-  __m512 best[2] = {sums_at(scores, bias, 0, count), _mm512_set1_ps(-__builtin_inff())};
+  Float16 best[2] = {sums_at(scores, bias, 0, count), broadcast<Float16>(-__builtin_inff())};
   int64_t v = 16;
   for (; v + 32 <= count; v += 32)
     for (int c = 0; c < 2; ++c)
-      best[c] = _mm512_max_ps(best[c], _mm512_add_ps(_mm512_loadu_ps(scores + v + 16 * c),
-                                                     _mm512_loadu_ps(bias + v + 16 * c)));
-  for (; v < count; v += 16) best[0] = _mm512_max_ps(best[0], sums_at(scores, bias, v, count));
-  const __m512 least = _mm512_set1_ps(_mm512_reduce_max_ps(_mm512_max_ps(best[0], best[1])) - cut);
-  __m512i ids = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+      best[c] =
+          max_of(best[c], load<Float16>(scores + v + 16 * c) + load<Float16>(bias + v + 16 * c));
+  for (; v < count; v += 16) best[0] = max_of(best[0], sums_at(scores, bias, v, count));
+  const float least = largest_lane(max_of(best[0], best[1])) - cut;
+  Int16 ids = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   int64_t found = 0;
-  for (v = 0; v < count; v += 16) {
+  for (v = 0; v < count; v += 16, ids += 16) {
     // Huge patches may leave -inf for all words: what lies behind the end is masked out.
-    const __mmask16 bits = _mm512_mask_cmp_ps_mask(
-        lanes_at(v, count), sums_at(scores, bias, v, count), least, _CMP_GE_OQ);
-    _mm512_storeu_si512(words + found, _mm512_maskz_compress_epi32(bits, ids));
-    found += __builtin_popcount(bits);
-    ids = _mm512_add_epi32(ids, _mm512_set1_epi32(16));
+    const uint32_t bits =
+        bits_at_least(sums_at(scores, bias, v, count), least) & low_bits16(count - v);
+    found += store_where(bits, ids, words + found);
   }
   return found;
-}
-#else
-// Bit l is set when scores[l] + bias[l] >= least, l < kFloatLanes.
-inline uint32_t bits_at_least(const float* scores, const float* bias, float least) {
-  uint32_t bits = 0;
-#if defined(__AVX2__)
-  for (int half = 0; half < 2; ++half) {
-    const __m256 sums =
-        _mm256_add_ps(_mm256_loadu_ps(scores + 8 * half), _mm256_loadu_ps(bias + 8 * half));
-    const __m256 found = _mm256_cmp_ps(sums, _mm256_set1_ps(least), _CMP_GE_OQ);
-    bits |= static_cast<uint32_t>(_mm256_movemask_ps(found)) << (8 * half);
-  }
-#else
-  for (int l = 0; l < kFloatLanes; ++l) bits |= (scores[l] + bias[l] >= least ? 1u : 0u) << l;
-#endif
-  return bits;
 }
 #endif
 
@@ -97,7 +64,8 @@ int64_t dlgmm_select(const float* scores, const float* bias, int64_t count, floa
   const float least = largest - cut;
   int64_t found = 0;
   for (v = 0; v + kFloatLanes <= count; v += kFloatLanes)
-    for (uint32_t bits = bits_at_least(scores + v, bias + v, least); bits != 0; bits &= bits - 1)
+    for (uint32_t bits = bits_at_least(load<Float16>(scores + v) + load<Float16>(bias + v), least);
+         bits != 0; bits &= bits - 1)
       words[found++] = static_cast<int>(v) + __builtin_ctz(bits);
   for (; v < count; ++v)
     if (scores[v] + bias[v] >= least) words[found++] = static_cast<int>(v);
@@ -132,7 +100,7 @@ void dlgmm_distances(const float* patches, int64_t stride, const int* rows, int6
     Double8 lanes = {};
     int64_t r = 0;
     for (; r + kLanes <= dim; r += kLanes) {
-      const Double8 difference = widened(x + r) - load<Double8>(w + r);
+      const Double8 difference = load_doubles(x + r) - load<Double8>(w + r);
       lanes += difference * difference;
     }
     for (int l = 0; r < dim; ++r, ++l) {
@@ -170,7 +138,8 @@ void dlgmm_add(const float* patches, int64_t stride, const int* rows, const doub
     }
     for (int64_t k = 0; k < count; ++k) {
       const float* x = patches + rows[k] * stride + r;
-      for (int c = 0; c < kChains; ++c) sums[c] += shares[k] * (widened(x + c * kLanes) - word[c]);
+      for (int c = 0; c < kChains; ++c)
+        sums[c] += shares[k] * (load_doubles(x + c * kLanes) - word[c]);
     }
     for (int c = 0; c < kChains; ++c) store(sums[c], first + r + c * kLanes);
   }

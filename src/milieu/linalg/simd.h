@@ -105,6 +105,11 @@ template <class V>
 inline V load_part(const Lane<V>* from, int64_t left, Lane<V> filler = 0) {
   constexpr int kCount = sizeof(V) / sizeof(Lane<V>);
   if (left >= kCount) return load<V>(from);
+#if defined(__AVX512F__)
+  if constexpr (kIs<V, float, 16>)
+    return _mm512_mask_loadu_ps(_mm512_set1_ps(filler), static_cast<__mmask16>((1u << left) - 1u),
+                                from);
+#endif
   Lane<V> values[kCount];
   for (int l = 0; l < kCount; ++l) values[l] = l < left ? from[l] : filler;
   return load<V>(values);
@@ -200,6 +205,15 @@ inline Doubles fused_multiply_add(Doubles a, Doubles b, Doubles c) {
 #endif
 }
 
+// Eight floats as doubles. With AVX-512 GCC 12 takes three times as long for its own conversion.
+inline Double8 load_doubles(const float* from) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_cvtps_pd(kAll8, _mm256_loadu_ps(from));
+#else
+  return __builtin_convertvector(load<Float8>(from), Double8);
+#endif
+}
+
 // The sum of all lanes: the upper half is added to the lower half until one is left.
 template <class V>
 inline Lane<V> sum_lanes(const V& v) {
@@ -223,6 +237,19 @@ inline Lane<V> sum_lanes(const V& v) {
   }
 }
 
+// The largest of all lanes, by halves as the sum; lanes must be numbers.
+template <class V>
+inline Lane<V> largest_lane(const V& v) {
+  constexpr int kCount = sizeof(V) / sizeof(Lane<V>);
+  if constexpr (kCount == 2) {
+    return v[0] > v[1] ? v[0] : v[1];
+  } else {
+    Vector<Lane<V>, kCount / 2> halves[2];
+    __builtin_memcpy(halves, &v, sizeof(v));
+    return largest_lane(max_of(halves[0], halves[1]));
+  }
+}
+
 // A sum of doubles in eight partial sums, on every instruction set: the width of its registers does
 // not change the bits. Numbers s + i kDoubleWidth on go to part[i].
 constexpr int kSumLanes = 8;
@@ -242,6 +269,16 @@ struct EightSums {
 };
 
 // Bit l is set when lane l of a comparison holds.
+inline uint32_t bits_of(const Int4& mask) {
+#if defined(__SSE2__)
+  return static_cast<uint32_t>(_mm_movemask_ps(reinterpret_cast<__m128>(mask)));
+#else
+  uint32_t bits = 0;
+  for (int l = 0; l < 4; ++l) bits |= (static_cast<uint32_t>(mask[l]) & 1) << l;
+  return bits;
+#endif
+}
+
 inline uint32_t bits_of(const Int8& mask) {
 #if defined(__AVX2__)
   return static_cast<uint32_t>(_mm256_movemask_ps(reinterpret_cast<__m256>(mask)));

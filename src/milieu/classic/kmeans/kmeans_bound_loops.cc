@@ -4,7 +4,7 @@
 // for this file (CMakeLists.txt).
 #include "milieu/base/sanitizer.h"
 #include "milieu/classic/kmeans/kmeans_loops.h"
-#include "milieu/linalg/simd.h"
+#include "milieu/linalg/simd_bits.h"
 
 namespace milieu::internal::MILIEU_ISA {
 namespace {
@@ -19,30 +19,6 @@ constexpr bool kReadsBeyond = false;
 constexpr bool kReadsBeyond = true;
 #endif
 
-// Eight bytes to and from lanes in [0, 255]; GCC 12 does this lane by lane if left to itself.
-inline Int8 load_bytes(const uint8_t* from) {
-#if defined(__AVX2__)
-  return reinterpret_cast<Int8>(
-      _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
-#else
-  Int8 values;
-  for (int l = 0; l < 8; ++l) values[l] = from[l];
-  return values;
-#endif
-}
-
-inline uint64_t pack_bytes(Int8 values) {
-#if defined(__AVX2__)
-  const __m256i v = reinterpret_cast<__m256i>(values);
-  const __m128i words = _mm_packus_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
-  return static_cast<uint64_t>(_mm_cvtsi128_si64(_mm_packus_epi16(words, words)));
-#else
-  uint64_t bytes = 0;
-  for (int l = 0; l < 8; ++l) bytes |= static_cast<uint64_t>(values[l]) << (8 * l);
-  return bytes;
-#endif
-}
-
 inline Int8 load_bounds(const uint8_t* from, int64_t left) {
   if (kReadsBeyond || left >= 8) return load_bytes(from);
   uint8_t bytes[8] = {};
@@ -52,25 +28,6 @@ inline Int8 load_bounds(const uint8_t* from, int64_t left) {
 
 uint64_t low_bits(int64_t count) {
   return count >= kMaxCount ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
-}
-
-// Bit g of the result is the top bit of flags[g], for 64 of them.
-uint64_t top_bits(const uint8_t* flags) {
-  uint64_t bits = 0;
-#if defined(__AVX2__)
-  for (int part = 0; part < 2; ++part) {
-    const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(flags + 32 * part));
-    bits |= static_cast<uint64_t>(static_cast<uint32_t>(_mm256_movemask_epi8(v))) << (32 * part);
-  }
-#elif defined(__SSE2__)
-  for (int part = 0; part < 4; ++part) {
-    const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(flags + 16 * part));
-    bits |= static_cast<uint64_t>(_mm_movemask_epi8(v)) << (16 * part);
-  }
-#else
-  for (int g = 0; g < kMaxCount; ++g) bits |= static_cast<uint64_t>(flags[g] >> 7) << g;
-#endif
-  return bits;
 }
 
 }  // namespace

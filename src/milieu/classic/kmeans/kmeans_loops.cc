@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An ISA source (cmake/MilieuModule.cmake): the scores of points against a group of centres.
 #include "milieu/classic/kmeans/kmeans_loops.h"
-#include "milieu/linalg/simd.h"
+#include "milieu/linalg/simd_bits.h"
 
 namespace milieu::internal::MILIEU_ISA {
 namespace {
@@ -15,22 +15,6 @@ constexpr int kPoints = 3;
 #endif
 constexpr int kParts = kCenterTile / kFloatWidth;
 static_assert(kCenterTile == 16);
-
-// Adds the products of two pairs of 16-bit numbers in each lane.
-inline Ints add_products(Ints sum, Ints a, Ints b) {
-#if defined(__AVX512BW__)
-  return sum + reinterpret_cast<Ints>(
-                   _mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
-#elif defined(__AVX2__)
-  return sum + reinterpret_cast<Ints>(
-                   _mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
-#elif defined(__SSE2__)
-  return sum + reinterpret_cast<Ints>(
-                   _mm_madd_epi16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
-#else
-  return sum + ((a << 16) >> 16) * ((b << 16) >> 16) + (a >> 16) * (b >> 16);
-#endif
-}
 
 inline Ints spread_pair(const int16_t* from) {
   int32_t pair;

@@ -2,12 +2,14 @@
 // An ISA source (cmake/MilieuModule.cmake).
 #include "milieu/icc/density/icc_loops.h"
 
-#include "milieu/linalg/simd.h"
+#include "milieu/linalg/simd_bits.h"
 
 namespace milieu::internal::MILIEU_ISA {
 namespace {
 
 constexpr int64_t kRun = kSpreadRun;  // sums that stay in registers
+// Look-ups of many places at once: below AVX-512 they are slower than one after the other.
+constexpr bool kHasLookUps = kFloatWidth == 16;
 
 inline void project_plane(const float* points, int64_t rows, const double* axes,
                           const double* offset, double* t) {
@@ -202,16 +204,15 @@ bool steepest_steps(const double* row, int64_t length, const int64_t* offsets, c
 bool look_up(const int32_t* table, const int32_t* index, int64_t length, int32_t* out) {
   int32_t differs = 0;
   int64_t i = 0;
-#ifdef __AVX512F__
-  __mmask16 moved = 0;
-  for (; i + 16 <= length; i += 16) {
-    const __m512i from = _mm512_loadu_si512(index + i);
-    const __m512i to = _mm512_mask_i32gather_epi32(from, 0xffff, from, table, 4);
-    moved = static_cast<__mmask16>(moved | _mm512_cmpneq_epi32_mask(from, to));
-    _mm512_storeu_si512(out + i, to);
+  if constexpr (kHasLookUps) {
+    uint32_t moved = 0;
+    for (; i + 16 <= length; i += 16) {
+      const Int16 from = load<Int16>(index + i), to = look_up_lanes(table, from);
+      moved |= bits_differ(from, to);
+      store(to, out + i);
+    }
+    differs = static_cast<int32_t>(moved);
   }
-  differs = moved;
-#endif
   for (; i < length; ++i) {
     out[i] = table[index[i]];
     differs |= out[i] ^ index[i];
@@ -227,14 +228,13 @@ bool follow_pointers(int32_t* next, int64_t length, bool is_backward) {
     for (int64_t i = runs * kCells; i < length; ++i) differs |= shorten(next, i);
   for (int64_t r = 0; r < runs; ++r) {
     const int64_t first = (is_backward ? runs - 1 - r : r) * kCells;
-#ifdef __AVX512F__
-    const __m512i from = _mm512_loadu_si512(next + first);
-    const __m512i to = _mm512_mask_i32gather_epi32(from, 0xffff, from, next, 4);
-    differs |= _mm512_cmpneq_epi32_mask(from, to);
-    _mm512_storeu_si512(next + first, to);
-#else
-    for (int64_t i = first; i < first + kCells; ++i) differs |= shorten(next, i);
-#endif
+    if constexpr (kHasLookUps) {
+      const Int16 from = load<Int16>(next + first), to = look_up_lanes(next, from);
+      differs |= static_cast<int32_t>(bits_differ(from, to));
+      store(to, next + first);
+    } else {
+      for (int64_t i = first; i < first + kCells; ++i) differs |= shorten(next, i);
+    }
   }
   if (is_backward)
     for (int64_t i = runs * kCells; i < length; ++i) differs |= shorten(next, i);
@@ -243,13 +243,11 @@ bool follow_pointers(int32_t* next, int64_t length, bool is_backward) {
 
 int64_t find_differences(const int32_t* a, const int32_t* b, int64_t length, int32_t* places) {
   int64_t found = 0, k = 0;
-#ifdef __AVX512F__
-  for (; k + 16 <= length; k += 16) {
-    uint32_t bits = _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(a + k), _mm512_loadu_si512(b + k));
-    for (; bits != 0; bits &= bits - 1)
-      places[found++] = static_cast<int32_t>(k + __builtin_ctz(bits));
-  }
-#endif
+  if constexpr (kHasLookUps)
+    for (; k + 16 <= length; k += 16)
+      for (uint32_t bits = bits_differ(load<Int16>(a + k), load<Int16>(b + k)); bits != 0;
+           bits &= bits - 1)
+        places[found++] = static_cast<int32_t>(k + __builtin_ctz(bits));
   for (; k < length; ++k) {
     places[found] = static_cast<int32_t>(k);
     found += a[k] != b[k];
