@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "milieu/base/random.h"
-#include "milieu/cac/cac_start_internal.h"
-#include "milieu/cac/cac_steps.h"
-#include "milieu/classic/kmeans/kmeans_assign_internal.h"
+#include "milieu/cac/cac_start_internal.h"                 // private: times a start by itself
+#include "milieu/cac/cac_steps.h"                          // private: times single steps
+#include "milieu/classic/kmeans/kmeans_assign_internal.h"  // private: what the steps are compared with
 #include "milieu/classic/kmeans/kmeans_centers.h"
 
 namespace milieu {

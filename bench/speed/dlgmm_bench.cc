@@ -23,7 +23,7 @@
 #include "milieu/base/random.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/data/format/npy.h"
-#include "milieu/dlgmm/dlgmm_steps.h"
+#include "milieu/dlgmm/dlgmm_steps.h"  // private: times single steps
 #include "milieu/linalg/gemm.h"
 
 namespace {

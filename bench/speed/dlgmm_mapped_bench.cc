@@ -15,7 +15,7 @@
 #include "milieu/base/monitor.h"
 #include "milieu/base/random.h"
 #include "milieu/data/format/npy.h"
-#include "milieu/dlgmm/dlgmm_steps.h"
+#include "milieu/dlgmm/dlgmm_steps.h"  // private: times a pass by itself
 
 namespace {
 

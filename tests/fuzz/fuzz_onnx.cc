@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Milieu itself reads of a network; the runtime reads the rest in a child process.
 #include "fuzz_target.h"
-#include "milieu/feature/network/graph_internal.h"
-#include "milieu/feature/network/preprocess_internal.h"
+#include "milieu/feature/network/graph_internal.h"       // private: the parser that is fuzzed
+#include "milieu/feature/network/preprocess_internal.h"  // private: likewise
 
 namespace milieu {
 namespace {

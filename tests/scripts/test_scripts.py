@@ -58,9 +58,13 @@ class Audit(Tree):
         self.write("src/milieu/base/lost.cc", SPDX)
         self.write("src/milieu/base/lost_test.cc", SPDX)
         self.write("tests/cases/lost_case.cc", SPDX)
+        self.write("bench/speed/lost.h", SPDX)
+        self.write("python/bindings/lost.cc", SPDX)
         self.expect_finding("audit", "src/milieu/base/lost.cc", "in no CMakeLists.txt")
         self.expect_finding("audit", "src/milieu/base/lost_test.cc", "in no CMakeLists.txt")
         self.expect_finding("audit", "tests/cases/lost_case.cc", "in no CMakeLists.txt")
+        self.expect_finding("audit", "bench/speed/lost.h", "in no CMakeLists.txt")
+        self.expect_finding("audit", "python/bindings/lost.cc", "in no CMakeLists.txt")
 
     def test_names_made_by_a_macro_are_listed(self):
         self.write("tests/CMakeLists.txt",
@@ -86,6 +90,74 @@ class Audit(Tree):
         self.write("src/milieu/data/b.cc", SPDX + '#include "milieu/base/deep/a_steps.h"\n')
         self.expect_finding("audit", "b.cc:2", "private to base")
 
+    def test_loops_are_private_too(self):
+        self.write("src/milieu/data/CMakeLists.txt",
+                   "# SPDX-License-Identifier: Apache-2.0\nmilieu_add_module(data SOURCES b.cc)\n")
+        self.write("src/milieu/data/b.cc", SPDX + '#include "milieu/base/a_loops.h"\n')
+        self.expect_finding("audit", "b.cc:2", "private to base")
+
+    def test_tests_and_benches_say_why_they_look_inside(self):
+        for top in ("tests", "bench"):
+            self.write(f"{top}/CMakeLists.txt",
+                       "# SPDX-License-Identifier: Apache-2.0\nadd_executable(x x.cc)\n")
+            include = '#include "milieu/base/a_steps.h"'
+            self.write(f"{top}/x.cc", SPDX + include + "\n")
+            self.expect_finding("audit", f"{top}/x.cc:2", "say why beside it")
+            self.write(f"{top}/x.cc", SPDX + include + "  // private: times one step\n")
+            self.assertEqual(self.run_script("audit").returncode, 0)
+        # A reason does not help inside the library.
+        self.write("src/milieu/data/CMakeLists.txt",
+                   "# SPDX-License-Identifier: Apache-2.0\nmilieu_add_module(data SOURCES b.cc)\n")
+        self.write("src/milieu/data/b.cc", SPDX + include + "  // private: it is fast\n")
+        self.expect_finding("audit", "b.cc:2", "private to base")
+
+    def test_headers_that_are_not_installed_stay_in_their_module(self):
+        spdx = "# SPDX-License-Identifier: Apache-2.0\n"
+        self.write("src/milieu/base/CMakeLists.txt", spdx + "milieu_add_module(base\n  SOURCES a.cc a.h "
+                   "deep/own.h other.h\n  INTERNAL deep/own.h\n  TESTS test_other.h)\n")
+        own = "namespace milieu::internal {\nint f();\n}\n"
+        header = self.write("src/milieu/base/deep/own.h", SPDX + own)
+        self.write("src/milieu/base/other.h", SPDX)
+        self.write("src/milieu/data/CMakeLists.txt", spdx + "milieu_add_module(data SOURCES b.cc)\n")
+        include = SPDX + '#include "milieu/base/deep/own.h"\n'
+        self.write("src/milieu/data/b.cc", include)
+        self.expect_finding("audit", "b.cc:2", "not installed (INTERNAL)")
+        self.write("src/milieu/data/b.cc", SPDX + '#include "milieu/base/other.h"\n')
+        self.write("apps/CMakeLists.txt", spdx + "add_executable(x x.cc)\n")
+        self.write("apps/x.cc", include)
+        self.assertEqual(self.run_script("audit").returncode, 0)
+        # They may use private libraries, as they are not installed; their names are internal.
+        header.write_text(SPDX + "#include <Eigen/Core>\n" + own, encoding="utf-8")
+        self.assertEqual(self.run_script("audit").returncode, 0)
+        header.write_text(SPDX + own.replace("::internal", ""), encoding="utf-8")
+        self.expect_finding("audit", "own.h", "outside milieu::internal")
+
+    def test_instruction_sets_have_one_vocabulary(self):
+        spdx = "# SPDX-License-Identifier: Apache-2.0\n"
+        for line in ("return _mm256_min_ps(a, b);\n", "__m512i v;\n", "#include <immintrin.h>\n"):
+            self.write("src/milieu/base/a.cc", SPDX + line)
+            self.expect_finding("audit", "a.cc:2", "name in linalg/simd.h")
+        self.write("src/milieu/base/a.cc", SPDX + '#include "milieu/linalg/simd_bits.h"\n')
+        self.expect_finding("audit", "a.cc:2", "compiled per instruction set")
+        self.write("src/milieu/CMakeLists.txt", spdx + "add_subdirectory(linalg)\n"
+                   "add_subdirectory(base)\nadd_subdirectory(data)\nadd_subdirectory(testing)\n")
+        self.write("ARCHITECTURE.md", "## Layers\n\n| `linalg` | x |\n| `base` | x |\n| `data` | x |\n"
+                                      "| `testing` | x |\n\n## Rest\n")
+        self.write("src/milieu/linalg/CMakeLists.txt",
+                   spdx + "milieu_add_module(linalg SOURCES simd_bits.h)\n")
+        self.write("src/milieu/linalg/simd_bits.h", SPDX + "#include <immintrin.h>\n")
+        self.write("src/milieu/base/a.cc", SPDX)
+        self.write("src/milieu/base/CMakeLists.txt",
+                   spdx + "milieu_add_module(base SOURCES a.cc a.h b_loops.cc)\n")
+        self.write("src/milieu/base/b_loops.cc", SPDX + '#include "milieu/linalg/simd_bits.h"\n')
+        self.assertEqual(self.run_script("audit").returncode, 0)
+
+    def test_csv_is_not_written_by_hand(self):
+        self.write("src/milieu/base/a.cc", SPDX + 'text += fmt::format("{},{:.3f}\\n", a, b);\n')
+        self.expect_finding("audit", "a.cc:2", "use CsvWriter")
+        self.write("src/milieu/base/a.cc", SPDX + 'text += fmt::format("{}, {}\\n", a, b);\n')
+        self.assertEqual(self.run_script("audit").returncode, 0)
+
     def test_private_headers_are_in_their_namespace(self):
         listing = ("# SPDX-License-Identifier: Apache-2.0\n"
                    "milieu_add_module(base SOURCES a.cc a.h a_steps.h)\n")
@@ -104,6 +176,10 @@ class Audit(Tree):
         for name in names:
             self.write(f"src/milieu/base/{name}", SPDX)
         self.expect_finding("audit", "folder src/milieu/base has 35 source files")
+        self.write("tests/many/CMakeLists.txt", "# SPDX-License-Identifier: Apache-2.0\n" + " ".join(names))
+        for name in names:
+            self.write(f"tests/many/{name}", SPDX)
+        self.expect_finding("audit", "folder tests/many has 33 source files")
 
     def test_translated_phrases(self):
         for text in ("// start of all ran" "dom numbers\n", "// X.npy is no fol" "der of images\n",

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "milieu/run/predictor_internal.h"
+#include "milieu/run/predictor_internal.h"  // private: for entries of the table, as this one
 #include "milieu/run/rows_method.h"
 
 namespace milieu {
