@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import DensityMixin, TransformerMixin
 from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.preprocessing import normalize
 
 from ._base import DRAWS, PredictsRows
 from ._rows import ClusterEstimator, RowsEstimator
@@ -20,16 +21,19 @@ class KMeansBase(PredictsRows, TransformerMixin, ClusterEstimator):  # type: ign
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres, read-only.
+        Centres, read-only; of norm 1 for the metric cosine.
     inertia_ : float
-        Weighted sum of squared distances of the samples to their centres.
+        Weighted sum of squared distances of the samples to their centres; for the metric cosine the
+        samples have norm 1, so that each is 2 (1 - cosine).
 
     References
     ----------
     D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", 2007.
+    I. Dhillon and D. Modha, "Concept decompositions for large sparse text data using clustering", 2001.
     """
 
     _method = "kmeans"
+    metric: str
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.cluster_centers_ = arrays["centers"]
@@ -45,7 +49,7 @@ class KMeansBase(PredictsRows, TransformerMixin, ClusterEstimator):  # type: ign
         return np.array(names, dtype=object)
 
     def transform(self, X: Any) -> Array:
-        """Return the distance of every sample to every centre.
+        """Return the distance of every sample, scaled to norm 1 for the metric cosine, to every centre.
 
         Parameters
         ----------
@@ -56,7 +60,10 @@ class KMeansBase(PredictsRows, TransformerMixin, ClusterEstimator):  # type: ign
         -------
         distances : ndarray of shape (n_samples, n_clusters)
         """
-        distances: Array = euclidean_distances(self._rows(X), self.cluster_centers_)
+        rows = self._rows(X)
+        if self.metric == "cosine":
+            rows = normalize(rows)
+        distances: Array = euclidean_distances(rows, self.cluster_centers_)
         return distances
 
     def score(self, X: Any, y: Any = None) -> float:

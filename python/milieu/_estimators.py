@@ -1346,6 +1346,9 @@ class KMeans(_classic.KMeansBase):
         Must be at least 0.
     init : {'kmeans++', 'random'}, default='kmeans++'
         How the first centres are drawn.
+    metric : {'euclidean', 'cosine'}, default='euclidean'
+        Distance that is minimised; cosine compares directions (spherical k-means), as if every row
+        had norm 1.
     random_state : int, RandomState instance or None, default=1
         Random seed. None draws one from numpy's global state.
     n_jobs : int, default=None
@@ -1360,13 +1363,15 @@ class KMeans(_classic.KMeansBase):
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres, read-only.
+        Centres, read-only; of norm 1 for the metric cosine.
     inertia_ : float
-        Weighted sum of squared distances of the samples to their centres.
+        Weighted sum of squared distances of the samples to their centres; for the metric cosine the
+        samples have norm 1, so that each is 2 (1 - cosine).
 
     References
     ----------
     D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", 2007.
+    I. Dhillon and D. Modha, "Concept decompositions for large sparse text data using clustering", 2001.
     """
 
     def __init__(
@@ -1377,6 +1382,7 @@ class KMeans(_classic.KMeansBase):
         max_iter: int = 300,
         tol: float = 0.0001,
         init: Literal['kmeans++', 'random'] = 'kmeans++',
+        metric: Literal['euclidean', 'cosine'] = 'euclidean',
         random_state: Any = 1,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -1388,6 +1394,7 @@ class KMeans(_classic.KMeansBase):
         self.max_iter = max_iter
         self.tol = tol
         self.init = init
+        self.metric = metric
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

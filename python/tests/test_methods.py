@@ -21,6 +21,20 @@ def test_kmeans_reaches_the_objective_of_scikit_learn():
     assert adjusted_rand_score(ours.labels_, theirs.labels_) == 1
 
 
+def test_kmeans_by_cosine_is_spherical():
+    X, y = blobs(k=4, n=50, d=8)
+    X = X + 20 * np.eye(4, 8)[y]
+    lengths = 10 ** np.random.default_rng(0).uniform(-2, 2, len(X))
+    ours = milieu.KMeans(4, metric="cosine").fit(X * lengths[:, None])
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    assert np.array_equal(ours.labels_, np.argmax(unit @ ours.cluster_centers_.T, axis=1))
+    assert np.linalg.norm(ours.cluster_centers_, axis=1) == pytest.approx(1, rel=1e-6)
+    sums = [np.linalg.norm(unit[ours.labels_ == j].sum(axis=0)) for j in range(4)]
+    assert ours.inertia_ == pytest.approx(2 * (len(X) - sum(sums)), rel=1e-4)
+    assert ours.score(X) == pytest.approx(-ours.inertia_, rel=1e-3)
+    assert adjusted_rand_score(ours.labels_, y) == 1
+
+
 @pytest.mark.parametrize("kind, reference", [("full", "full"), ("diagonal", "diag"),
                                              ("spherical", "spherical"), ("tied", "tied")])
 def test_mixture_agrees_with_scikit_learn(kind, reference):

@@ -81,6 +81,32 @@ class KMeansTest(MethodCases, CliTest):
         self.assertEqual(len(summary["warnings"]), 1)
         self.assertEqual(summary["clusters"], 3)
 
+    def test_cosine_equals_normalising_first(self):
+        random = np.random.RandomState(5)
+        lengths = 10 ** random.uniform(-3, 3, len(self.samples))
+        self.save("long.npy", (self.samples * lengths[:, None]).astype(np.float32))
+        unit = self.samples / np.linalg.norm(self.samples, axis=1, keepdims=True)
+        self.save("unit.npy", unit.astype(np.float32))
+        summary = self.succeed("kmeans", "long.npy", "-k", "3", "--metric", "cosine", "--json",
+                               "--out", "long").json()
+        self.succeed("kmeans", "unit.npy", "-k", "3", "--metric", "cosine", "--out", "unit")
+        labels = self.labels("long")
+        np.testing.assert_array_equal(labels, self.labels("unit"))
+        sums = [np.linalg.norm(unit[labels == j].sum(axis=0)) for j in range(3)]
+        self.assertAlmostEqual(summary["objective"], 2 * (len(unit) - sum(sums)), 4)
+        lines = self.succeed("predict", "long", "long.npy").out.splitlines()
+        np.testing.assert_array_equal(np.array(lines, dtype=int), labels)
+        self.assertIn("must be euclidean or cosine",
+                      self.fail_with(2, "kmeans", "X.npy", "--metric", "tea"))
+
+    def test_cosine_says_what_rows_of_zeros_become(self):
+        self.save("zeros.npy", np.vstack([self.samples, np.zeros((2, self.samples.shape[1]))]))
+        summary = self.succeed("kmeans", "zeros.npy", "-k", "3", "--metric", "cosine", "--json",
+                               "--out", "run").json()
+        self.assertEqual(summary["warnings"], ["2 rows have only zeros and no direction: label 0, "
+                                               "without influence on the centres"])
+        np.testing.assert_array_equal(self.labels("run")[-2:], [0, 0])
+
     def test_many_clusters_are_listed_by_size(self):
         out = self.succeed("kmeans", "X.npy", "-k", "30").out
         self.assertEqual(out.count("  cluster "), 10)

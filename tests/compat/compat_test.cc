@@ -29,6 +29,12 @@ std::vector<int> predict_from(const std::string& name, const Matrix<float>& poin
 TEST(Compat, KMeansV1) {
   EXPECT_THAT(predict_from("kmeans_v1", plane_points()), ElementsAre(0, 1, 0, 1));
   EXPECT_EQ(load_model<KMeansModel>(path_of("kmeans_v1")).centers, compat::kmeans_v1().centers);
+  EXPECT_EQ(load_model<KMeansModel>(path_of("kmeans_v1")).metric, KMeansMetric::Euclidean);
+}
+
+TEST(Compat, KMeansV2) {
+  EXPECT_THAT(predict_from("kmeans_v2", plane_points()), ElementsAre(0, 1, 1, 1));
+  EXPECT_EQ(load_model<KMeansModel>(path_of("kmeans_v2")).metric, KMeansMetric::Cosine);
 }
 
 TEST(Compat, KModesV1) {
@@ -125,7 +131,7 @@ TEST(Compat, SameVersionIsWrittenTheSame) {
   expect_written_the_same("cac_v1", compat::cac_v1());
   expect_written_the_same("icc_v1", compat::icc_v1());
   expect_written_the_same("icc_classifier_v1", compat::icc_classifier_v1());
-  expect_written_the_same("kmeans_v1", compat::kmeans_v1());
+  expect_written_the_same("kmeans_v2", compat::kmeans_v2());
   expect_written_the_same("kmedoids_v1", compat::kmedoids_v1());
   expect_written_the_same("kmodes_v1", compat::kmodes_v1());
   expect_written_the_same("learned_distance_v1", compat::learned_distance_v1());

@@ -28,7 +28,7 @@ void write_all(const std::string& folder) {
   write(folder, "icc_v1", icc_v1());
   write(folder, "icc_classifier_v1", icc_classifier_v1());
   write(folder, "jsom_v1", jsom_v1());
-  write(folder, "kmeans_v1", kmeans_v1());
+  write(folder, "kmeans_v2", kmeans_v2());
   write(folder, "kmedoids_v1", kmedoids_v1());
   write(folder, "kmodes_v1", kmodes_v1());
   write(folder, "learned_distance_v1", learned_distance_v1());

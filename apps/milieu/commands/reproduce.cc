@@ -62,7 +62,8 @@ int run_reproduce(const ReproduceCommand& command, Session& session) {
   make_folder(command.options.out);
   const Interrupt::Keeping keeping(session.interrupt);
   Monitor monitor(session.interrupt.token());
-  ReproduceRun run(command.options, find_data_folder(command.options.data), console, monitor);
+  ReproduceRun run(command.options, find_data_folder(command.options.data),
+                   find_models_folder(command.options.models), console, monitor);
   int num_skipped = 0;
   for (const Reproduction* entry : entries) {
     if (session.interrupt.was_requested()) break;
@@ -85,11 +86,16 @@ int run_reproduce(const ReproduceCommand& command, Session& session) {
 RunCommand declare_reproduce(Flags& flags) {
   auto command = std::make_shared<ReproduceCommand>();
   flags.argument("METHOD", command->method, false,
-                 "method whose paper to reproduce; leave it out to list the experiments");
+                 "method whose paper to reproduce, or deep; leave it out to list the experiments");
   flags.argument("EXPERIMENT", command->experiment, false, "only this one");
   flags.text("--data", command->options.data, "DIR",
              "folder of the data sets (default: MILIEU_DATA, or shared/data found by itself)",
              "Input");
+  flags.text(
+      "--models", command->options.models, "DIR",
+      "folder of the networks, for `deep` (default: MILIEU_MODELS, or shared/models found by "
+      "itself)",
+      "Input");
   for (const Field& field : fields_of(command->options)) flags.field(field, "", "Method");
   flags.text("--out", command->options.out, "DIR",
              "folder for tables (.csv) and pictures; made if missing, files of the same name are "

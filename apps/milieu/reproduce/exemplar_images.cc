@@ -15,72 +15,17 @@
 #include "milieu/base/counted.h"
 #include "milieu/exemplar/learn/learn.h"
 #include "milieu/feature/decode/decode.h"
-#include "milieu/metrics/metrics.h"
 #include "milieu/render/contact_sheet.h"
 #include "milieu/render/page.h"
 #include "milieu/render/png.h"
 #include "milieu/report/learn_report.h"
 #include "reproduce/exemplar.h"
 #include "reproduce/exemplar_load.h"
+#include "reproduce/exemplar_steps.h"
 
 namespace milieu::cli {
 
 namespace {
-
-// Distances of the candidates, one matrix each; from the rows of `a` to those of `b`.
-std::vector<Matrix<float>> all_distances(const std::vector<CandidateDistance>& candidates,
-                                         FloatView a, FloatView b) {
-  std::vector<Matrix<float>> all;
-  for (const CandidateDistance& c : candidates) {
-    all.emplace_back(a.rows(), b.rows());
-    const FloatView x(a.data() + c.first_column, a.rows(), c.num_columns, a.stride());
-    const FloatView y(b.data() + c.first_column, b.rows(), c.num_columns, b.stride());
-    pair_distances(c.distance, x, y, all.back(), c.gamma);
-  }
-  return all;
-}
-
-Matrix<float> weighted_sum(const std::vector<Matrix<float>>& all, const std::vector<double>& w) {
-  Matrix<float> sum(all[0].rows(), all[0].cols());
-  for (size_t t = 0; t < all.size(); ++t)
-    for (int64_t i = 0; w[t] != 0 && i < sum.size(); ++i)
-      sum.data()[i] += static_cast<float>(w[t]) * all[t].data()[i];
-  return sum;
-}
-
-// Share of rows whose nearest column has their class.
-double nearest_accuracy(const Matrix<float>& distances, const std::vector<int>& rows,
-                        const std::vector<int>& columns) {
-  double right = 0;
-  for (int64_t i = 0; i < distances.rows(); ++i) {
-    const auto row = distances.row_span(i);
-    const auto nearest = std::min_element(row.begin(), row.end()) - row.begin();
-    right += rows[static_cast<size_t>(i)] == columns[static_cast<size_t>(nearest)];
-  }
-  return right / static_cast<double>(distances.rows());
-}
-
-struct Found {
-  double accuracy = 0, f = 0;
-  double count = 0;
-  std::vector<int64_t> exemplars;
-};
-
-// With `num_clusters` > 0 the true number is given, otherwise the penalty decides.
-Found cluster(const Matrix<float>& costs, const std::vector<int>& truth, double penalty,
-              int num_clusters, ReproduceRun& run) {
-  ExemplarInput input;
-  input.costs = costs;
-  ExemplarOptions options;
-  options.distance = Distance::Precomputed;
-  options.rel_gap = 1e-3;
-  options.num_clusters = num_clusters;
-  if (num_clusters == 0) options.penalty = to_text(FieldValue(penalty));
-  options.num_threads = run.options().num_threads;
-  const ExemplarResult result = fit_exemplar(input, options, run.monitor());
-  const Metrics m = compute_metrics(result.labels, truth);
-  return {m.accuracy, m.f, static_cast<double>(m.num_clusters), result.model.rows};
-}
 
 // One split, in the order of kFigures.
 constexpr std::array kFigures = {"learned, accuracy",      "learned, F",        "learned, clusters",
@@ -105,11 +50,13 @@ std::vector<double> cluster_figures(const PictureSet& set, const Half& test,
     if (name == "calibration_factor") factor = std::get<double>(value);
   const auto within = all_distances(candidates_of(model), test.points, test.points);
   const Matrix<float> costs = weighted_sum(within, model.weights);
-  const Found found = cluster(costs, test.classes, model.penalty, 0, run);
-  const Found plain = cluster(costs, test.classes, model.penalty / factor, 0, run);
-  const Found told = cluster(costs, test.classes, 0, set.num_classes, run);
-  const Found mean = cluster(weighted_sum(within, average), test.classes, 0, set.num_classes, run);
-  const Found single = cluster(within[out.best_single], test.classes, 0, set.num_classes, run);
+  const Found found = cluster_exemplars(costs, test.classes, model.penalty, 0, run);
+  const Found plain = cluster_exemplars(costs, test.classes, model.penalty / factor, 0, run);
+  const Found told = cluster_exemplars(costs, test.classes, 0, set.num_classes, run);
+  const Found mean =
+      cluster_exemplars(weighted_sum(within, average), test.classes, 0, set.num_classes, run);
+  const Found single =
+      cluster_exemplars(within[out.best_single], test.classes, 0, set.num_classes, run);
   for (const int64_t row : found.exemplars)
     out.exemplars.push_back(test.rows[static_cast<size_t>(row)]);
   return {found.accuracy, found.f,       found.count,    plain.accuracy,

@@ -78,7 +78,7 @@ bool load_pictures(const PictureSetting& setting, ReproduceRun& run, PictureSet&
     const std::string id = one[0].id, text = to_text(one[0]);
     std::string place = text;
     for (char& c : place)
-      if (c == ':' || c == '=') c = '-';
+      if (c == ':' || c == '=' || c == '/') c = '-';
     ExtractOptions extract;
     extract.num_threads = run.options().num_threads;
     extract.waits = true;

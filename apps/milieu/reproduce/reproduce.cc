@@ -19,6 +19,7 @@
 #include "milieu/data/identity/fingerprint.h"
 #include "reproduce/cac.h"
 #include "reproduce/dcp/dcp.h"
+#include "reproduce/deep/deep.h"
 #include "reproduce/dlgmm.h"
 #include "reproduce/exemplar.h"
 #include "reproduce/icc.h"
@@ -58,15 +59,24 @@ std::string table_text(const ResultTable& table, const Console& console) {
   return text;
 }
 
-// `place`, and every folder above it, joined with shared/data: the first that exists.
-std::string search_upwards(fs::path place) {
+// `place`, and every folder above it, joined with shared/NAME: the first that exists.
+std::string search_upwards(fs::path place, const char* name) {
   std::error_code ignored;
   for (; !place.empty(); place = place.parent_path()) {
-    if (fs::is_directory(place / "shared" / "data", ignored))
-      return (place / "shared" / "data").string();
+    if (fs::is_directory(place / "shared" / name, ignored))
+      return (place / "shared" / name).string();
     if (place == place.parent_path()) break;
   }
   return "";
+}
+
+std::string find_folder(const std::string& given, const char* variable, const char* name) {
+  if (!given.empty()) return given;
+  if (const char* named = std::getenv(variable); named != nullptr && *named != '\0') return named;
+  std::error_code ignored;
+  const std::string from_here = search_upwards(fs::current_path(ignored), name);
+  if (!from_here.empty()) return from_here;
+  return search_upwards(fs::read_symlink("/proc/self/exe", ignored).parent_path(), name);
 }
 
 }  // namespace
@@ -109,24 +119,32 @@ const std::vector<Reproduction>& reproductions() {
       {"exemplar", "uiuc", "Fig. 3b and 5: UIUC textures", reproduce_exemplar_uiuc},
       {"exemplar", "scenes", "Fig. 6 and 7: 15 scenes", reproduce_exemplar_scenes},
       {"exemplar", "pyramids", "15 scenes with spatial pyramids", reproduce_exemplar_pyramids},
+      {"deep", "baselines", "k-means, spherical k-means, cuts and trees on an embedding",
+       reproduce_deep_baselines},
+      {"deep", "dlgmm", "dlgmm on patches of a network's last map (long)", reproduce_deep_dlgmm},
+      {"deep", "cac", "cac with deep and classical views", reproduce_deep_cac},
+      {"deep", "exemplar", "exemplar learn with deep and classical distances (long)",
+       reproduce_deep_exemplar},
+      {"deep", "dcp", "two-factor sets: the context decides which factor is split",
+       reproduce_deep_dcp},
+      {"deep", "icc", "merged Caltech classes found again as sub-classes", reproduce_deep_icc},
   };
   return table;
 }
 
 std::string find_data_folder(const std::string& given) {
-  if (!given.empty()) return given;
-  if (const char* named = std::getenv("MILIEU_DATA"); named != nullptr && *named != '\0')
-    return named;
-  std::error_code ignored;
-  const std::string from_here = search_upwards(fs::current_path(ignored));
-  if (!from_here.empty()) return from_here;
-  return search_upwards(fs::read_symlink("/proc/self/exe", ignored).parent_path());
+  return find_folder(given, "MILIEU_DATA", "data");
 }
 
-ReproduceRun::ReproduceRun(const ReproduceOptions& options, std::string folder, Console& console,
-                           Monitor& monitor)
+std::string find_models_folder(const std::string& given) {
+  return find_folder(given, "MILIEU_MODELS", "models");
+}
+
+ReproduceRun::ReproduceRun(const ReproduceOptions& options, std::string folder, std::string models,
+                           Console& console, Monitor& monitor)
     : options_(options),
       folder_(std::move(folder)),
+      models_(std::move(models)),
       console_(console),
       monitor_(monitor),
       key_(fmt::format("version {}, seed {}, restarts {}", version(), options.seed,
@@ -148,9 +166,9 @@ void ReproduceRun::keep_progress(const std::string& name) {
 std::string ReproduceRun::data_print() const {
   const std::scoped_lock lock(mutex_);
   Fingerprint print("reproduce");
-  for (const std::string& name : data_) {
-    std::string& known = printed_[name];
-    if (known.empty()) known = Fingerprint("data").path((fs::path(folder_) / name).string()).hex();
+  for (const auto& [name, path] : data_) {
+    std::string& known = printed_[path];
+    if (known.empty()) known = Fingerprint("data").path(path).hex();
     print.text(name).text(known);
   }
   return print.hex();
@@ -172,16 +190,24 @@ std::vector<double> ReproduceRun::piece(const std::string& name,
   return figures;
 }
 
-std::string ReproduceRun::data_file(const std::string& name) const {
-  const fs::path path = fs::path(folder_) / name;
+std::string ReproduceRun::named_file(const std::string& folder, const std::string& name,
+                                     const std::string& what) const {
+  const fs::path path = fs::path(folder) / name;
   std::error_code ignored;
-  if (folder_.empty() || !fs::exists(path, ignored))
-    throw MissingData(fmt::format(
-        "{} does not exist: give the folder of the data sets with --data or MILIEU_DATA",
-        folder_.empty() ? name : path.string()));
+  if (folder.empty() || !fs::exists(path, ignored))
+    throw MissingData(fmt::format("{} does not exist: give the folder of the {}",
+                                  folder.empty() ? name : path.string(), what));
   const std::scoped_lock lock(mutex_);
-  data_.insert(name);
+  data_[name] = path.string();
   return path.string();
+}
+
+std::string ReproduceRun::data_file(const std::string& name) const {
+  return named_file(folder_, name, "data sets with --data or MILIEU_DATA");
+}
+
+std::string ReproduceRun::model_file(const std::string& name) const {
+  return named_file(models_, name, "networks with --models or MILIEU_MODELS");
 }
 
 void ReproduceRun::show(const ResultTable& table) const {

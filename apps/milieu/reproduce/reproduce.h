@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -24,6 +23,7 @@ namespace milieu::cli {
 
 struct ReproduceOptions {
   std::string data;      // folder of the data sets; empty: found automatically
+  std::string models;    // folder of the networks; empty: found automatically
   std::string out;       // where tables and pictures go; empty: nowhere
   std::string resume;    // file that keeps finished steps; empty: none
   int num_runs = 0;      // repetitions with other seeds; 0: the experiment's default
@@ -63,9 +63,9 @@ class MissingData : public std::runtime_error {
 // What an experiment is given, and where its results go.
 class ReproduceRun {
  public:
-  // `folder` holds the data sets; may be empty.
-  ReproduceRun(const ReproduceOptions& options, std::string folder, Console& console,
-               Monitor& monitor);
+  // `folder` holds the data sets, `models` the networks; both may be empty.
+  ReproduceRun(const ReproduceOptions& options, std::string folder, std::string models,
+               Console& console, Monitor& monitor);
 
   const ReproduceOptions& options() const { return options_; }
   // The number given, or the experiment's default.
@@ -85,6 +85,8 @@ class ReproduceRun {
   // The path of a file or folder of the data sets: data_file("usps_roweis/X.npy"). Named before the
   // pieces that depend on it, never inside one.
   std::string data_file(const std::string& name) const;
+  // The same for a network: model_file("mobilenet.onnx").
+  std::string model_file(const std::string& name) const;
   // Prints the table, and writes NAME.csv into --out.
   void show(const ResultTable& table) const;
   // Writes a picture or a page into --out; nothing without --out.
@@ -98,16 +100,18 @@ class ReproduceRun {
 
  private:
   std::string data_print() const;
+  std::string named_file(const std::string& folder, const std::string& name,
+                         const std::string& what) const;
 
   const ReproduceOptions& options_;
-  std::string folder_;
+  std::string folder_, models_;
   Console& console_;
   Monitor& monitor_;
   std::string key_;  // of the options
   std::unique_ptr<ReproduceMemory> memory_;
   mutable std::mutex mutex_;                            // of what follows
-  mutable std::set<std::string> data_;                  // named in this experiment
-  mutable std::map<std::string, std::string> printed_;  // name to fingerprint
+  mutable std::map<std::string, std::string> data_;     // named in this experiment, and their paths
+  mutable std::map<std::string, std::string> printed_;  // path to fingerprint
 };
 
 struct Reproduction {
@@ -123,6 +127,8 @@ const std::vector<Reproduction>& reproductions();
 // The folder of the data sets: `given`, else $MILIEU_DATA, else shared/data beside a folder that
 // holds the current one or the program. Empty if there is none.
 std::string find_data_folder(const std::string& given);
+// The same for the networks: `given`, else $MILIEU_MODELS, else shared/models.
+std::string find_models_folder(const std::string& given);
 
 // "12.3", and with a half width of the 95 % interval "12.3 +- 0.4".
 std::string percent_text(double share);

@@ -138,8 +138,9 @@ void ArrayWriter::operator()(const char* name, const std::string& value) {
 }
 
 bool ArrayReader::has(std::string_view name) const {
-  return std::any_of(file_.arrays.begin(), file_.arrays.end(),
-                     [&](const auto& named) { return named.first == name; });
+  const auto has_name = [&](const auto& named) { return named.first == name; };
+  return std::any_of(file_.arrays.begin(), file_.arrays.end(), has_name) ||
+         std::any_of(file_.scalars.begin(), file_.scalars.end(), has_name);
 }
 
 void ArrayReader::operator()(const char* name, Matrix<float>& value) {

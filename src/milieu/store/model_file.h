@@ -72,7 +72,7 @@ class ArrayReader {
  public:
   ArrayReader(const ModelFile& file, std::string source)
       : file_(file), source_(std::move(source)) {}
-  bool has(std::string_view name) const;  // an array of that name
+  bool has(std::string_view name) const;  // an array or scalar of that name
   void operator()(const char* name, Matrix<float>& value);
   void operator()(const char* name, Matrix<double>& value);
   void operator()(const char* name, std::vector<float>& value);

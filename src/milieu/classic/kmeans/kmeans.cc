@@ -11,10 +11,13 @@
 //              re-seeded (kmeans_centers.h) and, when no point is left for it, kept empty.
 //              An iteration that changes no label, or that rounding keeps from lowering J, ends the
 //              run. The labels returned belong to the centres returned.
+//              Metric cosine: x_i stands for x_i / |x_i| throughout, and m_j = S_j / |S_j|; an S_j
+//              of length 0 leaves its centre where it is. A row of zeros has no direction: it has
+//              weight 0 and label 0, and a warning counts such rows.
 //              Fewer distinct points than k: a warning; the surplus clusters are empty.
 //              Stopped by the monitor: the last complete pair of centres and labels is returned;
 //              points that were never labelled have label -1.
-// See          [Lloyd82], [Arthur07]; docs/algorithms/kmeans.md
+// See          [Lloyd82], [Arthur07], [Dhillon01]; docs/algorithms/kmeans.md
 #include "milieu/classic/kmeans/kmeans.h"
 
 #include <fmt/format.h>
@@ -59,6 +62,23 @@ void validate(const KMeansInput& input, const KMeansOptions& options) {
   }
 }
 
+// The given centres; for the metric cosine their directions.
+Matrix<float> given_centers(const KMeansInput& input, const KMeansOptions& options) {
+  Matrix<float> centers(input.initial_centers);
+  if (options.metric == KMeansMetric::Euclidean) return centers;
+  const std::vector<double> scales = inverse_norms(centers, options.num_threads);
+  for (int64_t j = 0; j < centers.rows(); ++j) {
+    require(scales[j] > 0, [&] {
+      return fmt::format(
+          "row {} of initial_centers is zero and has no direction: for the metric cosine give "
+          "another centre",
+          j);
+    });
+    scale_row(input.initial_centers.row_span(j), scales[j], centers.row_span(j));
+  }
+  return centers;
+}
+
 // One start from beginning to end.
 struct Run {
   std::vector<int> labels;
@@ -76,7 +96,7 @@ internal::Scaling scaling_of(const KMeansProblem& problem) {
 
 Matrix<float> starting_centers(const KMeansProblem& problem, const KMeansInput& input,
                                const KMeansOptions& options, int restart, const Monitor& monitor) {
-  if (!input.initial_centers.empty()) return Matrix<float>(input.initial_centers);
+  if (!input.initial_centers.empty()) return given_centers(input, options);
   Random random = Random(options.seed).child(static_cast<uint64_t>(restart));
   return options.init == KMeansInit::Random
              ? internal::draw_random_centers(problem, random)
@@ -106,7 +126,8 @@ void report(Monitor& monitor, const KMeansOptions& options, const Run& run, int 
 void iterate(const KMeansProblem& problem, const KMeansOptions& options, int restart,
              Monitor& monitor, const Stopwatch& watch, Run& run) {
   ClusterSums sums(problem);
-  internal::NearestCenters nearest(problem.points, scaling_of(problem), problem.num_threads);
+  internal::NearestCenters nearest(problem.points, scaling_of(problem), problem.num_threads,
+                                   problem.scales);
   const auto assign = [&] { return nearest.assign(run.centers, monitor, run.labels); };
   const auto stop_at_last_complete_pair = [&] {
     run.termination = termination_from(monitor.stop_reason());
@@ -138,6 +159,10 @@ void iterate(const KMeansProblem& problem, const KMeansOptions& options, int res
 }
 
 void add_warnings(const KMeansProblem& problem, RunSummary& summary) {
+  if (problem.num_zero_rows > 0)
+    summary.warnings.push_back(
+        fmt::format("{} only zeros and no direction: label 0, without influence on the centres",
+                    counted(problem.num_zero_rows, "row has", "rows have")));
   const int num_empty = problem.num_clusters - summary.clusters;
   if (num_empty == 0 || summary.termination == Termination::Cancelled ||
       summary.termination == Termination::TimeLimit)
@@ -219,38 +244,9 @@ KMeansResult fit_kmeans(const KMeansInput& input, const KMeansOptions& options, 
   result.summary.num_restarts = restarts_run;
   result.labels = std::move(best.labels);
   result.model.centers = std::move(best.centers);
+  result.model.metric = options.metric;
   result.summary.seconds = watch.seconds();
   return result;
-}
-
-namespace {
-
-// Around the mean of the centres, in units of their spread.
-internal::Scaling scaling_of(FloatView centers) {
-  std::vector<double> mean(centers.cols());
-  for (int64_t j = 0; j < centers.rows(); ++j)
-    for (int64_t t = 0; t < centers.cols(); ++t)
-      mean[t] += centers(j, t) / static_cast<double>(centers.rows());
-  double squared = 0;
-  for (int64_t j = 0; j < centers.rows(); ++j)
-    for (int64_t t = 0; t < centers.cols(); ++t)
-      squared += (centers(j, t) - mean[t]) * (centers(j, t) - mean[t]);
-  const double size = std::sqrt(squared / static_cast<double>(centers.rows()));
-  return {std::vector<float>(mean.begin(), mean.end()), internal::scaling_factor(size)};
-}
-
-}  // namespace
-
-std::vector<int> predict(const KMeansModel& model, FloatView points, int num_threads) {
-  require(points.cols() == model.centers.cols(), [&] {
-    return fmt::format("points has {}, the model has {}: they must match",
-                       counted(points.cols(), "column"), model.centers.cols());
-  });
-  if (points.rows() > 0) check_points(points, "points", num_threads);
-  std::vector<int> labels(points.rows(), 0);
-  internal::NearestCenters nearest(points, scaling_of(model.centers), num_threads);
-  nearest.assign(model.centers, silent_monitor(), labels);
-  return labels;
 }
 
 }  // namespace milieu

@@ -40,8 +40,10 @@ int64_t padded_length(int64_t d) {
 
 }  // namespace
 
-NearestCenters::NearestCenters(FloatView points, Scaling scaling, int num_threads)
+NearestCenters::NearestCenters(FloatView points, Scaling scaling, int num_threads,
+                               std::span<const double> scales)
     : points_(points),
+      scales_(scales),
       scaling_(std::move(scaling)),
       num_threads_(num_threads),
       block_size_(choose_block_size(padded_length(points.cols()))) {}
@@ -53,8 +55,8 @@ bool NearestCenters::assign(FloatView centers, const Monitor& monitor, std::span
   if (num_calls_ > 1) move_centers(centers);
   ++num_calls_;
   load_centers(groups_, centers, scaling_);
-  const AssignJob job{points_, centers, &scaling_, &groups_, has_bounds ? &bounds_ : nullptr,
-                      labels};
+  const AssignJob job{
+      points_, scales_, centers, &scaling_, &groups_, has_bounds ? &bounds_ : nullptr, labels};
   if (has_bounds) separate_centers(job);
 
   std::atomic<bool> is_stopped = false;

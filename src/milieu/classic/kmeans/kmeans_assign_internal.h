@@ -28,8 +28,10 @@ namespace milieu::internal {
 
 class NearestCenters {
  public:
-  // The points must outlive the object.
-  NearestCenters(FloatView points, Scaling scaling, int num_threads);
+  // The points must outlive the object, and so must `scales`: where given, one per point, each
+  // point counts as scales[i] times what it is, and a point of scale 0 gets label 0.
+  NearestCenters(FloatView points, Scaling scaling, int num_threads,
+                 std::span<const double> scales = {});
 
   // Sets labels (n) for these centres (k x d). From the second call on labels must hold what the
   // call before wrote. Returns false when the monitor stopped it: then only some labels are set,
@@ -48,6 +50,7 @@ class NearestCenters {
   void give_scratch(std::unique_ptr<BlockScratch> scratch);
 
   FloatView points_;
+  std::span<const double> scales_;
   Scaling scaling_;
   int num_threads_ = 0;
   int64_t block_size_ = 0;

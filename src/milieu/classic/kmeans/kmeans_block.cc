@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "milieu/classic/kmeans/kmeans_block_internal.h"
+#include "milieu/classic/kmeans/kmeans_centers.h"
 
 namespace milieu::internal {
 namespace {
@@ -34,6 +35,7 @@ BlockScratch::BlockScratch(int64_t block_size, int64_t row_length)
 
 AssignCost BlockScratch::assign(const AssignJob& job, const Block& block) {
   AssignCost cost;
+  scaled_point_ = -1;
   scan(job, block);
   score(job, cost);
   const BoundTable table = bound_table(job);
@@ -41,15 +43,29 @@ AssignCost BlockScratch::assign(const AssignJob& job, const Block& block) {
   return cost;
 }
 
+// The point times its scale; valid until another one is asked for.
+const float* BlockScratch::row_of(const AssignJob& job, int64_t i) {
+  if (job.scales.empty()) return job.points.row(i);
+  if (scaled_point_ == i) return scaled_row_.data();
+  scaled_row_.resize(job.points.cols());
+  scale_row(job.points.row_span(i), job.scales[i], scaled_row_);
+  scaled_point_ = i;
+  return scaled_row_.data();
+}
+
 // Collects the points for which some group cannot be excluded.
 void BlockScratch::scan(const AssignJob& job, const Block& block) {
   slots_.clear();
   for (int64_t i = block.begin; i < block.end; ++i) {
+    if (!job.scales.empty() && job.scales[i] == 0) {
+      job.labels[i] = 0;
+      continue;
+    }
     Slot slot;
     slot.point = i;
     slot.groups = all_groups(job.groups->num_groups);
     if (job.bounds && is_settled(job, i, slot)) continue;
-    add_slot(job, job.points.row(i), slot);
+    add_slot(job, row_of(job, i), slot);
   }
 }
 
@@ -68,7 +84,7 @@ bool BlockScratch::is_settled(const AssignJob& job, int64_t i, Slot& slot) {
   if (upper < 65535 && slot.groups == 0) return true;
   if (upper == 65535) slot.groups = all_groups(bounds.num_groups);
   slot.own_squared = MILIEU_SELECT_ISA(scaled_squared_distance)(
-      job.points.row(i), job.centers.row(label), job.scaling->factor, job.points.cols());
+      row_of(job, i), job.centers.row(label), job.scaling->factor, job.points.cols());
   if (!(slot.own_squared < kLargest)) {
     slot.own_squared = std::numeric_limits<float>::infinity();
     return false;

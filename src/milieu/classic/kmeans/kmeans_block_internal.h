@@ -35,6 +35,7 @@ struct PointBounds {
 // What a pass works on. `bounds` is null where every group is to be scored for every point.
 struct AssignJob {
   FloatView points;
+  std::span<const double> scales;  // of the points; empty: all 1
   FloatView centers;
   const Scaling* scaling = nullptr;
   const CenterGroups* groups = nullptr;
@@ -86,6 +87,7 @@ class BlockScratch {
     int center = 0;
   };
 
+  const float* row_of(const AssignJob& job, int64_t point);
   void scan(const AssignJob& job, const Block& block);
   bool is_settled(const AssignJob& job, int64_t point, Slot& slot);
   void add_slot(const AssignJob& job, const float* x, Slot slot);
@@ -93,11 +95,13 @@ class BlockScratch {
   void decide(const AssignJob& job, const BoundTable& table, int64_t s, AssignCost& cost);
   void lower_bound_of_old_center(const AssignJob& job, int64_t i, int old_label, float squared);
   void resolve(const AssignJob& job, const Slot& slot, const BoundResult& found, int label);
-  void add_rival(const AssignJob& job, int64_t i, int center);
-  Rival nearest_rival(const AssignJob& job, int64_t i) const;
+  void add_rival(const AssignJob& job, const float* x, int center);
+  Rival nearest_rival(const AssignJob& job, const float* x) const;
 
   int64_t block_size_ = 0;
   int64_t row_length_ = 0;
+  int64_t scaled_point_ = -1;      // whose row is in scaled_row_
+  std::vector<float> scaled_row_;  // d, where points have scales
   std::vector<Slot> slots_;
   std::vector<Rival> rivals_;
   std::vector<float> scales_;

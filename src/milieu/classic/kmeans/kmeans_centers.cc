@@ -15,7 +15,8 @@ namespace milieu {
 namespace {
 
 constexpr int64_t kBlockRows = 1024;
-constexpr int kClusterParts = 16;  // of the work of ClusterSums::update; independent of threads
+constexpr double kCancelled = 1e-12;  // of a cluster's weight: a shorter sum has no direction
+constexpr int kClusterParts = 16;     // of the work of ClusterSums::update; independent of threads
 
 // Weighted sums over all points, about a center near their mean.
 struct TotalSums {
@@ -24,14 +25,16 @@ struct TotalSums {
   double weight = 0;
 };
 
-// The mean of a few points.
-std::vector<double> rough_center(FloatView points) {
+// The mean of a few rows.
+std::vector<double> rough_center(const KMeansProblem& problem) {
   constexpr int64_t kSample = 64;
+  const FloatView points = problem.points;
   const int64_t count = std::min(kSample, points.rows());
   std::vector<double> center(points.cols());
+  std::vector<float> buffer;
   for (int64_t s = 0; s < count; ++s) MILIEU_SELECT_ISA(add_row)
-  (1.0 / static_cast<double>(count), points.row(s * points.rows() / count), points.cols(),
-   center.data());
+  (1.0 / static_cast<double>(count), problem.row(s * points.rows() / count, buffer).data(),
+   points.cols(), center.data());
   return center;
 }
 
@@ -42,10 +45,11 @@ TotalSums sum_points(const KMeansProblem& problem, const std::vector<double>& ce
       problem.points.rows(), kBlockRows, problem.num_threads,
       TotalSums{std::vector<double>(d), 0, 0},
       [&](const Block& block, TotalSums& sums) {
+        std::vector<float> buffer;
         for (int64_t i = block.begin; i < block.end; ++i) {
           const double w = problem.weight(i);
-          sums.squared +=
-              w * add_centered_row(w, problem.points.row(i), center.data(), d, sums.sum.data());
+          sums.squared += w * add_centered_row(w, problem.row(i, buffer).data(), center.data(), d,
+                                               sums.sum.data());
           sums.weight += w;
         }
       },
@@ -56,7 +60,35 @@ TotalSums sum_points(const KMeansProblem& problem, const std::vector<double>& ce
       });
 }
 
+void scale_points(KMeansProblem& problem) {
+  problem.scales = inverse_norms(problem.points, problem.num_threads);
+  bool has_direction = false;
+  for (size_t i = 0; i < problem.scales.size(); ++i) {
+    problem.num_zero_rows += problem.scales[i] == 0 ? 1 : 0;
+    has_direction = has_direction || problem.weight(static_cast<int64_t>(i)) > 0;
+  }
+  require(has_direction,
+          "metric is cosine, but every row of positive weight is zero and has no direction: use "
+          "euclidean");
+}
+
 }  // namespace
+
+void scale_row(std::span<const float> x, double scale, std::span<float> out) {
+  for (size_t t = 0; t < x.size(); ++t) out[t] = static_cast<float>(scale * x[t]);
+}
+
+std::vector<double> inverse_norms(FloatView points, int num_threads) {
+  const std::vector<float> origin(points.cols());
+  std::vector<double> scales(points.rows());
+  parallel_for(points.rows(), kBlockRows, num_threads, [&](const Block& block) {
+    for (int64_t i = block.begin; i < block.end; ++i) {
+      const double squared = squared_distance(points.row_span(i), origin);
+      scales[i] = squared > 0 ? 1 / std::sqrt(squared) : squared;
+    }
+  });
+  return scales;
+}
 
 KMeansProblem make_kmeans_problem(const KMeansInput& input, const KMeansOptions& options) {
   KMeansProblem problem;
@@ -64,7 +96,11 @@ KMeansProblem make_kmeans_problem(const KMeansInput& input, const KMeansOptions&
   problem.weights = input.weights;
   problem.num_clusters = options.num_clusters;
   problem.num_threads = options.num_threads;
-  const std::vector<double> center = rough_center(problem.points);
+  if (options.metric == KMeansMetric::Cosine) {
+    check_points(problem.points, "points", problem.num_threads);
+    scale_points(problem);
+  }
+  const std::vector<double> center = rough_center(problem);
   const TotalSums total = sum_points(problem, center);
   // Sums of finite floats are finite in double: NaN and infinity show here without a separate
   // pass.
@@ -118,7 +154,8 @@ void ClusterSums::move_points(std::span<const uint32_t> moved, std::span<const i
   const auto add = [&](int j, int64_t i, double sign) {
     if (j < first || j >= last) return;
     const double w = sign * problem_.weight(i);
-    add_row(w, problem_.points.row(i), d, sums_.row(j));
+    const double scale = problem_.is_spherical() ? problem_.scales[i] : 1;
+    add_row(w * scale, problem_.points.row(i), d, sums_.row(j));
     weights_[j] += w;
     counts_[j] += w > 0 ? 1 : w < 0 ? -1 : 0;
   };
@@ -128,8 +165,22 @@ void ClusterSums::move_points(std::span<const uint32_t> moved, std::span<const i
   }
 }
 
+double ClusterSums::length_of_sum(int64_t j) const {
+  double squared = 0;
+  for (int64_t t = 0; t < sums_.cols(); ++t) squared += sums_(j, t) * sums_(j, t);
+  return std::sqrt(squared);
+}
+
 // sum w |x - m_j|^2 = sum w |x - m|^2 - sum_j W_j |m_j - m|^2, with m the mean of all points.
+// Spherical, with |x| = 1 and c_j = S_j / |S_j|: sum w |x - c_j|^2 = 2 (W - sum_j |S_j|)
+// [Dhillon01].
 double ClusterSums::objective() const {
+  if (problem_.is_spherical()) {
+    double length = 0;
+    for (int64_t j = 0; j < sums_.rows(); ++j)
+      if (!is_empty(static_cast<int>(j))) length += length_of_sum(j);
+    return std::max(0.0, 2 * (problem_.total_weight - length));
+  }
   double between = 0;
   for (int64_t j = 0; j < sums_.rows(); ++j) {
     if (is_empty(static_cast<int>(j))) continue;
@@ -143,9 +194,11 @@ double ClusterSums::objective() const {
   return std::max(0.0, problem_.scatter - between);
 }
 
-void ClusterSums::write_mean(int j, std::span<float> out) const {
+void ClusterSums::write_center(int j, std::span<float> out) const {
+  const double divisor = problem_.is_spherical() ? length_of_sum(j) : weights_[j];
+  if (problem_.is_spherical() && divisor <= kCancelled * weights_[j]) return;
   for (size_t t = 0; t < out.size(); ++t)
-    out[t] = static_cast<float>(sums_(j, static_cast<int64_t>(t)) / weights_[j]);
+    out[t] = static_cast<float>(sums_(j, static_cast<int64_t>(t)) / divisor);
 }
 
 std::vector<int> update_centers(const ClusterSums& sums, MatrixView<float> centers) {
@@ -154,7 +207,7 @@ std::vector<int> update_centers(const ClusterSums& sums, MatrixView<float> cente
     if (sums.is_empty(j))
       empty_clusters.push_back(j);
     else
-      sums.write_mean(j, centers.row_span(j));
+      sums.write_center(j, centers.row_span(j));
   }
   return empty_clusters;
 }
@@ -165,9 +218,11 @@ void reseed_empty_clusters(const KMeansProblem& problem, std::span<const int> la
   const FloatView points = problem.points;
   std::vector<double> distances(points.rows());
   parallel_for(points.rows(), kBlockRows, problem.num_threads, [&](const Block& block) {
+    std::vector<float> buffer;
     for (int64_t i = block.begin; i < block.end; ++i)
       if (problem.weight(i) > 0)
-        distances[i] = squared_distance(points.row_span(i), FloatView(centers).row_span(labels[i]));
+        distances[i] =
+            squared_distance(problem.row(i, buffer), FloatView(centers).row_span(labels[i]));
   });
   std::vector<uint32_t> ranked;
   for (size_t i = 0; i < distances.size(); ++i)
@@ -176,17 +231,18 @@ void reseed_empty_clusters(const KMeansProblem& problem, std::span<const int> la
     return distances[a] != distances[b] ? distances[a] > distances[b] : a < b;
   });
   std::vector<uint32_t> taken;
-  // Equal points have equal labels and distances, so only those need comparing.
+  std::vector<float> buffer, other_buffer;
+  // Equal rows have equal labels and distances, so only those need comparing.
   const auto repeats_a_taken_point = [&](uint32_t i) {
     return std::any_of(taken.begin(), taken.end(), [&](uint32_t other) {
       return distances[i] == distances[other] &&
-             std::equal(points.row(i), points.row(i) + points.cols(), points.row(other));
+             std::ranges::equal(problem.row(i, buffer), problem.row(other, other_buffer));
     });
   };
   for (const uint32_t i : ranked) {
     if (taken.size() == empty_clusters.size()) break;
     if (repeats_a_taken_point(i)) continue;
-    std::copy_n(points.row(i), points.cols(), centers.row(empty_clusters[taken.size()]));
+    std::ranges::copy(problem.row(i, buffer), centers.row(empty_clusters[taken.size()]));
     taken.push_back(i);
   }
 }
@@ -196,10 +252,11 @@ double kmeans_objective(const KMeansProblem& problem, FloatView centers,
   return parallel_reduce(
       problem.points.rows(), kBlockRows, problem.num_threads, 0.0,
       [&](const Block& block, double& sum) {
+        std::vector<float> buffer;
         for (int64_t i = block.begin; i < block.end; ++i)
           if (labels[i] >= 0)
             sum += problem.weight(i) *
-                   squared_distance(problem.points.row_span(i), centers.row_span(labels[i]));
+                   squared_distance(problem.row(i, buffer), centers.row_span(labels[i]));
       },
       [](double& all, double part) { all += part; });
 }

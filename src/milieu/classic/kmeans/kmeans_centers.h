@@ -13,23 +13,44 @@
 
 namespace milieu {
 
-// What all restarts share.
+// out = scale x, rounded once to float.
+void scale_row(std::span<const float> x, double scale, std::span<float> out);
+
+// 1 / |x| of every row, 0 for rows of zeros.
+std::vector<double> inverse_norms(FloatView points, int num_threads);
+
+// What all restarts share. The rows of the problem are the points, or for the metric cosine the
+// points times `scales`; they are made one at a time where they are needed.
 struct KMeansProblem {
   FloatView points;                 // n x d
   std::span<const double> weights;  // n, or empty: all 1
   int num_clusters = 0;
   int num_threads = 0;
-  std::vector<double> mean;  // d, weighted mean of the points
+  std::vector<double> scales;  // n, 1 / |x|, and 0 for a row of zeros; empty: all 1
+  int64_t num_zero_rows = 0;   // rows without direction; their weight is 0
+  std::vector<double> mean;    // d, weighted mean of the rows
   double total_weight = 0;
   double scatter = 0;  // weighted sum of |x - mean|^2
 
-  double weight(int64_t i) const { return weights.empty() ? 1.0 : weights[i]; }
+  bool is_spherical() const { return !scales.empty(); }
+  double weight(int64_t i) const {
+    if (num_zero_rows > 0 && scales[i] == 0) return 0;
+    return weights.empty() ? 1.0 : weights[i];
+  }
+  // Row i, in the points or in `buffer`, which must not be used by two threads.
+  std::span<const float> row(int64_t i, std::vector<float>& buffer) const {
+    if (scales.empty()) return points.row_span(i);
+    buffer.resize(points.cols());
+    scale_row(points.row_span(i), scales[i], buffer);
+    return buffer;
+  }
 };
 
-// Fills mean, total_weight and scatter. Throws DataError when a point is not finite.
+// Fills scales, mean, total_weight and scatter. Throws DataError when a point is not finite, and
+// InvalidArgument for the metric cosine when no row of positive weight has a direction.
 KMeansProblem make_kmeans_problem(const KMeansInput& input, const KMeansOptions& options);
 
-// Weighted sums of the points of each cluster, in double. An update moves only the points whose
+// Weighted sums of the rows of each cluster, in double. An update moves only the points whose
 // label changed; each sum adds its terms in the order of the points, for any number of threads.
 // Refers to `problem`, which must outlive it.
 class ClusterSums {
@@ -44,12 +65,14 @@ class ClusterSums {
   const std::vector<int>& labels() const { return labels_; }
   // No member has a positive weight.
   bool is_empty(int j) const { return counts_[j] == 0; }
-  // The sum of w |x - mean_j|^2 over all points, from the sums alone.
+  // The sum of w |x - c_j|^2 over all rows, from the sums alone; c_j as write_center gives it.
   double objective() const;
-  // The mean of cluster j, which must not be empty.
-  void write_mean(int j, std::span<float> out) const;
+  // The mean of cluster j, which must not be empty; for the metric cosine its direction. Rows that
+  // cancel out have no mean direction: `out` is left as it is.
+  void write_center(int j, std::span<float> out) const;
 
  private:
+  double length_of_sum(int64_t j) const;
   void move_points(std::span<const uint32_t> moved, std::span<const int> labels, int first,
                    int last);
 
@@ -60,8 +83,8 @@ class ClusterSums {
   std::vector<int64_t> counts_;  // k, members of positive weight
 };
 
-// Every non-empty cluster's centre becomes its mean; empty ones keep theirs. Returns the empty
-// ones.
+// Every non-empty cluster's centre becomes its mean or its direction; empty ones keep theirs.
+// Returns the empty ones.
 std::vector<int> update_centers(const ClusterSums& sums, MatrixView<float> centers);
 
 // Gives each empty cluster a new centre: the points of positive weight are ranked by their distance

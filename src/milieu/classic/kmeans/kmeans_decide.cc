@@ -105,15 +105,16 @@ void BlockScratch::lower_bound_of_old_center(const AssignJob& job, int64_t i, in
 void BlockScratch::resolve(const AssignJob& job, const Slot& slot, const BoundResult& found,
                            int label) {
   const int64_t i = slot.point;
+  const float* x = row_of(job, i);
   const int old_label = job.bounds ? job.labels[i] : label;
   rivals_.clear();
-  add_rival(job, i, label);
-  if (old_label != label && found.outside_is_open) add_rival(job, i, old_label);
+  add_rival(job, x, label);
+  if (old_label != label && found.outside_is_open) add_rival(job, x, old_label);
   visit_bits(found.open_groups, [&](int g) {
     for (int c = job.groups->first[g]; c < job.groups->first[g + 1]; ++c)
-      if (job.groups->centers[c] != label) add_rival(job, i, job.groups->centers[c]);
+      if (job.groups->centers[c] != label) add_rival(job, x, job.groups->centers[c]);
   });
-  const Rival nearest = nearest_rival(job, i);
+  const Rival nearest = nearest_rival(job, x);
   job.labels[i] = nearest.center;
   if (!job.bounds) return;
 
@@ -134,22 +135,21 @@ void BlockScratch::resolve(const AssignJob& job, const Slot& slot, const BoundRe
     lower_bound_of_old_center(job, i, old_label, slot.own_squared);
 }
 
-void BlockScratch::add_rival(const AssignJob& job, int64_t i, int center) {
-  rivals_.push_back(
-      {MILIEU_SELECT_ISA(scaled_squared_distance)(job.points.row(i), job.centers.row(center),
-                                                  job.scaling->factor, job.points.cols()),
-       center});
+void BlockScratch::add_rival(const AssignJob& job, const float* x, int center) {
+  rivals_.push_back({MILIEU_SELECT_ISA(scaled_squared_distance)(
+                         x, job.centers.row(center), job.scaling->factor, job.points.cols()),
+                     center});
 }
 
-// The rival nearest to point i; exactly, with ties to the lowest index.
-BlockScratch::Rival BlockScratch::nearest_rival(const AssignJob& job, int64_t i) const {
+// The rival nearest to x; exactly, with ties to the lowest index.
+BlockScratch::Rival BlockScratch::nearest_rival(const AssignJob& job, const float* x) const {
   const float error = sum_error(job.points.cols());
   Rival nearest = rivals_[0];
   for (const Rival& rival : rivals_)
     if (rival.squared < nearest.squared) nearest = rival;
   const float limit = nearest.squared * (1 + error) + 1e-37f;
   const auto exact = [&](int center) {
-    return squared_distance(job.points.row(i), job.centers.row(center), job.points.cols());
+    return squared_distance(x, job.centers.row(center), job.points.cols());
   };
   double squared = -1;  // exact, of `nearest`, once it is needed
   for (const Rival& rival : rivals_) {

@@ -56,7 +56,7 @@ class PotentialSampler {
   }
 
   void add_center(int64_t point) {
-    std::copy_n(problem_.points.row(point), centers_.cols(), centers_.row(num_centers_++));
+    std::ranges::copy(problem_.row(point, buffer_), centers_.row(num_centers_++));
   }
 
   Matrix<float> take_centers() { return std::move(centers_); }
@@ -79,12 +79,13 @@ class PotentialSampler {
     return last_positive;
   }
 
-  double true_potential(int64_t i) const {
+  double true_potential(int64_t i) {
     double potential = potentials_[i];
+    if (num_known_ == num_centers_) return potential;
+    const std::span<const float> x = problem_.row(i, buffer_);
     for (int64_t j = num_known_; j < num_centers_; ++j)
-      potential = std::min(
-          potential,
-          problem_.weight(i) * squared_distance(problem_.points.row_span(i), centers_.row_span(j)));
+      potential =
+          std::min(potential, problem_.weight(i) * squared_distance(x, centers_.row_span(j)));
     return potential;
   }
 
@@ -92,12 +93,13 @@ class PotentialSampler {
   bool refresh() {
     const FloatView added = centers_.view().rows_between(num_known_, num_centers_);
     std::vector<int> labels(problem_.points.rows());
-    NearestCenters nearest(problem_.points, scaling_, problem_.num_threads);
+    NearestCenters nearest(problem_.points, scaling_, problem_.num_threads, problem_.scales);
     if (!nearest.assign(added, monitor_, labels)) return false;
     const bool is_first = num_known_ == 0;
     parallel_for(problem_.points.rows(), kBlockRows, problem_.num_threads, [&](const Block& block) {
+      std::vector<float> buffer;
       for (int64_t i = block.begin; i < block.end; ++i) {
-        const double potential = problem_.weight(i) * squared_distance(problem_.points.row_span(i),
+        const double potential = problem_.weight(i) * squared_distance(problem_.row(i, buffer),
                                                                        added.row_span(labels[i]));
         potentials_[i] = is_first ? potential : std::min(potentials_[i], potential);
       }
@@ -122,6 +124,7 @@ class PotentialSampler {
   int64_t num_known_ = 0;  // centres that the potentials account for
   std::vector<double> potentials_;
   std::vector<double> block_sums_;
+  std::vector<float> buffer_;
 };
 
 // Compares candidates by the sum of potentials that each would leave. Potentials are scaled floats
@@ -134,9 +137,9 @@ class CandidateJudge {
     std::vector<int64_t> sample = random.sample_without_replacement(n, std::min(n, kSeedSample));
     std::sort(sample.begin(), sample.end());
     points_ = Matrix<float>(static_cast<int64_t>(sample.size()), problem.points.cols());
+    std::vector<float> buffer;
     for (size_t s = 0; s < sample.size(); ++s) {
-      std::copy_n(problem.points.row(sample[s]), points_.cols(),
-                  points_.row(static_cast<int64_t>(s)));
+      std::ranges::copy(problem.row(sample[s], buffer), points_.row(static_cast<int64_t>(s)));
       weights_.push_back(problem.weight(sample[s]));
     }
     potentials_.assign(sample.size(), std::numeric_limits<double>::infinity());
@@ -160,7 +163,8 @@ class CandidateJudge {
  private:
   std::vector<double> potentials_with(int64_t candidate) const {
     const auto distance = MILIEU_SELECT_ISA(scaled_squared_distance);
-    const float* center = problem_.points.row(candidate);
+    std::vector<float> buffer;
+    const float* center = problem_.row(candidate, buffer).data();
     std::vector<double> potentials = potentials_;
     for (int64_t s = 0; s < points_.rows(); ++s)
       potentials[s] = std::min(
@@ -186,9 +190,10 @@ Matrix<float> draw_random_centers(const KMeansProblem& problem, Random& random) 
   const std::vector<int64_t> drawn =
       random.sample_without_replacement(static_cast<int64_t>(candidates.size()), available);
   Matrix<float> centers(k, problem.points.cols());
+  std::vector<float> buffer;
   for (int64_t j = 0; j < k; ++j)
-    std::copy_n(problem.points.row(candidates[j < available ? drawn[j] : 0]), centers.cols(),
-                centers.row(j));
+    std::ranges::copy(problem.row(candidates[j < available ? drawn[j] : 0], buffer),
+                      centers.row(j));
   return centers;
 }
 

@@ -99,8 +99,8 @@ TEST(KMeansSteps, MovedSumsEqualFreshOnes) {
   EXPECT_NEAR(moved.objective(), objective_of(problem, labels), 1e-9 * fresh.objective());
   for (int j = 0; j < 9; ++j) {
     std::vector<float> a(3), b(3);
-    moved.write_mean(j, a);
-    fresh.write_mean(j, b);
+    moved.write_center(j, a);
+    fresh.write_center(j, b);
     for (int t = 0; t < 3; ++t) EXPECT_NEAR(a[t], b[t], 1e-6);
   }
 }
