@@ -35,6 +35,9 @@ struct TwoFactorImages {
   std::vector<std::vector<Image>> others;
 };
 
+// A PNG with some images of each of the four kinds, then of the two contexts in between.
+std::string draw_two_factors(const TwoFactorImages& images);
+
 // Where images come from, opened once. Throws MissingData.
 class TwoFactorSource {
  public:

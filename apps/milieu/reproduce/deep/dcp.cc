@@ -107,7 +107,13 @@ bool run_kind(const TwoFactorKind& kind, const TwoFactorSource& source,
       const auto load = [&]() -> const TwoFactorRows& {
         if (!rows) {
           run.say(key);
-          rows = describe(source.make(kind, pair, seed), feature(), run.options().num_threads);
+          const TwoFactorImages images = source.make(kind, pair, seed);
+          if (pair == 0 && i == 0) {
+            std::string name = fmt::format("deep_dcp {}.png", kind.name);
+            std::ranges::replace(name, ' ', '_');
+            run.write(name, draw_two_factors(images));
+          }
+          rows = describe(images, feature(), run.options().num_threads);
         }
         return *rows;
       };

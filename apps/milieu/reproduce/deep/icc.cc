@@ -100,6 +100,8 @@ std::vector<int> split_by_mixture(const ReproduceRun& run, FloatView points, int
 Splitter icc_splitter(const ReproduceRun& run, DeepSet& set, std::string name, IccOptions options) {
   return {std::move(name), [&run, &set, options](const Coarse& coarse, uint64_t seed) mutable {
             options.seed = seed;
+            options.num_dims =
+                static_cast<int>(std::min<int64_t>(options.num_dims, set.embedding().cols()));
             options.num_threads = run.options().num_threads;
             return fit_icc({set.embedding(), coarse.classes}, options, run.monitor()).labels;
           }};
