@@ -8,9 +8,6 @@
 #include <filesystem>
 
 #include "milieu/base/error.h"
-#include "milieu/input/input.h"
-#include "milieu/input/training.h"
-#include "milieu/input/views.h"
 #include "milieu/testing/image_files.h"
 
 namespace milieu {
@@ -88,55 +85,60 @@ TEST_F(ImageRowsTest, CodebookNeedsALocalFeature) {
   EXPECT_EQ(parse_feature_list("dense-sift", "words.npy")[0].words.codebook, "words.npy");
 }
 
-// Words, feature and size limit travel inside the model file.
-TEST_F(ImageRowsTest, CopiedModelDescribesNewImages) {
-  const std::string photos = make_image_folder(dir_, "photos", 4);
-  const ImageOptions words{
-      .feature = "dense-sift:words=5", .max_side = "40", .codebook = {}, .vocabulary_folder = {}};
-  const InputRows trained = open_rows(photos, words, {});
-  ModelFile model;
-  model.kind = "kmeans";
-  ImageOrigin origin = trained.images;
-  origin.max_side = "40";
-  ASSERT_FALSE(origin.vocabulary.empty());
-  add_training(origin, model);
-  const std::string path = dir_.file("copied/model.safetensors");
-  fs::create_directories(dir_.file("copied"));
-  write_model_file(path, model);
-  const Training training = read_training(path);
-  EXPECT_EQ(training.feature, trained.images.feature);
-  EXPECT_EQ(training.max_side, "40");
-  const InputRows again = open_rows_like_training(photos, path, {}, {}, silent_monitor());
-  const Points a = trained.rows.take().points, b = again.rows.take().points;
-  ASSERT_EQ(a.rows(), b.rows());
-  for (int64_t i = 0; i < a.rows(); ++i)
-    for (int64_t j = 0; j < a.cols(); ++j) EXPECT_EQ(a.view()(i, j), b.view()(i, j));
-  const ImageOptions other{
-      .feature = "gist", .max_side = {}, .codebook = {}, .vocabulary_folder = {}};
-  EXPECT_THAT([&] { open_rows_like_training(photos, path, other, {}, silent_monitor()); },
-              ThrowsMessage<InvalidArgument>(HasSubstr("leave --feature out")));
+TEST_F(ImageRowsTest, KindsOfInputAreToldByWhatIsThere) {
+  const std::string photos = make_image_folder(dir_, "photos", 1);
+  EXPECT_TRUE(is_image_folder(photos));
+  EXPECT_FALSE(is_feature_input(photos));
+  EXPECT_FALSE(is_image_folder(dir_.write("X.csv", "1\n")));
+  fs::create_directories(dir_.file("begun/.milieu"));  // features that are being computed
+  EXPECT_TRUE(is_feature_input(dir_.file("begun")));
+  EXPECT_FALSE(is_image_folder(dir_.file("begun")));
 }
 
-TEST_F(ImageRowsTest, ModelThatNamesAFileWithAFolderIsRefused) {
-  ModelFile model;
-  model.kind = "kmeans";
-  model.scalars.emplace_back("input.feature", "gist");
-  model.arrays.emplace_back("input.file.../evil", StoredArray{"U8", {1}, {std::byte{0}}});
-  const std::string path = dir_.file("model.safetensors");
-  write_model_file(path, model);
-  EXPECT_THROW(read_training(path), DataError);
+TEST_F(ImageRowsTest, ListOfImagesIsAnImageFolder) {
+  const std::string photos = make_image_folder(dir_, "photos", 2);
+  const std::string list = dir_.write("list.txt", "photos/blobs/1.ppm\nphotos/stripes/0.ppm\n");
+  EXPECT_EQ(list_images(list).paths.size(), 2u);
+  EXPECT_EQ(list_images(photos).paths.size(), 4u);
+  ImageOptions tiny;
+  tiny.feature = "tiny";
+  EXPECT_EQ(open_rows(list, tiny, {}).rows.num_rows(), 2);
 }
 
-TEST_F(ImageRowsTest, ViewsMustHaveTheSameRows) {
-  const std::string a = dir_.write("a.csv", "1,2\n3,4\n"), b = dir_.write("b.csv", "5\n6\n"),
-                    c = dir_.write("c.csv", "5\n6\n7\n");
-  const Views views = load_views({a, b});
-  EXPECT_EQ(views.data.points.cols(), 3);
-  EXPECT_EQ(views.columns[1].first, 2);
-  EXPECT_EQ(views.points.size(), 2u);
-  EXPECT_THAT([&] { load_views({a, c}); }, ThrowsMessage<DataError>(HasSubstr("views must match")));
-  EXPECT_THAT(files_of(a + "," + b), ElementsAre(a, b));
-  EXPECT_THAT(files_of(a), ElementsAre(a));
+TEST_F(ImageRowsTest, MaxSideIsANumberInItsRange) {
+  EXPECT_EQ(parse_max_side(""), 1024);
+  EXPECT_EQ(parse_max_side("0"), 0);
+  EXPECT_EQ(parse_max_side("300"), 300);
+  EXPECT_THROW(parse_max_side("-1"), InvalidArgument);
+  EXPECT_THROW(parse_max_side("big"), InvalidArgument);
+}
+
+TEST_F(ImageRowsTest, SkippedImagesAreCountedInOneSentence) {
+  ImageFolder folder;
+  folder.paths = {"a", "b", "c"};
+  ExtractResult result;
+  EXPECT_EQ(skipped_text(folder, result), "");
+  result.skipped = {{"b", "b is empty"}};
+  EXPECT_EQ(skipped_text(folder, result),
+            "1 of 3 images could not be read and was skipped, the first: b is empty");
+  NoteTaker monitor;
+  result.skipped.push_back({"c", "c is a folder"});
+  EXPECT_THAT(report_skipped(folder, result, monitor),
+              HasSubstr("2 of 3 images could not be read"));
+  EXPECT_THAT(monitor.notes, ElementsAre("skipped b: b is empty", "skipped c: c is a folder"));
+}
+
+TEST_F(ImageRowsTest, FeatureFolderMustHaveWhatIsAskedFor) {
+  const std::string photos = make_image_folder(dir_, "photos", 1);
+  extract_features(list_image_folder(photos), parse_features("tiny,color"), dir_.file("f"), {},
+                   silent_monitor());
+  EXPECT_THAT([&] { open_rows(dir_.file("f"), {}, {}); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("choose one with --feature")));
+  ImageOptions color;
+  color.feature = "color";
+  EXPECT_EQ(open_rows(dir_.file("f"), color, {}).images.columns[0].name, "color");
+  color.feature = "gist";
+  EXPECT_THROW(open_rows(dir_.file("f"), color, {}), InvalidArgument);
 }
 
 }  // namespace

@@ -6,9 +6,6 @@
 
 #include "milieu/base/error.h"
 #include "milieu/data/format/npy.h"
-#include "milieu/input/keypoints.h"
-#include "milieu/input/patch_folder.h"
-#include "milieu/input/patch_projection.h"
 #include "milieu/testing/image_files.h"
 
 namespace milieu {
@@ -72,63 +69,45 @@ TEST_F(PatchImagesTest, PositionsGiveBands) {
   EXPECT_TRUE(images.bands.empty());
 }
 
-// --step beside --feature used to be ignored silently.
-TEST_F(PatchImagesTest, StepBesideAFeatureIsRefused_issue19) {
-  PatchRequest request;
-  request.feature = "dense-sift:step=4";
-  request.options.step = 16;
-  EXPECT_THAT([&] { patch_feature(request); },
-              ThrowsMessage<InvalidArgument>(HasSubstr("dense-sift:step=16")));
-  request.feature.clear();
-  EXPECT_THAT(patch_feature(request), HasSubstr("step=16"));
-  request.options.step = 0;
-  EXPECT_EQ(patch_feature(request), "dense-sift");  // step 8 is the feature's own default
-  request.feature = "gist";
-  EXPECT_THROW(patch_feature(request), InvalidArgument);
+TEST_F(PatchImagesTest, GridsAndPositionsMustFit) {
+  PatchRequest request = file_request({0, 2, 6});
+  set(request, "grid", dir_.write("g.csv", "1,2\n2,2\n"));
+  EXPECT_EQ(load_patch_images(request, silent_monitor()).grid(1, 0), 2);
+  set(request, "grid", dir_.write("g.csv", "1,2\n"));
+  EXPECT_THROW(load_patch_images(request, silent_monitor()), DataError);
+  set(request, "grid", "");
+  set(request, "positions", dir_.write("p.csv", "0,0\n0,5\n"));
+  EXPECT_THAT([&] { load_patch_images(request, silent_monitor()); },
+              ThrowsMessage<DataError>(HasSubstr("p.csv is 2 x 2, must be 6 x 2 or more")));
 }
 
-TEST_F(PatchImagesTest, ImageFolderGivesProjectedPatchesOnAGrid) {
-  PatchRequest request;
-  request.path = make_image_folder(dir_, "photos", 2);
-  request.files = InputFiles(inputs_of<PatchImages>());
-  request.options.num_components = 8;
+TEST_F(PatchImagesTest, LabelsAreOfImagesAndSelectThem) {
+  PatchRequest request = file_request({0, 2, 2, 6});
+  request.load.labels_path = dir_.write("y.csv", "u\nv\nu\n");
+  request.load.select = "u";
   const PatchImages images = load_patch_images(request, silent_monitor());
-  EXPECT_EQ(images.num_images(), 4);
-  EXPECT_EQ(images.patches.cols(), 8);
-  EXPECT_EQ(images.projection.rows(), 9);
-  EXPECT_EQ(images.grid.rows(), 4);
-  request.projection = images.projection;  // as for new images
-  const PatchImages again = load_patch_images(request, silent_monitor());
-  EXPECT_EQ(again.patches.view()(3, 5), images.patches.view()(3, 5));
+  EXPECT_THAT(images.offsets, ElementsAre(0, 2, 6));
+  EXPECT_THAT(images.rows, ElementsAre(0, 2));
+  EXPECT_EQ(image_dataset(images).total_rows, 3);
+  request.load.labels_path.clear();
+  EXPECT_THAT([&] { load_patch_images(request, silent_monitor()); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("--select needs classes")));
 }
 
-TEST_F(PatchImagesTest, UnprojectedWordsLieInTheDescriptors) {
-  Matrix<float> patches(40, 3);
-  for (int64_t i = 0; i < patches.rows(); ++i)
-    for (int64_t j = 0; j < 3; ++j) patches(i, j) = static_cast<float>((i * (j + 2)) % 11);
-  const Matrix<float> projection = fit_projection(patches, 3, 1);  // all components
-  const Matrix<float> projected = project(pca_of(projection), patches);
-  Matrix<double> words(1, 3);
-  for (int64_t j = 0; j < 3; ++j) words(0, j) = projected(7, j);
-  const Matrix<float> back = unproject(projection, words.view());
-  for (int64_t j = 0; j < 3; ++j) EXPECT_NEAR(back(0, j), patches(7, j), 1e-4);
+TEST_F(PatchImagesTest, FeaturesAreForImageFolders) {
+  PatchRequest request = file_request({0, 6});
+  request.feature = "dense-sift";
+  EXPECT_THAT([&] { load_patch_images(request, silent_monitor()); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("patches.csv is not an image folder")));
 }
 
-TEST_F(PatchImagesTest, KeypointsKnowTheirImage) {
-  const std::string photos = make_image_folder(dir_, "photos", 2);
-  dir_.write("photos/blobs/broken.ppm", "P6\n");
-  const KeypointSet set = load_keypoints(photos);
-  EXPECT_EQ(set.positions.rows(), set.data.points.rows());
-  EXPECT_EQ(set.images.size(), static_cast<size_t>(set.data.points.rows()));
-  EXPECT_THAT(set.skipped, ElementsAre(HasSubstr("blobs/broken.ppm")));
-  LoadOptions blobs;
-  blobs.select = "blobs";
-  for (const std::string& path : load_keypoints(photos, blobs).paths)
-    EXPECT_THAT(path, HasSubstr("blobs/"));
-  LoadOptions stripes;  // they have no corners
-  stripes.select = "stripes";
-  EXPECT_THAT([&] { load_keypoints(photos, stripes); },
-              ThrowsMessage<DataError>(HasSubstr("has no image with a keypoint")));
+// A fit that maps its patches must notice when they are replaced.
+TEST_F(PatchImagesTest, ChangedFilesAreNoticed) {
+  const PatchImages images = load_patch_images(file_request({0, 6}), silent_monitor());
+  const std::string before = watch_state(images);
+  EXPECT_EQ(watch_state(images), before);
+  dir_.write("patches.csv", "1,2\n");
+  EXPECT_NE(watch_state(images), before);
 }
 
 }  // namespace

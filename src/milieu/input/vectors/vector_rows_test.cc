@@ -4,13 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "milieu/base/error.h"
 #include "milieu/data/format/npy.h"
-#include "milieu/input/default_network.h"
 #include "milieu/testing/temp_dir.h"
 
 namespace milieu {
@@ -139,22 +137,6 @@ TEST_F(VectorRowsTest, OneWayOnlyAndOnlyForImages) {
   images.vectors = "";
   images.vector_names = "names.txt";
   EXPECT_THROW(open_rows(folder_.file("photos"), images, {}), InvalidArgument);
-}
-
-TEST_F(VectorRowsTest, TheDefaultNetworkComesFromTheEnvironmentOrTheConfiguration) {
-  ::unsetenv("MILIEU_NETWORK");
-  ::setenv("XDG_CONFIG_HOME", folder_.file("config").c_str(), 1);
-  EXPECT_EQ(default_network_feature(), "");
-  write("config/milieu/config", "# my networks\nnetwork = nets/dino.onnx:preset=dinov2  # small\n");
-  EXPECT_EQ(default_network_feature(),
-            "onnx:" + folder_.file("config/milieu/nets/dino.onnx:preset=dinov2"));
-  ::setenv("MILIEU_NETWORK", "/nets/clip.onnx", 1);
-  EXPECT_EQ(default_network_feature(true), "onnx-patches:/nets/clip.onnx");
-  ::unsetenv("MILIEU_NETWORK");
-  write("config/milieu/config", "netwrok = x\n");
-  EXPECT_THAT([] { default_network_feature(); },
-              ThrowsMessage<InvalidArgument>(HasSubstr("line 1: 'netwrok = x' must be network")));
-  ::unsetenv("XDG_CONFIG_HOME");
 }
 
 }  // namespace
