@@ -69,6 +69,19 @@ def _build_package():
     return ROOT / "build/python/milieu"
 
 
+def _runtime_files(package, info):
+    """Return ONNX Runtime and its licences where the build brought its own, by their place in the
+    wheel."""
+    runtime = package.parents[1] / "onnxruntime"
+    library = runtime / "lib/libonnxruntime.so.1"
+    if not library.is_file():
+        return {}  # the system's is used
+    files = {f"milieu/{library.name}": library.read_bytes()}
+    for name in ("LICENSE", "ThirdPartyNotices.txt"):
+        files[f"{info}/licenses/onnxruntime/{name}"] = (runtime / name).read_bytes()
+    return files
+
+
 def _record_line(name, data):
     digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
     return f"{name},sha256={digest},{len(data)}"
@@ -83,6 +96,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     files = {f"milieu/{path.relative_to(package).as_posix()}": path.read_bytes()
              for path in sorted(package.rglob("*"))
              if path.is_file() and "__pycache__" not in path.parts}
+    files.update(_runtime_files(package, info))
     files[f"{info}/METADATA"] = _metadata().encode()
     files[f"{info}/WHEEL"] = wheel.encode()
     files[f"{info}/LICENSE"] = (ROOT / "LICENSE").read_bytes()
@@ -93,7 +107,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         for path, data in files.items():
             entry = zipfile.ZipInfo(path, EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (0o755 if path.endswith(".so") else 0o644) << 16
+            entry.external_attr = (0o755 if ".so" in path else 0o644) << 16
             out.writestr(entry, data)
     return name
 

@@ -27,9 +27,15 @@ py::dict fit(py::handle X, const py::dict& options, const py::dict& inputs,
     input.initial_labels = arrays.integers(inputs["initial_labels"], "initial_labels");
   if (inputs.contains("initial_words"))
     input.initial_words = arrays.floats(inputs["initial_words"], "initial_words");
-  DlgmmResult result =
-      run_fit(control, [&](Monitor& monitor) { return fit_dlgmm(input, values, monitor); });
+  std::vector<int> words;
+  DlgmmResult result = run_fit(control, [&](Monitor& monitor) {
+    DlgmmResult fitted = fit_dlgmm(input, values, monitor);
+    words =
+        word_map(fitted.model, input.images, fitted.prediction.alpha, values.num_threads, monitor);
+    return fitted;
+  });
   py::dict out = result_to_python(result);
+  out["words"] = to_array(std::move(words));
   out["probabilities"] = to_array(std::move(result.prediction.probabilities));
   out["alpha"] = to_array(std::move(result.prediction.alpha));
   out["bound_terms"] = to_array(std::move(result.bound_terms));

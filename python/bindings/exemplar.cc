@@ -20,19 +20,6 @@ py::dict to_python(ExemplarResult& result) {
   return out;
 }
 
-// Lists of allowed pairs in place of distances.
-ServiceLists lists_of(int64_t n, std::vector<ServiceEntry> entries,
-                      std::span<const double> given_penalties, const std::string& penalty) {
-  std::vector<double> penalties(given_penalties.begin(), given_penalties.end());
-  if (penalties.empty()) {
-    std::vector<float> costs;
-    for (const ServiceEntry& entry : entries)
-      if (entry.p != entry.q) costs.push_back(entry.cost);
-    penalties.assign(static_cast<size_t>(n), penalty_from_text(penalty, std::move(costs)));
-  }
-  return lists_from_entries(n, std::move(entries), penalties, {});
-}
-
 py::dict fit(py::handle X, const py::dict& options, const py::dict& inputs,
              const py::dict& control) {
   const auto values = options_from<ExemplarOptions>(options);
@@ -43,8 +30,8 @@ py::dict fit(py::handle X, const py::dict& options, const py::dict& inputs,
   const FloatView points = arrays.floats(X, "X");
   ServiceLists lists;
   if (!given.service_entries().empty()) {
-    lists = lists_of(points.rows(), std::move(given.service_entries()), input.penalties,
-                     values.penalty);
+    lists = lists_with_penalty(points.rows(), std::move(given.service_entries()), input.penalties,
+                               values.penalty);
     input = {};
     input.lists = &lists;
   } else {

@@ -81,20 +81,27 @@ std::vector<float> describe(const std::vector<FeatureSpec>& specs, const Image& 
   return row;
 }
 
-// Whole-image features of images in memory.
-py::array describe_arrays(const py::list& arrays, const std::string& feature, int max_side,
-                          int num_threads, const py::dict& control) {
-  std::vector<FeatureSpec> specs = parse_features(feature);
+// Ready to describe images; they must not outlive the monitor, which stops networks.
+std::vector<FeatureSpec> open_features(const std::string& text, const Monitor& monitor) {
+  std::vector<FeatureSpec> specs = parse_features(text);
   for (FeatureSpec& spec : specs) {
     if (spec.is_local())
       throw InvalidArgument(fmt::format(
           "{} needs visual words: give a folder of images instead of arrays", spec.entry->name));
     spec.feature->prepare();
+    spec.feature->open(monitor);
   }
+  return specs;
+}
+
+// Whole-image features of images in memory.
+py::array describe_arrays(const py::list& arrays, const std::string& feature, int max_side,
+                          int num_threads, const py::dict& control) {
   std::vector<Image> images;
   for (const py::handle array : arrays) images.push_back(image_from(array, images.size()));
   std::vector<std::vector<float>> rows(images.size());
   run_work(control_from(control), [&](Monitor& monitor) {
+    const std::vector<FeatureSpec> specs = open_features(feature, monitor);
     parallel_for(static_cast<int64_t>(images.size()), 1, usable_threads(num_threads),
                  [&](const Block& block) {
                    if (monitor.should_stop()) return;

@@ -3,16 +3,20 @@
 
 #include <pthread.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace milieu::python {
 
@@ -27,6 +31,61 @@ const bool watches_forks = [] {
   pthread_atfork(nullptr, nullptr, [] { is_forked_child = true; });
   return true;
 }();
+
+// A thread that stays for the next fit: starting one costs more than a small fit.
+class Worker {
+ public:
+  // Runs `job` on the thread; does not wait for it.
+  void start(std::function<void()> job) {
+    const std::lock_guard lock(mutex_);
+    job_ = std::move(job);
+    given_.notify_one();
+  }
+
+  static Worker& take();
+  static void give_back(Worker& worker);
+
+ private:
+  Worker() {
+    std::thread([this] { loop(); }).detach();
+  }
+
+  void loop() {
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      given_.wait(lock, [&] { return job_ != nullptr; });
+      const std::function<void()> job = std::exchange(job_, nullptr);
+      lock.unlock();
+      job();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable given_;
+  std::function<void()> job_;
+};
+
+// Workers without a job; used under the interpreter's lock. Never destroyed: their threads wait
+// until the process ends. A forked child has none of the threads, so it begins with none.
+std::vector<Worker*>& idle_workers() {
+  static auto* idle = new std::vector<Worker*>;
+  static pid_t owner = getpid();
+  if (owner != getpid()) {
+    owner = getpid();
+    idle->clear();
+  }
+  return *idle;
+}
+
+Worker& Worker::take() {
+  std::vector<Worker*>& idle = idle_workers();
+  if (idle.empty()) return *new Worker;
+  Worker* worker = idle.back();
+  idle.pop_back();
+  return *worker;
+}
+
+void Worker::give_back(Worker& worker) { idle_workers().push_back(&worker); }
 
 struct Report {
   std::string stage;  // empty: an iteration
@@ -116,23 +175,25 @@ int usable_threads(int wanted) { return is_forked_child ? 1 : wanted; }
 
 void run_work(const Control& control, const std::function<void(Monitor&)>& work) {
   std::stop_source stop;
-  WaitingRoom room(stop.get_token(), !control.callback.is_none());
+  // Shared: the worker may still be leaving finish() when this function returns.
+  const auto room = std::make_shared<WaitingRoom>(stop.get_token(), !control.callback.is_none());
   std::exception_ptr failure;
   std::optional<py::error_already_set> raised;
-  std::thread worker([&] {
+  Worker& worker = Worker::take();
+  worker.start([room, &work, &failure] {
     try {
-      work(room);
+      work(*room);
     } catch (...) {
       failure = std::current_exception();
     }
-    room.finish();
+    room->finish();
   });
   bool is_done = false;
   while (!is_done) {
     std::deque<Report> reports;
     {
       const py::gil_scoped_release release;
-      is_done = room.wait(reports);
+      is_done = room->wait(reports);
     }
     if (raised) continue;  // the work is being stopped: only its end matters
     try {
@@ -142,7 +203,7 @@ void run_work(const Control& control, const std::function<void(Monitor&)>& work)
       stop.request_stop();
     }
   }
-  worker.join();
+  Worker::give_back(worker);
   if (failure) std::rethrow_exception(failure);
   if (raised && !(control.keep_partial && raised->matches(PyExc_KeyboardInterrupt))) throw *raised;
 }

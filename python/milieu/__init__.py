@@ -14,14 +14,14 @@ The estimators follow scikit-learn's conventions:
 
 from __future__ import annotations
 
-from . import crf, features, metrics
+from . import _estimators, crf, features, metrics
 from ._base import MilieuWarning
 from ._core import __version__
 from ._dcp import RankedContext
 from ._estimators import *  # noqa: F403
-from ._estimators import __all__ as _names_of_estimators
 from ._explore import Explorer, explore
 from ._runs import load
 
-__all__ = [*_names_of_estimators, "Explorer", "MilieuWarning", "RankedContext", "__version__", "crf", "explore", "features",
+__all__ = ["Explorer", "MilieuWarning", "RankedContext", "__version__", "crf", "explore", "features",
            "load", "metrics"]
+__all__ += _estimators.__all__

@@ -64,6 +64,10 @@ class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
     _method: str  # the library's name
     _hidden: tuple[str, ...] = ()  # options that make no sense from Python
 
+    verbose: int
+    callback: Any
+    keep_partial: bool
+
     # Options and calls ---------------------------------------------------------------------
 
     def _options(self) -> dict[str, Any]:
@@ -183,7 +187,8 @@ class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
         for cls in reversed(type(self).__mro__):  # as older versions of scikit-learn collect them
             if issubclass(cls, MilieuEstimator) and "_more_tags" in vars(cls):
                 ours.update(cls._more_tags(self))
-        return set_tags(super().__sklearn_tags__(), ours)
+        theirs: Any = super()  # older versions do not have it
+        return set_tags(theirs.__sklearn_tags__(), ours)
 
     # Notebooks -----------------------------------------------------------------------------
 
@@ -209,7 +214,7 @@ class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
         rows = self.__dict__.get("_fitted_rows")
         return None if rows is None else rows()
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
         if "summary_" not in self.__dict__:
             return f"<pre>{html.escape(repr(self))}</pre>"
         return estimator_html(self, self._remembered_rows())
@@ -220,7 +225,8 @@ class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
     # Pickle: the model's own bytes, with its version ---------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
+        theirs: Any = super()
+        state: dict[str, Any] = dict(theirs.__getstate__())
         model = state.pop("model_", None)
         state.pop("_fitted_rows", None)
         if model is not None:
@@ -265,7 +271,8 @@ class FitsAndPredicts(MilieuEstimator):
         labels : ndarray
             ``labels_``.
         """
-        labels: Array = self.fit(X, y, **inputs).labels_
+        estimator: Any = self  # the generated subclass has fit
+        labels: Array = estimator.fit(X, y, **inputs).labels_
         return labels
 
 

@@ -29,7 +29,7 @@ def compressed_groups(groups: Any, n_samples: int) -> dict[str, Any]:
         offsets, members = groups[0], groups[1]
         weights = groups[2] if len(groups) == 3 else None
     elif sparse.issparse(groups):
-        matrix = groups.tocsr()
+        matrix = sparse.csr_matrix(groups, copy=True)  # the caller's keeps its duplicates
         matrix.sum_duplicates()
         if matrix.shape[1] != n_samples:
             raise ValueError(f"context_groups has {matrix.shape[1]} columns, X has {n_samples} "

@@ -129,6 +129,8 @@ class GaussianMixtureBase(PredictsRows, DensityMixin, RowsEstimator):  # type: i
         self.converged_ = result["summary"]["termination"] == "Converged"
         self.lower_bound_ = result["summary"]["mean_log_likelihood"]
 
+    covariance_type: str
+
     def _shaped(self, covariances: Array) -> Array:
         d = self.means_.shape[1]
         if self.covariance_type == "spherical":
@@ -162,7 +164,7 @@ class GaussianMixtureBase(PredictsRows, DensityMixin, RowsEstimator):  # type: i
         return self._array(
             "gmm_log_densities", self.model_, X, self._threads())
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None) -> float:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return the mean log density of the samples."""
         return float(np.mean(self.score_samples(X)))
 

@@ -45,7 +45,9 @@ def validate_rows(estimator: Any, X: Any, *, reset: bool, dtype: Any = np.float3
     refuse_dates(X, "X")
     options = {"dtype": dtype, "ensure_min_samples": min_samples, _finite_option(): True}
     if has_new_validation():
-        from sklearn.utils.validation import validate_data
+        from sklearn.utils.validation import (
+            validate_data,  # pyright: ignore[reportAttributeAccessIssue]
+        )
 
         rows: Array = validate_data(estimator, X, reset=reset, **options)
     else:

@@ -22,6 +22,8 @@ class CountsEstimator(PredictsRows, RowsEstimator):
 
 
 class _HasProbabilities(CountsEstimator):
+    probabilities_: Array
+
     def _columns(self) -> dict[str, Any]:
         return {"probabilities": self.probabilities_}
 

@@ -34,6 +34,9 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
         Weights of the clusters; they sum to 1.
     bound_terms_ : ndarray of shape (n_iter, 8)
         Terms of the lower bound after every pass.
+    patch_words_ : ndarray of shape (n_patches,)
+        The most probable word of every patch that was fitted; -1 where a stop came first. None for a
+        loaded run: run folders do not keep it.
 
     References
     ----------
@@ -54,8 +57,11 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
 
     def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         patches, inputs = self._images(X, given.pop("offsets"), given.pop("grids"), reset=True)
+        offsets = inputs.get("offsets", np.arange(len(patches) + 1))
+        grids = inputs.get("grids")
         inputs.update({name: value for name, value in given.items() if value is not None})
         self._fit_rows(patches, inputs)
+        self._offsets, self._grids = np.array(offsets), None if grids is None else np.array(grids)
 
     def _images(self, X: Any, offsets: Any, grids: Any, *, reset: bool
                 ) -> tuple[Array, dict[str, Any]]:
@@ -76,6 +82,7 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.words_ = arrays["words"]
         self.theta_ = result.get("alpha")  # not kept in run folders
+        self.patch_words_ = result.get("words")
         self.cluster_means_ = arrays["means"]
         self.weights_ = arrays["weights"]
         self.probabilities_ = result["probabilities"]
@@ -115,6 +122,31 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
         """Return the probability of every cluster given each image; rows sum to 1."""
         probabilities: Array = self._infer(X, offsets, grids)[2]["probabilities"]
         return probabilities
+
+    def word_map(self, i: int) -> Array:
+        """Return the words of image ``i`` of those that were fitted.
+
+        Parameters
+        ----------
+        i : int
+            The image, counted from 0; negative numbers count from the last one.
+
+        Returns
+        -------
+        words : ndarray of shape (n_rows, n_columns), or (n_patches,) without ``grids``
+            The most probable word of every patch.
+        """
+        check_is_fitted(self)
+        if self.patch_words_ is None:
+            raise ValueError("word_map needs the patches that were fitted, and a run folder does not "
+                             "keep them: use words_of(X)")
+        n_images = len(self._offsets) - 1
+        if not -n_images <= i < n_images:
+            raise IndexError(f"i is {i}, must be from {-n_images} to {n_images - 1}: "
+                             f"{n_images} images were fitted")
+        i %= n_images
+        words: Array = self.patch_words_[self._offsets[i]:self._offsets[i + 1]]
+        return words if self._grids is None else words.reshape(self._grids[i])
 
     def words_of(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
         """Return the most probable word of every patch."""

@@ -1074,6 +1074,9 @@ class DLGMM(_dlgmm.DLGMMBase):
         Weights of the clusters; they sum to 1.
     bound_terms_ : ndarray of shape (n_iter, 8)
         Terms of the lower bound after every pass.
+    patch_words_ : ndarray of shape (n_patches,)
+        The most probable word of every patch that was fitted; -1 where a stop came first. None for a
+        loaded run: run folders do not keep it.
 
     References
     ----------

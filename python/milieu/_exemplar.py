@@ -20,6 +20,8 @@ from ._types import Array
 class _Exemplars(PredictsRows, ClusterEstimator):
     """What exemplars and k-medoids share."""
 
+    metric: Any
+
     def _rows(self, X: Any, *, reset: bool = False) -> Array:
         rows: Array = super()._rows(X, reset=reset)
         if reset and isinstance(self.metric, str) and self.metric == "precomputed":
@@ -149,7 +151,8 @@ class DistanceLearnerBase(TransformerMixin, MilieuEstimator):  # type: ignore[mi
             raise ValueError("DistanceLearner requires y to be passed, but the target y is None: "
                              "give the clusters as y, or a list of pairs (X, y)")
         sets = []
-        for i, (rows, labels) in enumerate(X):
+        pairs: Any = X
+        for i, (rows, labels) in enumerate(pairs):
             rows = self._rows(rows, reset=True) if i == 0 else check_matrix(rows, f"X of set {i}")
             check_consistent_length(rows, labels)
             sets.append((rows, numbered(labels)[1]))

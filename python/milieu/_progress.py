@@ -17,7 +17,7 @@ _WIDTH = 30
 
 def _in_notebook() -> bool:
     try:
-        from IPython import get_ipython
+        from IPython import get_ipython  # pyright: ignore[reportMissingImports]
     except ImportError:
         return False
     shell = get_ipython()
@@ -70,17 +70,16 @@ class _Bar:
 @contextmanager
 def reporter(verbose: int, callback: Callback | None, title: str) -> Iterator[Callback | None]:
     """Give the callback that the core calls; None when nobody listens."""
-    bar = _Bar(title) if verbose else None
-    if bar is None or callback is None:
-        listener: Callback | None = callback if bar is None else bar
-    else:
-        shown, told = bar, callback
+    if not verbose:
+        yield callback
+        return
+    bar = _Bar(title)
 
-        def listener(report: Report) -> None:
-            shown(report)
-            told(report)
+    def show_and_call(report: Report) -> None:
+        bar(report)
+        if callback is not None:
+            callback(report)
     try:
-        yield listener
+        yield show_and_call
     finally:
-        if bar is not None:
-            bar.close()
+        bar.close()

@@ -2,6 +2,8 @@
 """Features of folders, files and arrays; the explorer."""
 
 import os
+import pathlib
+import sys
 import urllib.request
 
 import numpy as np
@@ -10,6 +12,9 @@ from conftest import blobs
 from PIL import Image
 
 import milieu
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/cli"))
+from networks import onnx_model  # noqa: E402
 
 
 @pytest.fixture
@@ -44,6 +49,17 @@ def test_files_and_arrays_give_the_rows_of_the_folder(photos):
     for name, row in zip(folder.names, folder.X, strict=True):
         np.testing.assert_array_equal(by_name[name], row)
     arrays = milieu.features.extract([np.asarray(Image.open(path)) for path in paths], "gist")
+    np.testing.assert_array_equal(arrays.X, folder.X)
+
+
+def test_networks_describe_arrays_as_they_describe_files(photos, tmp_path):
+    network = tmp_path / "pool.onnx"
+    network.write_bytes(onnx_model("GlobalAveragePool"))
+    feature = f"onnx:{network}:preset=unit"
+    folder = milieu.features.extract(photos, feature)
+    arrays = milieu.features.extract([np.asarray(Image.open(photos / name)) for name in folder.names],
+                                     feature)
+    assert folder.X.shape == (12, 3)
     np.testing.assert_array_equal(arrays.X, folder.X)
 
 

@@ -153,6 +153,14 @@ def test_learned_distance_ignores_noise():
                                rtol=1e-3, atol=1e-2)
 
 
+def test_sparse_groups_of_the_caller_are_not_changed():
+    X, _ = blobs()
+    indices = [0, 1, 1, 2, 40, 41, 42, 42]  # rows 1 and 42 twice
+    groups = scipy.sparse.csr_matrix((np.ones(8), indices, [0, 4, 8]), (2, len(X)))
+    milieu.CAC(2, n_phrases=2).fit(X, context_groups=groups)
+    assert groups.indices.tolist() == indices and groups.nnz == 8
+
+
 def test_dlgmm_clusters_images_by_their_words():
     rng = np.random.default_rng(0)
     words = rng.normal(0, 10, (4, 3))
@@ -171,6 +179,24 @@ def test_dlgmm_clusters_images_by_their_words():
                                                 offsets=np.arange(0, 1201, 30))
     np.testing.assert_array_equal(stacked.labels_, dlgmm.labels_)
     np.testing.assert_allclose(dlgmm.predict_proba(images).sum(axis=1), 1, atol=1e-6)
+
+
+def test_dlgmm_maps_the_words_of_the_images_it_was_fitted_to():
+    rng = np.random.default_rng(1)
+    words = np.array([(0, 0), (20, 0), (0, 20)])
+    drawn = rng.integers(0, 3, (10, 2, 5))
+    images = [(words[image.ravel()] + rng.normal(0, 0.5, (10, 2))).astype(np.float32)
+              for image in drawn]
+    dlgmm = milieu.DLGMM(3, n_clusters=2).fit(images, grids=[(2, 5)] * 10)
+    for i in range(10):
+        nearest = np.argmin(((words[:, None] - dlgmm.words_[None]) ** 2).sum(axis=2), axis=1)
+        np.testing.assert_array_equal(dlgmm.word_map(i), nearest[drawn[i]])
+    np.testing.assert_array_equal(dlgmm.word_map(-1), dlgmm.word_map(9))
+    np.testing.assert_array_equal(np.concatenate([dlgmm.word_map(i).ravel() for i in range(10)]),
+                                  dlgmm.words_of(images, grids=[(2, 5)] * 10))
+    with pytest.raises(IndexError, match="i is 10, must be from -10 to 9"):
+        dlgmm.word_map(10)
+    assert milieu.DLGMM(3, n_clusters=2).fit(images).word_map(3).shape == (10,)
 
 
 def test_metrics_of_known_clusterings():

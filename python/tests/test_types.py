@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mypy --strict is clean on the package and on a user's program, which runs."""
+"""mypy --strict and pyright are clean on the package and on a user's program, which runs."""
 
 import pathlib
 import runpy
@@ -21,6 +21,15 @@ def test_mypy_is_clean(tmp_path):
         pytest.skip("mypy is not installed (scripts/setup test)")
     done = subprocess.run(["mypy", "--cache-dir", str(tmp_path), "--python-executable",
                            sys.executable], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_pyright_is_clean():
+    program = ROOT / "build/pyright/node_modules/pyright/index.js"
+    if shutil.which("node") is None or not program.exists():
+        pytest.skip("pyright is not installed (scripts/setup test)")
+    done = subprocess.run(["node", str(program), "--warnings", "--pythonpath", sys.executable],
+                          cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
 

@@ -8,6 +8,8 @@ import sys
 import venv
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/cli"))
+from networks import onnx_model  # noqa: E402
 
 USE = """
 import numpy as np, milieu, pathlib
@@ -16,6 +18,9 @@ X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
 estimator = milieu.KMeans(2).fit(X)
 estimator.save("run", X)
 assert milieu.load("run").inertia_ == estimator.inertia_
+image = np.full((48, 48, 3), (40, 80, 120), np.uint8)
+rows = milieu.features.extract([image], "onnx:pool.onnx:preset=unit").X
+assert abs(rows - np.array([[1, 2, 3]]) / 14 ** 0.5).max() < 1e-5, rows
 """
 
 
@@ -33,4 +38,5 @@ def test_wheel_installs_into_an_empty_environment(tmp_path):
     assert len(wheels) == 1
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index",
                     str(wheels[0])], check=True, env=clean)
+    (tmp_path / "pool.onnx").write_bytes(onnx_model("GlobalAveragePool"))
     subprocess.run([python, "-c", USE], check=True, env=clean, cwd=tmp_path)

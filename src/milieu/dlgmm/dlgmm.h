@@ -284,9 +284,10 @@ DlgmmPrediction infer_images(const DlgmmModel& model, const DlgmmImages& images,
 // Every row is an image of one patch.
 std::vector<int> predict(const DlgmmModel& model, FloatView points, int num_threads = 0);
 
-// The most probable word of every patch of the images, never -1; `alpha` is from infer_images.
+// The most probable word of every patch of the images; `alpha` is from infer_images. -1 only for
+// patches that were not reached when the monitor stopped it.
 std::vector<int> word_map(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
-                          int num_threads = 0);
+                          int num_threads = 0, Monitor& monitor = silent_monitor());
 
 // A pair of words whose frequencies rise together (or exclude each other) within clusters.
 struct WordPair {

@@ -135,7 +135,7 @@ std::vector<int> predict(const DlgmmModel& model, FloatView points, int num_thre
 }
 
 std::vector<int> word_map(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
-                          int num_threads) {
+                          int num_threads, Monitor& monitor) {
   const ImageTable table = check(model, images, num_threads);
   require(alpha.rows() == table.num_images && alpha.cols() == model.means.cols(), [&] {
     return fmt::format("alpha is {} x {}, must be {} x {}", alpha.rows(), alpha.cols(),
@@ -148,6 +148,7 @@ std::vector<int> word_map(const DlgmmModel& model, const DlgmmImages& images, Do
   parallel_for(num_blocks, 1, num_threads, [&](const Block& block) {
     InferenceScratch scratch;
     for (int64_t d = table.block_begin[block.index]; d < table.block_begin[block.index + 1]; ++d) {
+      if (monitor.should_stop()) return;
       count_words(table, d, scorer, alpha.row_span(d), options, scratch);
       const PatchShares& shares = scratch.pass.shares;
       for (int64_t i = 0; i < shares.num_patches(); ++i) {

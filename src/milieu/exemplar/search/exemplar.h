@@ -123,6 +123,11 @@ struct ExemplarResult {
 // is not either, 1. Throws InvalidArgument for other texts and when no cost is finite.
 double penalty_from_text(const std::string& text, std::vector<float> costs);
 
+// Lists of n samples from the pairs that are allowed: opening sample q costs penalties[q] or, when
+// none are given, what `penalty` says about the costs of the pairs of different samples.
+ServiceLists lists_with_penalty(int64_t n, std::vector<ServiceEntry> entries,
+                                std::span<const double> penalties, const std::string& penalty);
+
 ExemplarResult fit_exemplar(const ExemplarInput& input, const ExemplarOptions& options,
                             Monitor& monitor = silent_monitor());
 

@@ -44,4 +44,15 @@ double penalty_from_text(const std::string& text, std::vector<float> costs) {
   return sum > 0 ? sum / static_cast<double>(costs.size()) : 1.0;
 }
 
+ServiceLists lists_with_penalty(int64_t n, std::vector<ServiceEntry> entries,
+                                std::span<const double> penalties, const std::string& penalty) {
+  if (!penalties.empty()) return lists_from_entries(n, std::move(entries), penalties, {});
+  std::vector<float> costs;
+  for (const ServiceEntry& entry : entries)
+    if (entry.p != entry.q) costs.push_back(entry.cost);
+  const std::vector<double> equal(static_cast<size_t>(n),
+                                  penalty_from_text(penalty, std::move(costs)));
+  return lists_from_entries(n, std::move(entries), equal, {});
+}
+
 }  // namespace milieu

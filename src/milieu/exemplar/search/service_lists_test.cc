@@ -8,6 +8,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
+#include "milieu/exemplar/search/exemplar.h"
 
 namespace milieu {
 namespace {
@@ -137,6 +138,15 @@ TEST(ServiceLists, BadEntriesAreRefused) {
   EXPECT_THROW(lists_from_entries(2, {{0, 2, 1.0f}}, penalty, {}), InvalidArgument);
   EXPECT_THROW(lists_from_entries(2, {{0, 1, NAN}}, penalty, {}), InvalidArgument);
   EXPECT_THROW(lists_from_entries(2, {}, std::vector<double>{1.0, NAN}, {}), InvalidArgument);
+}
+
+// Pairs of a sample with itself say nothing about penalties.
+TEST(ServiceLists, PenaltyIsGivenOrTheMedianCostOfDifferentSamples) {
+  const std::vector<ServiceEntry> entries = {{0, 0, 90.f}, {0, 1, 1.f}, {1, 2, 4.f}, {2, 0, 5.f}};
+  EXPECT_EQ(lists_with_penalty(3, entries, {}, "median").penalty, std::vector<double>(3, 4.0));
+  EXPECT_EQ(lists_with_penalty(3, entries, {}, "2.5").penalty, std::vector<double>(3, 2.5));
+  const std::vector<double> given = {7, 8, 9};
+  EXPECT_EQ(lists_with_penalty(3, entries, given, "median").penalty, given);
 }
 
 }  // namespace

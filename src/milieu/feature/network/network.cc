@@ -150,6 +150,7 @@ std::vector<int64_t> NetworkFile::open(const std::vector<int64_t>& input_shape,
 }
 
 Tensor NetworkFile::run(const Tensor& input) const {
+  require(session_ != nullptr, [&] { return path_ + ": open() the feature before describing"; });
   try {
     return session_->run(input);
   } catch (const DataError& error) {

@@ -84,16 +84,8 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarInput> {
 
  private:
   RunOutcome fit_lists(int64_t n, Monitor& monitor) {
-    std::vector<ServiceEntry>& entries = binder_->service_entries();
-    std::vector<double> penalties(input_.penalties.begin(), input_.penalties.end());
-    if (penalties.empty()) {
-      std::vector<float> costs;
-      for (const ServiceEntry& entry : entries)
-        if (entry.p != entry.q) costs.push_back(entry.cost);
-      penalties.assign(static_cast<size_t>(n),
-                       penalty_from_text(options_.penalty, std::move(costs)));
-    }
-    const ServiceLists lists = lists_from_entries(n, std::move(entries), penalties, {});
+    const ServiceLists lists = lists_with_penalty(n, std::move(binder_->service_entries()),
+                                                  input_.penalties, options_.penalty);
     ExemplarInput input;
     input.lists = &lists;
     return to_outcome(fit_exemplar(input, options_, monitor));
