@@ -166,6 +166,21 @@ class BadInputTest(CliTest):
             self.assertRegex(message, r"take about [\d.]+ GB, but only [\d.]+ GB are left "
                                       r"\(the limit of the address space \(ulimit -v\)\): \w")
 
+    def test_little_memory_is_a_message_issue20(self):
+        """Threads that the system refuses, and oneDNN without room for its code."""
+        self.save("X.npy", np.random.RandomState(0).rand(300, 6).astype(np.float32))
+        for kind, least, most in ((resource.RLIMIT_DATA, 12, 60), (resource.RLIMIT_AS, 80, 160)):
+            for megabytes in range(least, most, 6):
+                def limit(kind=kind, size=megabytes << 20):
+                    resource.setrlimit(kind, (size, size))
+
+                outcome = self.run_milieu("kmeans", "X.npy", "-k", "2", prepare=limit)
+                if "loading shared libraries" in outcome.err:
+                    continue
+                self.assertIn(outcome.code, (0, 1), f"{megabytes} MB: {outcome.err}")
+                if outcome.code:
+                    self.assertRegex(outcome.err, "out of memory|refuses to start a thread|GB")
+
     def test_unknown_instruction_sets_are_refused_issue20(self):
         self.save("X.npy", np.random.RandomState(0).rand(20, 3).astype(np.float32))
         message = self.fail_with(2, "kmeans", "X.npy", "-k", "2",

@@ -9,7 +9,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "cli/commands.h"
@@ -92,6 +95,16 @@ void report(Console& console, std::string_view message) {
   console.error(fmt::format("{} {}", console.paint_err(Style::Red, "milieu:"), message));
 }
 
+constexpr std::string_view kNoThread =
+    "the system refuses to start a thread: allow more processes or memory (see `ulimit -a`)";
+
+// Whether the error means so; oneTBB throws one of its own.
+bool is_refused_thread(const std::exception& error) {
+  const auto* system = dynamic_cast<const std::system_error*>(&error);
+  return (system && system->code() == std::errc::resource_unavailable_try_again) ||
+         std::string_view(error.what()).starts_with("pthread_create has failed");
+}
+
 // Which error ends with which code is part of the interface: docs/command_line.md.
 int run_and_report(const std::vector<std::string>& words, Session& session) {
   Console& console = session.console;
@@ -115,9 +128,25 @@ int run_and_report(const std::vector<std::string>& words, Session& session) {
   } catch (const std::bad_alloc&) {
     report(console, "out of memory: use fewer rows, or a machine with more");
   } catch (const std::exception& error) {
-    report(console, fmt::format("internal error: {} (please report it)", error.what()));
+    report(console, is_refused_thread(error)
+                        ? std::string(kNoThread)
+                        : fmt::format("internal error: {} (please report it)", error.what()));
   }
   return kFailed;
+}
+
+// The watcher of Ctrl-C is a thread: where none can be had, nothing else would work either.
+int run_program(const std::vector<std::string>& words) {
+  Console console;
+  std::optional<Interrupt> interrupt;
+  try {
+    interrupt.emplace();
+  } catch (const std::system_error&) {
+    report(console, kNoThread);
+    return kFailed;
+  }
+  Session session{console, *interrupt};
+  return run_and_report(words, session);
 }
 
 }  // namespace
@@ -143,8 +172,5 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGBUS, on_lost_pages);
-  milieu::cli::Console console;
-  milieu::cli::Interrupt interrupt;
-  milieu::cli::Session session{console, interrupt};
-  return milieu::cli::run_and_report({argv + 1, argv + argc}, session);
+  return milieu::cli::run_program({argv + 1, argv + argc});
 }

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <new>
 
 #include "milieu/base/error.h"
 #include "milieu/linalg/isa.h"
@@ -57,6 +59,16 @@ class SignalsHeld {
   sigset_t previous_;
 };
 
+// oneDNN crashes when there is no room for the code that it writes on first use. Throws
+// std::bad_alloc in its place.
+bool make_sure_of_room() {
+  constexpr size_t kRoom = size_t{48} << 20;
+  void* room = mmap(nullptr, kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) throw std::bad_alloc();
+  munmap(room, kRoom);
+  return true;
+}
+
 void scale(MatrixView<float> out, float factor) {
   for (int64_t i = 0; i < out.rows(); ++i)
     for (float& value : out.row_span(i)) value = factor == 0 ? 0.0f : factor * value;
@@ -69,6 +81,7 @@ void multiply(char transpose_b, int64_t inner, float alpha, FloatView a, FloatVi
               MatrixView<float> out) {
   if (out.empty()) return;
   if (inner == 0) return scale(out, beta);
+  [[maybe_unused]] static const bool has_room = make_sure_of_room();
   const SingleOpenMpThread single_thread;
   const SignalsHeld signals_held;
   const dnnl_status_t status =

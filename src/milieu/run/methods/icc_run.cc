@@ -52,14 +52,15 @@ void require_classes(const IccRunInput& input, const IccRunOptions& options) {
 // Overlap of the classes in the space of the densities: one Gaussian per class, ICC's sub-classes,
 // and as many components of a mixture.
 void add_overlaps(RunSummary& summary, const IccResult& result, const Labelled& data,
-                  const IccClassifierOptions& options) {
+                  const IccClassifierOptions& options, Monitor& monitor) {
   const Matrix<double> z = project(result.model, data.points);
   const std::vector<int> icc = predict(result.model, data.points, data.classes);
   IccClassifierOptions em = options;
   em.split = IccSplit::Em;
   em.em_count = "icc";
   em.init = GmmInit::KMeans;
-  const Subclasses mixture = find_subclasses({data.points, data.classes}, em);
+  const Subclasses mixture = find_subclasses({data.points, data.classes}, em, monitor);
+  if (monitor.should_stop()) return;
   const auto overlap = [&](const std::vector<int>& labels, const std::vector<int>& class_of) {
     return mean_overlap(fit_quadratic(z, labels, class_of));
   };
@@ -115,13 +116,14 @@ void add_comparison_of(RunOutcome& out, const Labelled& data, const IccRunOption
   out.files.push_back({"comparison.csv", comparison_csv(table)});
 }
 
-void add_pictures(RunOutcome& out, const IccRunInput& input, const IccResult& result) {
-  if (static_cast<size_t>(input.points.rows()) > kMaxPictureRows) return;
+void add_pictures(RunOutcome& out, const IccRunInput& input, const IccResult& result,
+                  Monitor& monitor) {
+  if (static_cast<size_t>(input.points.rows()) > kMaxPictureRows || monitor.should_stop()) return;
   const FloatView points = input.coordinates.empty() ? input.points : input.coordinates;
   const Matrix<double> places = project(result.model, points);
   IccPictureInput picture{&result.model, places, result.labels, input.classes};
   const auto classes = std::min(kMaxPictures, result.model.subclasses.size());
-  for (size_t c = 0; c < classes; ++c)
+  for (size_t c = 0; c < classes && !monitor.should_stop(); ++c)
     out.files.push_back(
         {fmt::format("class_{}.png", c), render_icc_class(picture, static_cast<int>(c))});
 }
@@ -132,6 +134,7 @@ void add_projections(RunOutcome& out, const Labelled& data, const IccClassifierO
   if (data.classes.size() > kMaxPictureRows || monitor.should_stop()) return;
   std::vector<ScatterPanel> panels;
   const auto add = [&](const char* title, IccSplit split, IccReduce reduce) {
+    if (monitor.should_stop()) return;
     IccClassifierOptions own = options;
     own.split = split;
     own.reduce = reduce;
@@ -146,6 +149,7 @@ void add_projections(RunOutcome& out, const Labelled& data, const IccClassifierO
   add("LDA", IccSplit::None, IccReduce::Lda);
   add("EM + LDA", IccSplit::Em, IccReduce::Lda);
   add("ICC + LDA", IccSplit::Icc, IccReduce::Lda);
+  if (monitor.should_stop()) return;
   out.files.push_back({"projections.png", render_scatter_panels(panels, data.classes)});
 }
 
@@ -229,8 +233,8 @@ RunOutcome run_icc(const IccRunInput& input, const IccRunOptions& options, Monit
   const bool is_projected = input.coordinates.empty() && input.axes.empty();
   result.summary.extra.insert(result.summary.extra.end(), choice.begin(), choice.end());
   if (has_classes && is_projected && !monitor.should_stop())
-    add_overlaps(result.summary, result, data, chosen.classifier);
-  add_pictures(out, input, result);
+    add_overlaps(result.summary, result, data, chosen.classifier, monitor);
+  add_pictures(out, input, result, monitor);
   if (has_classes && is_projected) add_projections(out, data, chosen.classifier, monitor);
   out.text = survival_text(result, input.class_names);
   out.model = to_model_file(result.model);
