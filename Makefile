@@ -5,6 +5,8 @@
 PREFIX ?= /usr/local
 DEMO_DIR ?= milieu-demo
 FUZZ_SECONDS ?= 20
+TORTURE_MINUTES ?= 10
+SOAK_MINUTES ?= 60
 JOBS ?= $(shell nproc)
 MILIEU := build/release/bin/milieu
 CONFIGURE = cmake --preset $(1) -Wno-dev
@@ -12,7 +14,7 @@ BUILD = cmake --build --preset $(1) --parallel $(JOBS)
 CTEST = ctest --preset $(1) --parallel $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build python wheel demo test check-all asan tsan tidy coverage fuzz bench install format docs clean
+.PHONY: help setup build python wheel demo test check-all asan tsan tidy coverage fuzz torture soak bench install format docs clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -65,6 +67,14 @@ coverage: ## line coverage of src/milieu, as text and build/coverage/coverage.ht
 	@find build/coverage -name '*.gcda' -delete
 	@$(call CTEST,coverage)
 	@scripts/coverage
+
+torture: build ## a fault campaign of TORTURE_MINUTES against the program, with a table at the end
+	@scripts/setup test
+	@MILIEU_PROGRAM=$(MILIEU) TORTURE_MINUTES=$(TORTURE_MINUTES) tests/torture/torture.py
+
+soak: build ## the explorer under mixed load for SOAK_MINUTES
+	@scripts/setup test
+	@MILIEU_PROGRAM=$(MILIEU) tests/torture/soak.py --minutes $(SOAK_MINUTES)
 
 bench: build ## compare speed and memory with scikit-learn and faiss
 	@scripts/setup bench
