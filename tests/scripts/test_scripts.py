@@ -152,6 +152,16 @@ class Audit(Tree):
         self.write("src/milieu/base/b_loops.cc", SPDX + '#include "milieu/linalg/simd_bits.h"\n')
         self.assertEqual(self.run_script("audit").returncode, 0)
 
+    def test_pages_of_methods_begin_with_a_command_and_an_image(self):
+        page = "# foo\n\n```sh\nmilieu foo photos\n```\n\n![What it finds](../images/foo.png)\n"
+        self.write("docs/algorithms/foo.md", page)
+        self.expect_finding("audit", "foo.md", "images/foo.png does not exist")
+        self.write("docs/images/foo.png", "")
+        self.assertEqual(self.run_script("audit").returncode, 0)
+        for wrong in (page.replace("![", "["), page.replace("milieu foo", "foo")):
+            self.write("docs/algorithms/foo.md", wrong)
+            self.expect_finding("audit", "foo.md", "must have a command and an image")
+
     def test_csv_is_not_written_by_hand(self):
         self.write("src/milieu/base/a.cc", SPDX + 'text += fmt::format("{},{:.3f}\\n", a, b);\n')
         self.expect_finding("audit", "a.cc:2", "use CsvWriter")
