@@ -188,10 +188,6 @@ class Planner {
     plan_.rows = resolve_rows(request_["set"], collection_, {}, "set");
     if (plan_.rows.empty()) throw InvalidArgument("set is empty: choose a class or some rows");
     const bool is_all = static_cast<int64_t>(plan_.rows.size()) == collection_.size();
-    const auto& needs = method_.needs;
-    if (!is_all && std::find(needs.begin(), needs.end(), "everything") != needs.end())
-      throw InvalidArgument(
-          fmt::format("{} takes the whole collection: choose everything", method_.name));
     if (is_all) return;
     const std::optional<std::string> classes = classes_text(plan_.rows, collection_);
     if (classes)

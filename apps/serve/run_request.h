@@ -30,7 +30,7 @@ struct MethodInfo {
   std::string title;
   std::string summary;
   std::vector<InputField> inputs;  // the further inputs that it declares
-  // "images" (image files), "classes", "everything" (the set must be the whole collection).
+  // "images" (image files), "classes".
   std::vector<std::string> needs;
   std::function<OptionFields()> make_fields;  // fresh ones, with the defaults
   // INPUT and the flags that say how this method reads it.

@@ -26,8 +26,8 @@ DATA = os.environ.get("MILIEU_DATA", os.path.join(common.ROOT, "../shared/data")
 def print_steps(result):
     rows = []
     for row in result["steps"]:
-        each = 1000 / result["pictures"]
-        rows.append([row["step"], row["descriptors"] // result["pictures"], each * row["milieu"],
+        each = 1000 / result["images"]
+        rows.append([row["step"], row["descriptors"] // result["images"], each * row["milieu"],
                      each * row["milieu_gaussian"], each * row["opencv"], each * row["vlfeat"],
                      row["opencv"] / row["milieu"], row["vlfeat"] / row["milieu"]])
     common.print_table(["step", "descriptors", "milieu ms", "gaussian ms", "opencv ms", "vlfeat ms",
@@ -48,7 +48,7 @@ def main():
         return
     program = common.bench_program("dense_sift")
     result = common.run([program, folder, args.every, args.repeat], threads=1)
-    print(f"{result['pictures']} images, medians of {args.repeat}")
+    print(f"{result['images']} images, medians of {args.repeat}")
     print_steps(result)
     common.print_table(["two threads", "wall", "cpu"],
                        [[name, row["wall_ratio"], row["cpu_ratio"]]

@@ -30,25 +30,25 @@ namespace {
 using milieu::DenseSiftOptions;
 using milieu::LocalDescriptors;
 
-struct Picture {
+struct GrayImage {
   cv::Mat bytes;
   milieu::Matrix<float> gray;
 };
 
-std::vector<Picture> load_pictures(const std::filesystem::path& folder, int every) {
+std::vector<GrayImage> load_images(const std::filesystem::path& folder, int every) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
     if (entry.path().extension() == ".jpg") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
-  std::vector<Picture> pictures;
+  std::vector<GrayImage> images;
   for (size_t i = 0; i < files.size(); i += static_cast<size_t>(every)) {
-    Picture picture{cv::imread(files[i].string(), cv::IMREAD_GRAYSCALE), {}};
-    picture.gray = milieu::Matrix<float>(picture.bytes.rows, picture.bytes.cols);
-    for (int y = 0; y < picture.bytes.rows; ++y)
-      std::copy_n(picture.bytes.ptr<uint8_t>(y), picture.bytes.cols, picture.gray.row(y));
-    pictures.push_back(std::move(picture));
+    GrayImage image{cv::imread(files[i].string(), cv::IMREAD_GRAYSCALE), {}};
+    image.gray = milieu::Matrix<float>(image.bytes.rows, image.bytes.cols);
+    for (int y = 0; y < image.bytes.rows; ++y)
+      std::copy_n(image.bytes.ptr<uint8_t>(y), image.bytes.cols, image.gray.row(y));
+    images.push_back(std::move(image));
   }
-  return pictures;
+  return images;
 }
 
 double seconds_of(clockid_t clock) {
@@ -70,21 +70,21 @@ double median(std::vector<double> values) {
 
 double checksum = 0;  // so that no work is left out
 
-void ours(const Picture& picture, const DenseSiftOptions& options) {
-  checksum += milieu::dense_sift(picture.gray, options).descriptors(0, 0);
+void ours(const GrayImage& image, const DenseSiftOptions& options) {
+  checksum += milieu::dense_sift(image.gray, options).descriptors(0, 0);
 }
 
-std::vector<cv::KeyPoint> keypoints_of(const Picture& picture, int step) {
-  const LocalDescriptors grid = milieu::dense_sift(picture.gray, {.step = step});
+std::vector<cv::KeyPoint> keypoints_of(const GrayImage& image, int step) {
+  const LocalDescriptors grid = milieu::dense_sift(image.gray, {.step = step});
   std::vector<cv::KeyPoint> keypoints;
   for (int64_t i = 0; i < grid.frames.rows(); ++i)
     keypoints.emplace_back(grid.frames(i, 0), grid.frames(i, 1), 16.0f / 6, 0.0f);
   return keypoints;
 }
 
-void opencv(const Picture& picture, std::vector<cv::KeyPoint> keypoints) {
+void opencv(const GrayImage& image, std::vector<cv::KeyPoint> keypoints) {
   cv::Mat descriptors;
-  cv::SIFT::create()->compute(picture.bytes, keypoints, descriptors);
+  cv::SIFT::create()->compute(image.bytes, keypoints, descriptors);
   checksum += descriptors.at<float>(0, 0);
 }
 
@@ -94,8 +94,8 @@ struct DeleteDsift {
 using Dsift = std::unique_ptr<VlDsiftFilter, DeleteDsift>;
 
 // The same bins: VLFeat's frames are bounded by the centres of the outer bins.
-Dsift make_dsift(const Picture& picture, int step) {
-  const int width = picture.bytes.cols, height = picture.bytes.rows;
+Dsift make_dsift(const GrayImage& image, int step) {
+  const int width = image.bytes.cols, height = image.bytes.rows;
   Dsift filter(vl_dsift_new_basic(width, height, step, 4));
   vl_dsift_set_flat_window(filter.get(), VL_TRUE);
   const int left = (width - 16) % step / 2, top = (height - 16) % step / 2;
@@ -107,9 +107,9 @@ Dsift make_dsift(const Picture& picture, int step) {
 // One filter for each image size, made before the clock runs.
 using DsiftBySize = std::map<std::pair<int, int>, Dsift>;
 
-void vlfeat(const Picture& picture, const DsiftBySize& filters) {
-  VlDsiftFilter* filter = filters.at({picture.bytes.cols, picture.bytes.rows}).get();
-  vl_dsift_process(filter, picture.gray.data());
+void vlfeat(const GrayImage& image, const DsiftBySize& filters) {
+  VlDsiftFilter* filter = filters.at({image.bytes.cols, image.bytes.rows}).get();
+  vl_dsift_process(filter, image.gray.data());
   checksum += static_cast<double>(vl_dsift_get_descriptors(filter)[0]);
 }
 
@@ -119,28 +119,28 @@ struct Row {
   std::map<std::string, std::vector<double>> seconds;
 };
 
-Row compare(const std::vector<Picture>& pictures, int step, int repeat) {
+Row compare(const std::vector<GrayImage>& images, int step, int repeat) {
   Row row;
   row.step = step;
   std::vector<std::vector<cv::KeyPoint>> keypoints;
   DsiftBySize filters;
-  for (const Picture& picture : pictures) {
-    keypoints.push_back(keypoints_of(picture, step));
+  for (const GrayImage& image : images) {
+    keypoints.push_back(keypoints_of(image, step));
     row.descriptors += static_cast<int64_t>(keypoints.back().size());
-    const std::pair size(picture.bytes.cols, picture.bytes.rows);
-    if (!filters.count(size)) filters[size] = make_dsift(picture, step);
+    const std::pair size(image.bytes.cols, image.bytes.rows);
+    if (!filters.count(size)) filters[size] = make_dsift(image, step);
     if (vl_dsift_get_keypoint_num(filters[size].get()) != static_cast<int>(keypoints.back().size()))
       throw std::runtime_error("VLFeat has other keypoints");
   }
   const DenseSiftOptions gaussian{.step = step, .window = milieu::SiftWindow::Gaussian};
   const std::vector<std::pair<std::string, std::function<void(size_t)>>> contenders = {
-      {"milieu", [&](size_t i) { ours(pictures[i], {.step = step}); }},
-      {"opencv", [&](size_t i) { opencv(pictures[i], keypoints[i]); }},
-      {"milieu_gaussian", [&](size_t i) { ours(pictures[i], gaussian); }},
-      {"vlfeat", [&](size_t i) { vlfeat(pictures[i], filters); }}};
+      {"milieu", [&](size_t i) { ours(images[i], {.step = step}); }},
+      {"opencv", [&](size_t i) { opencv(images[i], keypoints[i]); }},
+      {"milieu_gaussian", [&](size_t i) { ours(images[i], gaussian); }},
+      {"vlfeat", [&](size_t i) { vlfeat(images[i], filters); }}};
   for (int r = 0; r < repeat; ++r) {
     std::map<std::string, double> total;
-    for (size_t i = 0; i < pictures.size(); ++i)
+    for (size_t i = 0; i < images.size(); ++i)
       for (size_t k = 0; k < contenders.size(); ++k) {
         // A contender that follows another finds the caches full of the other's data: all take
         // turns.
@@ -197,10 +197,10 @@ int main(int argc, char** argv) {
   const int every = argc > 2 ? std::stoi(argv[2]) : 20;
   const int repeat = argc > 3 ? std::stoi(argv[3]) : 3;
   cv::setNumThreads(1);
-  const std::vector<Picture> pictures = load_pictures(folder, every);
-  fmt::print("{{\"pictures\": {}, \"repeat\": {},\n \"steps\": [", pictures.size(), repeat);
+  const std::vector<GrayImage> images = load_images(folder, every);
+  fmt::print("{{\"images\": {}, \"repeat\": {},\n \"steps\": [", images.size(), repeat);
   for (const int step : {16, 8, 4}) {
-    const Row row = compare(pictures, step, repeat);
+    const Row row = compare(images, step, repeat);
     fmt::print("{}\n  {{\"step\": {}, \"descriptors\": {}", step == 16 ? "" : ",", step,
                row.descriptors);
     for (const auto& [name, seconds] : row.seconds)
@@ -208,10 +208,10 @@ int main(int argc, char** argv) {
     fmt::print("}}");
   }
   fmt::print("\n ],\n \"threads\": {{\n");
-  const int64_t n = static_cast<int64_t>(pictures.size());
+  const int64_t n = static_cast<int64_t>(images.size());
   for (const int step : {16, 8, 4}) {
     const Scaling s = scaling_of(n * 4, 3 * repeat, [&](int64_t i) {
-      const LocalDescriptors out = milieu::dense_sift(pictures[i % n].gray, {.step = step});
+      const LocalDescriptors out = milieu::dense_sift(images[i % n].gray, {.step = step});
       [[maybe_unused]] static thread_local volatile float sink;
       sink = out.descriptors(0, 0);
     });

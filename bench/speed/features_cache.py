@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 import common  # noqa: E402
 
 
-def find_pictures(data):
+def find_images(data):
     places = [data] if data else [os.environ.get("MILIEU_DATA", ""),
                                   os.path.join(common.ROOT, "../shared/data")]
     for place in places:
@@ -29,7 +29,7 @@ def find_pictures(data):
     return []
 
 
-def make_pictures(folder, count):
+def make_images(folder, count):
     """Noise of 256 x 256 pixels, where no real ones are available."""
     import numpy as np
     random = np.random.RandomState(1)
@@ -78,7 +78,7 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="milieu-bench-") as name:
         folder = pathlib.Path(name)
-        paths = find_pictures(arguments.data)[:arguments.count] or make_pictures(name, arguments.count)
+        paths = find_images(arguments.data)[:arguments.count] or make_images(name, arguments.count)
         rows = []
         for count in sorted({len(paths) // 4, len(paths) // 2, len(paths)}):
             source = link(paths[:count], folder / f"p{count}")
@@ -88,7 +88,7 @@ def main():
             rows.append((count, first["process_seconds"], count / first["process_seconds"],
                          first["peak_bytes"] / 1e6, second["process_seconds"],
                          second["cpu_seconds"]))
-        common.print_table(("pictures", "first s", "images/s", "peak MB", "second s", "second cpu s"),
+        common.print_table(("images", "first s", "images/s", "peak MB", "second s", "second cpu s"),
                            rows)
         source, total = folder / f"p{len(paths)}", len(paths)
         finished = killed_run(source, arguments.feature, folder / "killed", total // 3)

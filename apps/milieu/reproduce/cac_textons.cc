@@ -65,9 +65,8 @@ struct PairErrors {
   double lowest() const { return std::min({features, means, paper, ours}); }
 };
 
-PairErrors solve(const ReproduceRun& run, const Image& picture, int border,
-                 const std::string& name) {
-  const LocalDescriptors local = sparse_sift(picture, texton_keypoints());
+PairErrors solve(const ReproduceRun& run, const Image& image, int border, const std::string& name) {
+  const LocalDescriptors local = sparse_sift(image, texton_keypoints());
   std::vector<int> truth, rows;
   for (int64_t i = 0; i < local.frames.rows(); ++i) {
     truth.push_back(local.frames(i, 0) >= static_cast<float>(border));
@@ -94,7 +93,7 @@ PairErrors solve(const ReproduceRun& run, const Image& picture, int border,
   errors.paper = error(fit_cac(input, paper, run.monitor()).labels);
   const CacResult result = fit_cac(input, ours, run.monitor());
   errors.ours = error(result.labels);
-  run.write(fmt::format("cac_textons_{}.png", name), draw_stages(picture, positions, rows, result));
+  run.write(fmt::format("cac_textons_{}.png", name), draw_stages(image, positions, rows, result));
   return errors;
 }
 

@@ -41,7 +41,7 @@ struct SplitResult {
 };
 
 // The first seven of kFigures, of the test half; the exemplars go into `out`.
-std::vector<double> cluster_figures(const PictureSet& set, const Half& test,
+std::vector<double> cluster_figures(const ImageSet& set, const Half& test,
                                     const std::vector<double>& average, ReproduceRun& run,
                                     SplitResult& out) {
   const LearnedDistance& model = out.learned.model;
@@ -63,8 +63,8 @@ std::vector<double> cluster_figures(const PictureSet& set, const Half& test,
           told.accuracy,  mean.accuracy, single.accuracy};
 }
 
-SplitResult run_split(const PictureSet& set, int rounds, uint64_t seed, ReproduceRun& run) {
-  const auto [train, test] = split_pictures(set, seed);
+SplitResult run_split(const ImageSet& set, int rounds, uint64_t seed, ReproduceRun& run) {
+  const auto [train, test] = split_images(set, seed);
   ExemplarLearnOptions options;
   options.learn_penalty = true;
   options.train.max_iterations = rounds;
@@ -100,15 +100,15 @@ SplitResult run_split(const PictureSet& set, int rounds, uint64_t seed, Reproduc
 }
 
 // Figures 3 to 7: weights, objective and exemplars of one split.
-void draw_page(const PictureSetting& setting, const PictureSet& set, const SplitResult& split,
+void draw_page(const ImageSetting& setting, const ImageSet& set, const SplitResult& split,
                const std::string& name, ReproduceRun& run) {
   if (run.options().out.empty()) return;
-  const MakePicture make = [&set](int64_t row, int max_side) {
+  const MakeImage make = [&set](int64_t row, int max_side) {
     const Image image =
         load_image(set.root + "/" + set.paths[static_cast<size_t>(row)], {.max_side = max_side});
-    RasterImage picture(image.width, image.height, 3);
-    picture.pixels = image.rgb;
-    return picture;
+    RasterImage raster(image.width, image.height, 3);
+    raster.pixels = image.rgb;
+    return raster;
   };
   NamedLine objective;
   for (size_t i = 0; i < split.learned.summary.trace.size(); ++i) {
@@ -151,12 +151,12 @@ void draw_page(const PictureSetting& setting, const PictureSet& set, const Split
   page.close("div");
   add_footer(page, fmt::format("Seed {}.", run.options().seed));
   run.write(name + ".html", render_page("Learning to cluster - Milieu", std::move(page).finish()));
-  run.write(name + "_exemplars.png", encode_png(make_picture_sheet(make, split.exemplars, 10)));
+  run.write(name + "_exemplars.png", encode_png(make_image_sheet(make, split.exemplars, 10)));
 }
 
-void run_pictures(const PictureSetting& setting, ReproduceRun& run) {
-  PictureSet plain;
-  if (!load_pictures(setting, run, plain)) return;
+void run_images(const ImageSetting& setting, ReproduceRun& run) {
+  ImageSet plain;
+  if (!load_images(setting, run, plain)) return;
   const std::string& name = setting.name;
   run.keep_progress(name);
   ResultTable table{name, setting.title, {"figure", "features", "and as much noise"}, {}, {}};
@@ -164,7 +164,7 @@ void run_pictures(const PictureSetting& setting, ReproduceRun& run) {
   const int num_runs = run.num_runs(setting.own_runs);
   std::vector<std::string> best_names;
   for (const bool with_noise : {false, true}) {
-    PictureSet set = plain;
+    ImageSet set = plain;
     if (with_noise) add_noise(set, 3);
     std::vector<std::vector<double>> columns(kFigures.size());
     for (int i = 0; i < num_runs; ++i) {
@@ -207,35 +207,35 @@ constexpr const char* kTextureFeatures =
 }  // namespace
 
 void reproduce_exemplar_brodatz(ReproduceRun& run) {
-  run_pictures({.name = "exemplar_brodatz24",
-                .set = "brodatz24",
-                .title = "Brodatz, 24 classes, in place of Outex [Komodakis11: accuracy 100]",
-                .features = kTextureFeatures},
-               run);
+  run_images({.name = "exemplar_brodatz24",
+              .set = "brodatz24",
+              .title = "Brodatz, 24 classes, in place of Outex [Komodakis11: accuracy 100]",
+              .features = kTextureFeatures},
+             run);
 }
 
 void reproduce_exemplar_uiuc(ReproduceRun& run) {
-  run_pictures({.name = "exemplar_uiuc_textures",
-                .set = "uiuc_textures",
-                .title = "UIUC textures, 14 of 40 images per class [Komodakis11: accuracy 86, NN "
-                         "95.3 / 96.1; singles and average below 90]",
-                .features = kTextureFeatures},
-               run);
+  run_images({.name = "exemplar_uiuc_textures",
+              .set = "uiuc_textures",
+              .title = "UIUC textures, 14 of 40 images per class [Komodakis11: accuracy 86, NN "
+                       "95.3 / 96.1; singles and average below 90]",
+              .features = kTextureFeatures},
+             run);
 }
 
 void reproduce_exemplar_scenes(ReproduceRun& run) {
-  run_pictures({.name = "exemplar_scenes15",
-                .set = "scenes15",
-                .title = "15 scenes, 80 images per class [Komodakis11: accuracy 63, NN 70.2; "
-                         "singles and average at most 61]",
-                .features = std::string(kTextureFeatures) + ",local-color,color,tiny",
-                .max_per_class = 80,
-                .rounds = 1500},
-               run);
+  run_images({.name = "exemplar_scenes15",
+              .set = "scenes15",
+              .title = "15 scenes, 80 images per class [Komodakis11: accuracy 63, NN 70.2; "
+                       "singles and average at most 61]",
+              .features = std::string(kTextureFeatures) + ",local-color,color,tiny",
+              .max_per_class = 80,
+              .rounds = 1500},
+             run);
 }
 
 void reproduce_exemplar_pyramids(ReproduceRun& run) {
-  run_pictures(
+  run_images(
       {.name = "exemplar_scenes15_pyramids",
        .set = "scenes15",
        .title = "15 scenes with spatial pyramids, 80 images per class [Komodakis11: as above]",

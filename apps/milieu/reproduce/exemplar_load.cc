@@ -22,7 +22,7 @@ constexpr std::array kDistances = {std::pair{Distance::ChiSquared, "chi2"},
                                    std::pair{Distance::L1, "l1"}, std::pair{Distance::Rbf, "RBF"}};
 
 // The images used: up to `max_per_class` of each class, the same for every run.
-ImageFolder draw_pictures(ImageFolder all, int max_per_class) {
+ImageFolder draw_images(ImageFolder all, int max_per_class) {
   if (max_per_class == 0) return all;
   ImageFolder drawn;
   drawn.root = all.root;
@@ -44,7 +44,7 @@ ImageFolder draw_pictures(ImageFolder all, int max_per_class) {
 }
 
 void add_feature(const FeatureFolder& folder, const std::string& id, const std::string& title,
-                 PictureSet& set) {
+                 ImageSet& set) {
   const Points points = folder.points(id);
   const int64_t first = set.points.cols();
   Matrix<float> joined(points.rows(), first + points.cols());
@@ -64,9 +64,9 @@ void add_feature(const FeatureFolder& folder, const std::string& id, const std::
 
 }  // namespace
 
-bool load_pictures(const PictureSetting& setting, ReproduceRun& run, PictureSet& set) {
+bool load_images(const ImageSetting& setting, ReproduceRun& run, ImageSet& set) {
   const ImageFolder images =
-      draw_pictures(list_image_folder(run.data_file(setting.set)), setting.max_per_class);
+      draw_images(list_image_folder(run.data_file(setting.set)), setting.max_per_class);
   set.root = images.root;
   set.paths = images.paths;
   set.classes = images.labels.indices;
@@ -93,7 +93,7 @@ bool load_pictures(const PictureSetting& setting, ReproduceRun& run, PictureSet&
   return true;
 }
 
-void add_noise(PictureSet& set, uint64_t seed) {
+void add_noise(ImageSet& set, uint64_t seed) {
   Random random(seed);
   constexpr int64_t kColumns = 50;
   const size_t num_views = (set.candidates.size() + 3) / 4;
@@ -111,7 +111,7 @@ void add_noise(PictureSet& set, uint64_t seed) {
                                 first + kColumns * static_cast<int64_t>(v), kColumns});
 }
 
-std::pair<Half, Half> split_pictures(const PictureSet& set, uint64_t seed) {
+std::pair<Half, Half> split_images(const ImageSet& set, uint64_t seed) {
   Random random(seed);
   std::vector<std::vector<int64_t>> members(static_cast<size_t>(set.num_classes));
   for (size_t i = 0; i < set.classes.size(); ++i)

@@ -14,7 +14,7 @@
 
 namespace milieu::cli {
 
-struct PictureSetting {
+struct ImageSetting {
   std::string name;  // of table and files
   std::string set;   // folder of the data sets
   std::string title;
@@ -25,7 +25,7 @@ struct PictureSetting {
 };
 
 // All images with the columns of all features side by side.
-struct PictureSet {
+struct ImageSet {
   Matrix<float> points;
   std::vector<std::string> paths;  // below root
   std::string root;
@@ -41,12 +41,12 @@ struct Half {
 };
 
 // Computes the features, once, into a cache. False if stopped: finished work stays there.
-bool load_pictures(const PictureSetting& setting, ReproduceRun& run, PictureSet& set);
+bool load_images(const ImageSetting& setting, ReproduceRun& run, ImageSet& set);
 
 // As many candidates of noise as there are real ones [Komodakis11, section 6].
-void add_noise(PictureSet& set, uint64_t seed);
+void add_noise(ImageSet& set, uint64_t seed);
 
 // Half of every class each, drawn at random.
-std::pair<Half, Half> split_pictures(const PictureSet& set, uint64_t seed);
+std::pair<Half, Half> split_images(const ImageSet& set, uint64_t seed);
 
 }  // namespace milieu::cli

@@ -19,8 +19,8 @@ namespace {
 constexpr int kMaxCellSide = 96;
 constexpr int kEnlargedSide = 48;  // small images are enlarged to about this
 constexpr int kColumns = 6;
-constexpr int kPictureSide = 72;  // cell of a coloured picture
-constexpr int kPictureGap = 4;
+constexpr int kImageSide = 72;  // cell of a coloured image
+constexpr int kImageGap = 4;
 
 // How images become cells: reduced by `reduce`, then enlarged by `enlarge`.
 struct CellScale {
@@ -110,13 +110,13 @@ std::string render_figures(const MakeSheet& make_sheet, const std::vector<SheetF
   return std::move(page.close("div")).finish();
 }
 
-// Copies an RGB picture into the RGBA sheet, its middle at the middle of the cell.
-void draw_picture(const RasterImage& picture, int left, int top, RasterImage& sheet) {
-  left += (kPictureSide - picture.width) / 2;
-  top += (kPictureSide - picture.height) / 2;
-  for (int y = 0; y < picture.height; ++y)
-    for (int x = 0; x < picture.width; ++x) {
-      std::copy_n(picture.at(x, y), 3, sheet.at(left + x, top + y));
+// Copies an RGB image into the RGBA sheet, its middle at the middle of the cell.
+void draw_image(const RasterImage& image, int left, int top, RasterImage& sheet) {
+  left += (kImageSide - image.width) / 2;
+  top += (kImageSide - image.height) / 2;
+  for (int y = 0; y < image.height; ++y)
+    for (int x = 0; x < image.width; ++x) {
+      std::copy_n(image.at(x, y), 3, sheet.at(left + x, top + y));
       sheet.at(left + x, top + y)[3] = 255;
     }
 }
@@ -163,31 +163,28 @@ std::string render_sheets(const ImageRows& images, const std::vector<SheetFigure
       figures);
 }
 
-RasterImage make_picture_sheet(const MakePicture& make_picture, std::span<const int64_t> rows,
-                               int columns) {
+RasterImage make_image_sheet(const MakeImage& make_image, std::span<const int64_t> rows,
+                             int columns) {
   require(!rows.empty() && columns >= 1, "a contact sheet needs at least one image and one column");
   const int num_rows = (static_cast<int>(rows.size()) + columns - 1) / columns;
-  const int pitch = kPictureSide + kPictureGap;
-  RasterImage sheet(columns * pitch - kPictureGap, num_rows * pitch - kPictureGap, 4);
-  std::vector<RasterImage> pictures(rows.size());
+  const int pitch = kImageSide + kImageGap;
+  RasterImage sheet(columns * pitch - kImageGap, num_rows * pitch - kImageGap, 4);
+  std::vector<RasterImage> images(rows.size());
   parallel_for(static_cast<int64_t>(rows.size()), 1, 0, [&](const Block& block) {
-    pictures[block.index] = make_picture(rows[block.index], kPictureSide);
+    images[block.index] = make_image(rows[block.index], kImageSide);
   });
   for (int i = 0; i < static_cast<int>(rows.size()); ++i) {
-    require(pictures[i].width <= kPictureSide && pictures[i].height <= kPictureSide &&
-                (pictures[i].pixels.empty() || pictures[i].channels == 3),
-            "a small picture must be RGB and fit its cell");
-    draw_picture(pictures[i], i % columns * pitch, i / columns * pitch, sheet);
+    require(images[i].width <= kImageSide && images[i].height <= kImageSide &&
+                (images[i].pixels.empty() || images[i].channels == 3),
+            "a small image must be RGB and fit its cell");
+    draw_image(images[i], i % columns * pitch, i / columns * pitch, sheet);
   }
   return sheet;
 }
 
-std::string render_sheets(const MakePicture& make_picture,
-                          const std::vector<SheetFigure>& figures) {
+std::string render_sheets(const MakeImage& make_image, const std::vector<SheetFigure>& figures) {
   return render_figures(
-      [&](std::span<const int64_t> rows) {
-        return make_picture_sheet(make_picture, rows, kColumns);
-      },
+      [&](std::span<const int64_t> rows) { return make_image_sheet(make_image, rows, kColumns); },
       figures);
 }
 

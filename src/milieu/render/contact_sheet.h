@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contact sheets: many small grey pictures in one PNG, and the choice of the pictures that say
+// Contact sheets: many small grey images in one PNG, and the choice of the images that say
 // most about a cluster.
 #pragma once
 
@@ -84,14 +84,14 @@ struct SheetFigure {
 // A card body: the figures side by side, as many as fit. Strips without images are left out.
 std::string render_sheets(const ImageRows& images, const std::vector<SheetFigure>& figures);
 
-// A small picture of a sample: RGB, no side longer than `max_side`. Empty (0 x 0) when there is
+// A small image of a sample: RGB, no side longer than `max_side`. Empty (0 x 0) when there is
 // none.
-using MakePicture = std::function<RasterImage(int64_t row, int max_side)>;
+using MakeImage = std::function<RasterImage(int64_t row, int max_side)>;
 
-// The same with coloured pictures of any shape, each in the middle of a square cell.
-RasterImage make_picture_sheet(const MakePicture& make_picture, std::span<const int64_t> rows,
-                               int columns);
-std::string render_sheets(const MakePicture& make_picture, const std::vector<SheetFigure>& figures);
+// The same with coloured images of any shape, each in the middle of a square cell.
+RasterImage make_image_sheet(const MakeImage& make_image, std::span<const int64_t> rows,
+                             int columns);
+std::string render_sheets(const MakeImage& make_image, const std::vector<SheetFigure>& figures);
 
 // The figures of chosen samples. `names` are titles by cluster; where there is none: "Cluster 3".
 // `by_margin`: the typical ones were chosen by choose_samples_by_margin.

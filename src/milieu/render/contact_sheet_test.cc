@@ -183,15 +183,15 @@ TEST(ClusterSheets, AreValidAndEscapeNames) {
   EXPECT_THAT(sheets, HasSubstr("alt=\"2 images nearest to the mean of: Cluster 1\""));
 }
 
-TEST(PictureSheet, PicturesOfAnyShapeLieInTheMiddleOfTheirCells) {
-  const MakePicture make_picture = [](int64_t row, int max_side) {
+TEST(ImageSheet, ImagesOfAnyShapeLieInTheMiddleOfTheirCells) {
+  const MakeImage make_image = [](int64_t row, int max_side) {
     if (row == 2) return RasterImage();  // gone
-    RasterImage picture(row == 0 ? max_side : 10, row == 0 ? 20 : max_side, 3);
-    std::fill(picture.pixels.begin(), picture.pixels.end(), static_cast<uint8_t>(100 + row));
-    return picture;
+    RasterImage image(row == 0 ? max_side : 10, row == 0 ? 20 : max_side, 3);
+    std::fill(image.pixels.begin(), image.pixels.end(), static_cast<uint8_t>(100 + row));
+    return image;
   };
   const std::vector<int64_t> rows = {0, 1, 2};
-  const RasterImage sheet = make_picture_sheet(make_picture, rows, 2);
+  const RasterImage sheet = make_image_sheet(make_image, rows, 2);
   EXPECT_EQ(sheet.channels, 4);
   const int side = (sheet.width - 4) / 2;
   EXPECT_EQ(sheet.height, 2 * side + 4);
@@ -200,15 +200,15 @@ TEST(PictureSheet, PicturesOfAnyShapeLieInTheMiddleOfTheirCells) {
   EXPECT_EQ(sheet.at(side + 4 + side / 2, 0)[0], 101);       // the tall one
   EXPECT_EQ(sheet.at(side / 2, side + 4 + side / 2)[3], 0);  // nothing
   const std::string sheets = render_sheets(
-      make_picture,
+      make_image,
       make_cluster_figures({{.cluster = 0, .size = 3, .typical = rows, .least_sure = {}}}));
   EXPECT_THAT(find_markup_faults(sheets), IsEmpty());
 }
 
-TEST(PictureSheet, TooLargePicturesAreRefused) {
+TEST(ImageSheet, TooLargeImagesAreRefused) {
   const std::vector<int64_t> rows = {0};
   EXPECT_THROW(
-      make_picture_sheet([](int64_t, int side) { return RasterImage(side + 1, 1, 3); }, rows, 1),
+      make_image_sheet([](int64_t, int side) { return RasterImage(side + 1, 1, 3); }, rows, 1),
       InvalidArgument);
 }
 

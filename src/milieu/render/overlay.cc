@@ -11,11 +11,11 @@ namespace milieu {
 namespace {
 
 // Grey at half contrast, so that colours stand out.
-RasterImage pale(const RasterImage& picture) {
-  RasterImage out(picture.width, picture.height, 3);
-  for (int y = 0; y < picture.height; ++y)
-    for (int x = 0; x < picture.width; ++x) {
-      const uint8_t* rgb = picture.at(x, y);
+RasterImage pale(const RasterImage& image) {
+  RasterImage out(image.width, image.height, 3);
+  for (int y = 0; y < image.height; ++y)
+    for (int x = 0; x < image.width; ++x) {
+      const uint8_t* rgb = image.at(x, y);
       const int gray = (299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2]) / 1000;
       std::fill_n(out.at(x, y), 3, static_cast<uint8_t>(100 + gray / 2));
     }
@@ -37,12 +37,12 @@ void draw_disc(RasterImage& image, double x, double y, double radius, Color colo
 
 }  // namespace
 
-RasterImage draw_overlay(const RasterImage& picture, FloatView positions,
-                         std::span<const int> labels, double radius) {
-  require(picture.channels == 3, "draw_overlay: the picture must have three channels");
+RasterImage draw_overlay(const RasterImage& image, FloatView positions, std::span<const int> labels,
+                         double radius) {
+  require(image.channels == 3, "draw_overlay: the image must have three channels");
   require(static_cast<int64_t>(labels.size()) == positions.rows() && positions.cols() >= 2,
           "draw_overlay: there must be two columns of positions and a label for each row");
-  RasterImage out = pale(picture);
+  RasterImage out = pale(image);
   for (int64_t i = 0; i < positions.rows(); ++i)
     if (labels[i] >= 0)
       draw_disc(out, positions(i, 0), positions(i, 1), radius, cluster_color(labels[i]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labels drawn over a picture: a disc at the place of each sample, in the colour of its cluster.
+// Labels drawn over an image: a disc at the place of each sample, in the colour of its cluster.
 #pragma once
 
 #include <span>
@@ -11,10 +11,10 @@
 
 namespace milieu {
 
-// The picture (RGB) in pale grey with a disc at (x, y), the first two columns of each row of
+// The image (RGB) in pale grey with a disc at (x, y), the first two columns of each row of
 // `positions`; samples of label -1 are left out. Discs beyond the border are cut off.
-RasterImage draw_overlay(const RasterImage& picture, FloatView positions,
-                         std::span<const int> labels, double radius = 4);
+RasterImage draw_overlay(const RasterImage& image, FloatView positions, std::span<const int> labels,
+                         double radius = 4);
 
 // Pictures of one width on top of each other with a white line between them.
 RasterImage stack_pictures(const std::vector<RasterImage>& pictures);

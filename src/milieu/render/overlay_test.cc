@@ -10,14 +10,14 @@ namespace milieu {
 namespace {
 
 TEST(Overlay, DiscsStandAtTheirPlacesInTheColourOfTheLabel) {
-  const RasterImage picture(20, 10, 3);
+  const RasterImage image(20, 10, 3);
   Matrix<float> positions(3, 2);
   positions(0, 0) = 5;
   positions(0, 1) = 5;
   positions(1, 0) = 19;  // cut off at the border
   positions(2, 0) = 12;
   const std::vector<int> labels = {1, 0, -1};
-  const RasterImage out = draw_overlay(picture, positions, labels, 2);
+  const RasterImage out = draw_overlay(image, positions, labels, 2);
   EXPECT_EQ(out.at(5, 5)[0], cluster_color(1).r);
   EXPECT_EQ(out.at(5, 7)[1], cluster_color(1).g);
   EXPECT_EQ(out.at(19, 0)[2], cluster_color(0).b);

@@ -206,9 +206,9 @@ void add_overview_cards(Markup& page, const ReportInput& input) {
 }
 
 void add_samples_card(Markup& page, const ReportInput& input) {
-  if ((input.image_width == 0 && !input.make_picture) || input.points.empty()) return;
+  if ((input.image_width == 0 && !input.make_image) || input.points.empty()) return;
   SampleChoice choice;
-  if (input.make_picture) choice.num_typical = 6;  // colours take room: the page stays small
+  if (input.make_image) choice.num_typical = 6;  // colours take room: the page stays small
   const bool has_margins = !input.margins.empty();
   const std::vector<ClusterSamples> samples =
       has_margins ? choose_samples_by_margin(input.labels, input.margins, choice)
@@ -225,8 +225,8 @@ void add_samples_card(Markup& page, const ReportInput& input) {
   open_card(page, CardWidth::Full, "Images of each cluster", note);
   const FloatView images = input.images.empty() ? input.points : input.images;
   const std::vector<SheetFigure> figures = make_cluster_figures(samples, {}, has_margins);
-  page.raw(input.make_picture
-               ? render_sheets(input.make_picture, figures)
+  page.raw(input.make_image
+               ? render_sheets(input.make_image, figures)
                : render_sheets({images, input.image_width, input.image_height}, figures));
   close_card(page);
 }

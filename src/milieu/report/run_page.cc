@@ -23,18 +23,18 @@ using internal::PageRun;
 
 // Small images of the samples; none where a file is gone or cannot be read. `names`, paths below
 // `root`, must outlive it.
-MakePicture image_maker(const std::string& root, const std::vector<std::string>& names) {
+MakeImage image_maker(const std::string& root, const std::vector<std::string>& names) {
   return [root, &names](int64_t row, int max_side) {
-    RasterImage picture;
+    RasterImage raster;
     try {
       const std::string& name = names.at(static_cast<size_t>(row));
       const Image image = load_image(root + "/" + name, {.max_side = max_side});
-      picture = RasterImage(image.width, image.height, 3);
-      picture.pixels = image.rgb;
+      raster = RasterImage(image.width, image.height, 3);
+      raster.pixels = image.rgb;
     } catch (const Error&) {
       // the report is worth more than this image
     }
-    return picture;
+    return raster;
   };
 }
 
@@ -85,7 +85,7 @@ std::string static_page(const RunOutcome& outcome, const RunSummary& summary) {
   report.truth = outcome.truth.indices;
   report.class_names = outcome.truth.names;
   if (!outcome.image_root().empty())
-    report.make_picture = image_maker(outcome.image_root(), samples.sample_names);
+    report.make_image = image_maker(outcome.image_root(), samples.sample_names);
   report.image_width = outcome.image_size.width;
   report.image_height = outcome.image_size.height;
   return render_report(report);

@@ -32,7 +32,7 @@ struct ReportInput {
   // Where the points are features of images: the images themselves, row for row. Empty: the points.
   FloatView images;
   // Where the samples are images in files: a small one of each. Overrides `images`.
-  MakePicture make_picture;
+  MakeImage make_image;
   // How sure the method is of each label; larger is surer. With it the contact sheets show the
   // surest and the least sure samples, else those near to and far from the cluster's mean.
   std::span<const float> margins;

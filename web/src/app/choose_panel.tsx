@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The left panel: what to split, against which context, how; and the runs so far.
-import { partsField, takesEverything, unmetNeed } from "../model/form";
+import { partsField, unmetNeed } from "../model/form";
 import { isEmptySet } from "../model/rows";
 import { Stepper } from "../component/controls";
 import { Icon } from "../component/icon";
@@ -32,10 +32,8 @@ function ChooseForm() {
   const setOption = (value: number) => { store.options.value = { ...store.options.value, num_clusters: value }; };
   return (
     <form class="choose" onSubmit={run} aria-label="New run">
-      {takesEverything(method)
-        ? <p class="hint">{method!.name} uses the whole collection.</p>
-        : <RowSetPicker title={`${things} to split`} hint="The set that is divided into parts" value={store.set.value} size={store.setRows.value.length}
-                        taken={store.context.value} restTitle="Everything" onChange={(value) => { store.set.value = value; }} />}
+      <RowSetPicker title={`${things} to split`} hint="The set that is divided into parts" value={store.set.value} size={store.setRows.value.length}
+                    taken={store.context.value} restTitle="Everything" onChange={(value) => { store.set.value = value; }} />
       {method?.takes_context &&
         <RowSetPicker title={`${things} to compare with`} hint="The context: what the parts must differ from" value={store.context.value}
                       size={store.contextRows.value.length} taken={store.set.value} restTitle="Everything else"

@@ -2,7 +2,7 @@
 // The state of the application, as signals. Nothing here touches the page or the source; actions do.
 import { computed, signal } from "@preact/signals";
 import { kNoCorrections, startHistory, type Corrections, type History } from "../model/corrections";
-import { partsField, requestProblem, takesEverything } from "../model/form";
+import { partsField, requestProblem } from "../model/form";
 import { kDefaultLink, type Axes, type ColorBy, type Layout, type View } from "../model/link";
 import type { Order } from "../model/order";
 import { isEmptySet, rowsOf } from "../model/rows";
@@ -32,13 +32,12 @@ export function createStore(source: Source) {
   const context = signal<RowSet>({});
   const options = signal<Record<string, Value>>({});
   const method = computed(() => methods.value.find((m) => m.name === methodName.value));
-  const wantedSet = computed<RowSet>(() => (takesEverything(method.value) ? { rest: true } : set.value));
-  const setRows = computed(() => collection.value && !isEmptySet(wantedSet.value)
-    ? rowsOf(wantedSet.value, classes.value, collection.value) : new Int32Array(0));
+  const setRows = computed(() => collection.value && !isEmptySet(set.value)
+    ? rowsOf(set.value, classes.value, collection.value) : new Int32Array(0));
   const contextRows = computed(() => collection.value && !isEmptySet(context.value)
-    ? rowsOf(context.value, classes.value, collection.value, wantedSet.value) : new Int32Array(0));
+    ? rowsOf(context.value, classes.value, collection.value, set.value) : new Int32Array(0));
   const request = computed<RunRequest>(() => ({
-    method: methodName.value, set: wantedSet.value, options: options.value,
+    method: methodName.value, set: set.value, options: options.value,
     ...(method.value?.takes_context && !isEmptySet(context.value) ? { context: context.value } : {}),
   }));
   const problem = computed(() =>

@@ -60,8 +60,6 @@ export function unmetNeed(method: Method, collection: Collection): string {
   return "";
 }
 
-export const takesEverything = (method: Method | undefined): boolean => !!method?.needs.includes("everything");
-
 // Why the request cannot be sent, or "".
 export function requestProblem(request: RunRequest, method: Method | undefined,
                                numRows: number, numContext: number): string {

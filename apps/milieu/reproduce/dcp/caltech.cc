@@ -29,11 +29,11 @@ constexpr const char* kSplitClass = "brain";
 constexpr std::string_view kStandIns[] = {"camera", "soccer_ball"};
 constexpr const char* kSizes = "25%-";  // of the splits that are ranked and shown
 constexpr int kShown = 3;               // best contexts whose parts are drawn
-constexpr int kPicturesOfPart = 24;     // by falling margin
+constexpr int kImagesOfPart = 24;       // by falling margin
 constexpr int kColumns = 8;
 constexpr int kHeading = 26;  // pixels above each part
 
-struct Pictures {
+struct Images {
   FeatureFolder folder;
   Points words;
   std::vector<int64_t> split_rows;  // of the class to split
@@ -48,19 +48,19 @@ std::vector<int64_t> rows_of_class(const FeatureFolder& folder, const std::strin
 }
 
 // Features are kept in the cache; an interrupted run resumes from there.
-Pictures load_pictures(const ReproduceRun& run) {
+Images load_images(const ReproduceRun& run) {
   ExtractOptions options;
   options.num_threads = run.options().num_threads;
   options.waits = true;
   const std::string place = cache_folder() + "/reproduce-dcp-caltech";
   extract_features(list_image_folder(run.data_file("caltech101")), parse_features(kFeature), place,
                    options, run.monitor());
-  Pictures pictures;
-  if (run.is_stopped()) return pictures;
-  pictures.folder = open_feature_folder(place);
-  pictures.words = pictures.folder.points("sparse-sift");
-  pictures.split_rows = rows_of_class(pictures.folder, kSplitClass);
-  return pictures;
+  Images images;
+  if (run.is_stopped()) return images;
+  images.folder = open_feature_folder(place);
+  images.words = images.folder.points("sparse-sift");
+  images.split_rows = rows_of_class(images.folder, kSplitClass);
+  return images;
 }
 
 struct Contexts {
@@ -68,45 +68,43 @@ struct Contexts {
   std::vector<DcpContext> views;
 };
 
-Contexts gather_contexts(const Pictures& pictures) {
+Contexts gather_contexts(const Images& images) {
   Contexts contexts;
   std::vector<std::string> names;
-  for (const std::string& name : pictures.folder.labels.names)
+  for (const std::string& name : images.folder.labels.names)
     if (name != kSplitClass) names.push_back(name);
   for (const std::string& name : names)
-    contexts.points.push_back(
-        gather_rows(pictures.words.view(), rows_of_class(pictures.folder, name)));
+    contexts.points.push_back(gather_rows(images.words.view(), rows_of_class(images.folder, name)));
   for (size_t i = 0; i < names.size(); ++i)
     contexts.views.push_back({names[i], contexts.points[i]});
   return contexts;
 }
 
 // One part as images, largest margin first.
-RasterImage draw_part(const Pictures& pictures, const DcpResult& split, int part) {
+RasterImage draw_part(const Images& images, const DcpResult& split, int part) {
   std::vector<int64_t> rows;
   for (size_t i = 0; i < split.labels.size(); ++i)
     if (split.labels[i] == part) rows.push_back(static_cast<int64_t>(i));
   std::stable_sort(rows.begin(), rows.end(),
                    [&](int64_t a, int64_t b) { return split.margins[a] > split.margins[b]; });
-  rows.resize(std::min<size_t>(rows.size(), kPicturesOfPart));
-  const MakePicture make = [&](int64_t row, int max_side) {
-    const std::string& name = pictures.folder.images[pictures.split_rows[row]];
+  rows.resize(std::min<size_t>(rows.size(), kImagesOfPart));
+  const MakeImage make = [&](int64_t row, int max_side) {
+    const std::string& name = images.folder.images[images.split_rows[row]];
     const Image image =
-        load_image(pictures.folder.found_source() + "/" + name, {.max_side = max_side});
-    RasterImage picture(image.width, image.height, 3);
-    picture.pixels = image.rgb;
-    return picture;
+        load_image(images.folder.found_source() + "/" + name, {.max_side = max_side});
+    RasterImage raster(image.width, image.height, 3);
+    raster.pixels = image.rgb;
+    return raster;
   };
-  return make_picture_sheet(make, rows, kColumns);
+  return make_image_sheet(make, rows, kColumns);
 }
 
 // The parts of one split below each other, each under its size.
-std::string draw_split(const Pictures& pictures, const std::string& context,
-                       const DcpResult& split) {
+std::string draw_split(const Images& images, const std::string& context, const DcpResult& split) {
   std::vector<RasterImage> sheets;
   int width = 0, height = 0;
   for (int part = 0; part < 2; ++part) {
-    sheets.push_back(draw_part(pictures, split, part));
+    sheets.push_back(draw_part(images, split, part));
     width = std::max(width, sheets.back().width);
     height += kHeading + sheets.back().height;
   }
@@ -131,7 +129,7 @@ std::string draw_split(const Pictures& pictures, const std::string& context,
   return encode_png(image);
 }
 
-void write_splits(const Pictures& pictures, const Contexts& contexts, const DcpRanking& ranking,
+void write_splits(const Images& images, const Contexts& contexts, const DcpRanking& ranking,
                   const Matrix<float>& samples, const DcpOptions& options,
                   const ReproduceRun& run) {
   for (size_t i = 0; i < ranking.contexts.size(); ++i) {
@@ -146,7 +144,7 @@ void write_splits(const Pictures& pictures, const Contexts& contexts, const DcpR
     input.context = found->points;
     const DcpResult split = fit_dcp(input, options, run.monitor());
     if (run.is_stopped()) return;
-    run.write(fmt::format("dcp_brain_{}.png", name), draw_split(pictures, name, split));
+    run.write(fmt::format("dcp_brain_{}.png", name), draw_split(images, name, split));
   }
 }
 
@@ -183,10 +181,10 @@ std::vector<std::string> row_of(const DcpRankedContext& one, const std::vector<d
 }  // namespace
 
 void reproduce_dcp_caltech(ReproduceRun& run) {
-  const Pictures pictures = load_pictures(run);
+  const Images images = load_images(run);
   if (run.is_stopped()) return;
-  const Contexts contexts = gather_contexts(pictures);
-  const Matrix<float> samples = gather_rows(pictures.words.view(), pictures.split_rows);
+  const Contexts contexts = gather_contexts(images);
+  const Matrix<float> samples = gather_rows(images.words.view(), images.split_rows);
   DcpOptions options;
   options.scale = true;  // shares of words are small numbers
   options.sizes = kSizes;
@@ -212,7 +210,7 @@ void reproduce_dcp_caltech(ReproduceRun& run) {
   }
   if (run.is_stopped()) return;
   run.show(table);
-  write_splits(pictures, contexts, ranking, samples, options, run);
+  write_splits(images, contexts, ranking, samples, options, run);
 }
 
 }  // namespace milieu::cli

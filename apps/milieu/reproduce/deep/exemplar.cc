@@ -34,14 +34,14 @@ struct Learned {
 };
 
 // Candidates of the first `num_columns` columns; 0: all.
-std::vector<CandidateDistance> candidates_within(const PictureSet& set, int64_t num_columns) {
+std::vector<CandidateDistance> candidates_within(const ImageSet& set, int64_t num_columns) {
   std::vector<CandidateDistance> chosen;
   for (const CandidateDistance& c : set.candidates)
     if (num_columns == 0 || c.first_column + c.num_columns <= num_columns) chosen.push_back(c);
   return chosen;
 }
 
-Learned learn(const PictureSet& set, const Half& train, const Half& test, int64_t num_columns,
+Learned learn(const ImageSet& set, const Half& train, const Half& test, int64_t num_columns,
               ReproduceRun& run) {
   ExemplarLearnOptions options;
   options.learn_penalty = true;
@@ -79,9 +79,9 @@ std::vector<double> even_weights(const std::vector<Matrix<float>>& distances) {
 
 // Of one split: accuracies of kRows; nearest neighbours of learned, learned deep, average,
 // embedding; clusters found by both learned; CPU seconds of both.
-std::vector<double> split_figures(const PictureSet& set, int64_t embedding_columns,
+std::vector<double> split_figures(const ImageSet& set, int64_t embedding_columns,
                                   int64_t deep_columns, uint64_t seed, ReproduceRun& run) {
-  const auto [train, test] = split_pictures(set, seed);
+  const auto [train, test] = split_images(set, seed);
   const Learned all = learn(set, train, test, 0, run);
   const Learned deep = learn(set, train, test, deep_columns, run);
   if (run.is_stopped()) return {};
@@ -113,11 +113,11 @@ std::vector<double> split_figures(const PictureSet& set, int64_t embedding_colum
 // Figures of one set, one vector per split; empty if stopped.
 std::vector<std::vector<double>> run_set(const DeepSet& deep, int max_per_class,
                                          ReproduceRun& run) {
-  PictureSetting setting;
+  ImageSetting setting;
   setting.set = deep.name();
   setting.max_per_class = max_per_class;
   setting.features = fmt::format("{}:words=200,{}", map_feature(run), kClassical);
-  PictureSet set;
+  ImageSet set;
   int64_t embedding_columns = 0, deep_columns = 0;
   std::vector<std::vector<double>> splits;
   for (int i = 0; i < run.num_runs(kDeepRuns); ++i) {
@@ -125,13 +125,13 @@ std::vector<std::vector<double>> run_set(const DeepSet& deep, int max_per_class,
     const std::string key = fmt::format("deep exemplar, {}, split {}", deep.name(), seed);
     splits.push_back(run.piece(key, [&]() -> std::vector<double> {
       if (set.points.empty()) {
-        PictureSetting first = setting;
+        ImageSetting first = setting;
         first.features = embedding_feature(run);
-        PictureSet embedding;
-        if (!load_pictures(first, run, embedding)) return {};
+        ImageSet embedding;
+        if (!load_images(first, run, embedding)) return {};
         embedding_columns = embedding.points.cols();
         setting.features = first.features + "," + setting.features;
-        if (!load_pictures(setting, run, set)) return {};
+        if (!load_images(setting, run, set)) return {};
         deep_columns = 0;
         for (const CandidateDistance& c : set.candidates)
           if (c.name.starts_with("onnx"))
