@@ -182,16 +182,64 @@ std::vector<std::string> table_columns(const std::string& first) {
           "Euclid, k", "k right", "clusters", "noise down", "seconds"};
 }
 
+// The test set as two good coordinates show it: true clusters in colours, exemplars as crosses.
+std::string projection_plot(const MadeSet& set, int num_clusters, const ExemplarResult& found) {
+  PlotSpec spec;
+  spec.id = "projection";
+  spec.title = "A test set in two dimensions that are not corrupted";
+  spec.description = "Colours are true clusters, crosses the exemplars found.";
+  std::vector<double> x, y;
+  for (int64_t p = 0; p < set.points.rows(); ++p) {
+    x.push_back(set.points(p, 0));
+    y.push_back(set.points(p, 1));
+  }
+  spec.x = fit_axis({.label = "dimension 0"}, x, 0.05);
+  spec.y = fit_axis({.label = "dimension 1"}, y, 0.05);
+  Plot plot(spec);
+  for (int c = 0; c < num_clusters; ++c) {
+    Dots dots;
+    dots.color = cluster_color(c);
+    dots.title = fmt::format("true cluster {}", c);
+    for (size_t p = 0; p < x.size(); ++p)
+      if (set.labels[p] == c) {
+        dots.x.push_back(x[p]);
+        dots.y.push_back(y[p]);
+      }
+    plot.add_dots(dots);
+  }
+  for (const auto row : found.model.rows) plot.add_label(x[row], y[row], "+");
+  return std::move(plot).finish();
+}
+
+void add_objective_card(const Setting& s, const std::vector<double>& trace, Markup& page) {
+  NamedLine objective;
+  for (size_t i = 0; i < trace.size(); ++i) {
+    objective.x.push_back(static_cast<double>(i + 1));
+    objective.y.push_back(trace[i]);
+  }
+  open_card(page, CardWidth::Half, "Objective", fmt::format("of training at rho = {}", s.rho));
+  page.raw(render_lines("objective", "Objective", "round", "objective", {objective}));
+  close_card(page);
+}
+
+void add_weights_card(const Setting& s, const LearnedDistance& model, Markup& page) {
+  open_card(page, CardWidth::Full, "Learned weights",
+            fmt::format("each one's share of their sum; rho = {}: the last {} are "
+                        "corrupted",
+                        s.rho, counted(s.num_columns - s.num_good(), "dimension")));
+  std::vector<double> weights = model.weights;
+  double sum = 0;
+  for (const double w : weights) sum += w;
+  for (double& w : weights) w /= sum;
+  page.raw(render_weight_bars(lines_of(model.names), weights, "weights"));
+  close_card(page);
+}
+
 // Figure 2: objective and weights of one training, a test set as two good coordinates show it.
 void draw_figures(const Setting& s, const std::vector<NamedLine>& f_lines, ReproduceRun& run) {
   if (run.options().out.empty()) return;
   const ExemplarLearnResult learned = train(s, run);
   if (run.is_stopped()) return;
-  NamedLine objective;
-  for (size_t i = 0; i < learned.summary.trace.size(); ++i) {
-    objective.x.push_back(static_cast<double>(i + 1));
-    objective.y.push_back(learned.summary.trace[i]);
-  }
   const MadeSet set = draw_set(s, 1000);
   const ExemplarResult found =
       fit_learned_exemplar(learned.model, set.points, cluster_options(run), run.monitor());
@@ -205,49 +253,13 @@ void draw_figures(const Setting& s, const std::vector<NamedLine>& f_lines, Repro
       "mean over test sets and seeds; squared Euclidean distance is given the number of clusters");
   page.raw(render_lines("f", "F against rho", "rho", "F", f_lines));
   close_card(page);
-  open_card(page, CardWidth::Half, "Objective", fmt::format("of training at rho = {}", s.rho));
-  page.raw(render_lines("objective", "Objective", "round", "objective", {objective}));
-  close_card(page);
-  open_card(page, CardWidth::Full, "Learned weights",
-            fmt::format("each one's share of their sum; rho = {}: the last {} are "
-                        "corrupted",
-                        s.rho, counted(s.num_columns - s.num_good(), "dimension")));
-  std::vector<double> weights = learned.model.weights;
-  double sum = 0;
-  for (const double w : weights) sum += w;
-  for (double& w : weights) w /= sum;
-  page.raw(render_weight_bars(lines_of(learned.model.names), weights, "weights"));
-  close_card(page);
-  PlotSpec spec;
-  spec.id = "projection";
-  spec.title = "A test set in two dimensions that are not corrupted";
-  spec.description = "Colours are true clusters, crosses the exemplars found.";
-  std::vector<double> x, y;
-  for (int64_t p = 0; p < set.points.rows(); ++p) {
-    x.push_back(set.points(p, 0));
-    y.push_back(set.points(p, 1));
-  }
-  spec.x = fit_axis({.label = "dimension 0"}, x, 0.05);
-  spec.y = fit_axis({.label = "dimension 1"}, y, 0.05);
-  Plot plot(spec);
-  for (int c = 0; c < s.num_clusters; ++c) {
-    Dots dots;
-    dots.color = cluster_color(c);
-    dots.title = fmt::format("true cluster {}", c);
-    for (size_t p = 0; p < x.size(); ++p)
-      if (set.labels[p] == c) {
-        dots.x.push_back(x[p]);
-        dots.y.push_back(y[p]);
-      }
-    plot.add_dots(dots);
-  }
-  for (size_t i = 0; i < found.model.rows.size(); ++i)
-    plot.add_label(x[found.model.rows[i]], y[found.model.rows[i]], "+");
+  add_objective_card(s, learned.summary.trace, page);
+  add_weights_card(s, learned.model, page);
   open_card(
       page, CardWidth::Half, "A test set",
       fmt::format("{} (+) found for {} (colours)", counted(found.model.rows.size(), "exemplar"),
                   counted(s.num_clusters, "cluster")));
-  page.raw(std::move(plot).finish());
+  page.raw(projection_plot(set, s.num_clusters, found));
   close_card(page);
   page.close("div");
   add_footer(page, fmt::format("Seed {}.", s.seed));

@@ -146,6 +146,33 @@ void check_options(const IccCompareInput& input, const IccCompareOptions& option
   });
 }
 
+// One trial: splits are drawn until every class has a sample to train on; all contenders are tested
+// on them.
+std::vector<Tally> run_trial(const IccCompareInput& input, const IccCompareOptions& options,
+                             const std::vector<IccContender>& contenders, Random& random,
+                             Monitor& monitor) {
+  std::vector<Tally> tallies(contenders.size());
+  TrainTest parts;
+  int draws = 0;
+  for (bool is_drawn = false; !is_drawn && draws < kMaxDraws; ++draws) {
+    is_drawn = true;
+    tallies.assign(contenders.size(), {});
+    for (const std::vector<char>& is_test : draw_tests(input, options, random)) {
+      if (!split_rows(input.points, input.classes, input.groups, is_test, parts)) {
+        is_drawn = options.cv > 0;  // a fold that cannot be tested is left out
+        continue;
+      }
+      if (options.cv == 0) thin_training(parts, options.num_train, random);
+      if (!has_all_classes(parts.train_classes, input.classes)) {
+        is_drawn = false;
+        continue;
+      }
+      run_fold(parts, contenders, tallies, monitor);
+    }
+  }
+  return tallies;
+}
+
 }  // namespace
 
 std::vector<IccContender> paper_contenders(const IccClassifierOptions& icc) {
@@ -172,28 +199,10 @@ IccComparison compare_icc(const IccCompareInput& input, const IccCompareOptions&
   comparison.rows.resize(contenders.size());
   for (size_t c = 0; c < contenders.size(); ++c) comparison.rows[c].name = contenders[c].name;
   const Random root(options.classifier.icc.seed);
-  TrainTest parts;
   for (int trial = 0; trial < options.repeat; ++trial) {
     monitor.on_progress("trials", trial, options.repeat);
     Random random = root.child(static_cast<uint64_t>(trial));
-    std::vector<Tally> tallies(contenders.size());
-    int draws = 0;
-    for (bool is_drawn = false; !is_drawn && draws < kMaxDraws; ++draws) {
-      is_drawn = true;
-      tallies.assign(contenders.size(), {});
-      for (const std::vector<char>& is_test : draw_tests(input, options, random)) {
-        if (!split_rows(input.points, input.classes, input.groups, is_test, parts)) {
-          is_drawn = options.cv > 0;  // a fold that cannot be tested is left out
-          continue;
-        }
-        if (options.cv == 0) thin_training(parts, options.num_train, random);
-        if (!has_all_classes(parts.train_classes, input.classes)) {
-          is_drawn = false;
-          continue;
-        }
-        run_fold(parts, contenders, tallies, monitor);
-      }
-    }
+    const std::vector<Tally> tallies = run_trial(input, options, contenders, random, monitor);
     if (const StopReason reason = monitor.stop_reason(); reason != StopReason::None) {
       comparison.termination = termination_from(reason);
       break;
