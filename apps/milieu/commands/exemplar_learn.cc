@@ -14,6 +14,7 @@
 #include "milieu/base/error.h"
 #include "milieu/base/shell.h"
 #include "milieu/data/csv_text.h"
+#include "milieu/data/row_names.h"
 #include "milieu/exemplar/learn/learn.h"
 #include "milieu/input/training.h"
 #include "milieu/input/training_sets.h"
@@ -114,7 +115,7 @@ void add_samples(const TrainingInput& train, LearnedDistance& model) {
 std::string weights_csv(const ExemplarLearnResult& result) {
   CsvWriter table;
   table.row("candidate", "weight", "share");
-  const std::vector<std::string> names = lines_of(result.model.names);
+  const std::vector<std::string> names = packed_names(result.model.names);
   for (size_t t = 0; t < names.size(); ++t)
     table.row(names[t], result.model.weights[t], result.shares[t]);
   return table.text();
@@ -139,7 +140,7 @@ std::string report_of(LearnCommand& command, const ExemplarLearnResult& result,
   report.command =
       command_text(call, fields_of(flags), fields_of(command.options), fields_of(defaults));
   report.source = source;
-  report.names = lines_of(result.model.names);
+  report.names = packed_names(result.model.names);
   report.weights = result.model.weights;
   report.shares = result.shares;
   for (const CrfRound& round : result.rounds) {
@@ -176,7 +177,7 @@ void write_folder(LearnCommand& command, const TrainingInput& train,
 
 // The five candidates with the largest shares, and those without weight.
 std::string weights_text(const ExemplarLearnResult& result) {
-  const std::vector<std::string> names = lines_of(result.model.names);
+  const std::vector<std::string> names = packed_names(result.model.names);
   std::vector<size_t> order(names.size());
   for (size_t t = 0; t < order.size(); ++t) order[t] = t;
   std::stable_sort(order.begin(), order.end(),

@@ -122,7 +122,7 @@ void draw_page(const ImageSetting& setting, const ImageSet& set, const SplitResu
   page.open("div", {{"class", "grid"}});
   open_card(page, CardWidth::Full, "Learned weights", "of features and distances, one split");
   page.raw(
-      render_weight_bars(lines_of(split.learned.model.names), split.learned.shares, "weights"));
+      render_weight_bars(packed_names(split.learned.model.names), split.learned.shares, "weights"));
   Table table;
   table.caption = "Candidates by their share";
   table.columns = {{"Candidate"}, {"Share", ColumnKind::Number}};

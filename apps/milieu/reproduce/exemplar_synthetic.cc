@@ -231,7 +231,7 @@ void add_weights_card(const Setting& s, const LearnedDistance& model, Markup& pa
   double sum = 0;
   for (const double w : weights) sum += w;
   for (double& w : weights) w /= sum;
-  page.raw(render_weight_bars(lines_of(model.names), weights, "weights"));
+  page.raw(render_weight_bars(packed_names(model.names), weights, "weights"));
   close_card(page);
 }
 

@@ -235,7 +235,7 @@ std::vector<double> shares_of(const LearnedDistance& model, const std::vector<do
 
 void add_words(const Course& course, ExemplarLearnResult& result) {
   RunSummary& summary = result.summary;
-  const std::vector<std::string> names = lines_of(result.model.names);
+  const std::vector<std::string> names = packed_names(result.model.names);
   double largest = 0;
   for (const double share : result.shares) largest = std::max(largest, std::abs(share));
   std::vector<std::string> off, constant, screened;

@@ -82,7 +82,7 @@ ExemplarResult fit_costs(FloatView costs, ExemplarOptions options, Monitor& moni
 
 }  // namespace
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> packed_names(const std::string& text) {
   std::vector<std::string> lines;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
@@ -97,7 +97,7 @@ void check_learned_distance(const LearnedDistance& m, const std::string& source)
   const auto fail = [&](const char* what) {
     throw DataError(fmt::format("{} holds a learned distance whose {}", source, what));
   };
-  if (f == 0 || lines_of(m.names).size() != f) fail("names and weights do not match");
+  if (f == 0 || packed_names(m.names).size() != f) fail("names and weights do not match");
   for (const double w : m.weights)
     if (!std::isfinite(w)) fail("weights are not all finite");
   if (!std::isfinite(m.penalty) || m.penalty <= 0) fail("penalty is not above 0");
@@ -106,8 +106,8 @@ void check_learned_distance(const LearnedDistance& m, const std::string& source)
   if (m.form == "coordinates" && m.num_point_columns != static_cast<int64_t>(f))
     fail("columns and weights do not match");
   if (m.form == "distances") {
-    if (lines_of(m.distances).size() != f || m.gammas.size() != f || m.first_columns.size() != f ||
-        m.num_columns.size() != f)
+    if (packed_names(m.distances).size() != f || m.gammas.size() != f ||
+        m.first_columns.size() != f || m.num_columns.size() != f)
       fail("candidates and weights do not match");
     for (size_t t = 0; t < f; ++t)
       if (m.first_columns[t] < 0 || m.num_columns[t] < 1 ||
@@ -118,13 +118,14 @@ void check_learned_distance(const LearnedDistance& m, const std::string& source)
   if (m.samples.rows() != static_cast<int64_t>(m.sample_labels.size()) ||
       (!m.samples.empty() && m.samples.cols() != m.num_point_columns))
     fail("samples and classes do not match");
-  const int num_classes = static_cast<int>(lines_of(m.class_names).size());
+  const int num_classes = static_cast<int>(packed_names(m.class_names).size());
   for (const int label : m.sample_labels)
     if (label < 0 || label >= num_classes) fail("classes are not all named");
 }
 
 std::vector<CandidateDistance> candidates_of(const LearnedDistance& model) {
-  const std::vector<std::string> names = lines_of(model.names), kinds = lines_of(model.distances);
+  const std::vector<std::string> names = packed_names(model.names),
+                                 kinds = packed_names(model.distances);
   std::vector<CandidateDistance> candidates;
   for (size_t t = 0; t < kinds.size(); ++t)
     candidates.push_back({names[t], distance_by_name(kinds[t]), model.gammas[t],

@@ -55,7 +55,8 @@ void check_learned_distance(const LearnedDistance& model, const std::string& sou
 
 // The candidates of a model of form "distances".
 std::vector<CandidateDistance> candidates_of(const LearnedDistance& model);
-std::vector<std::string> lines_of(const std::string& text);
+// The names in a text of a model (names, distances, class_names): one per line.
+std::vector<std::string> packed_names(const std::string& text);
 
 // Points whose squared Euclidean distance is the learned one: each column times the root of its
 // weight. For the form "coordinates" and weights >= 0.

@@ -121,7 +121,7 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarInput> {
       return *written;
     CsvWriter table;
     table.row("candidate", "weight");
-    const std::vector<std::string> names = lines_of(learned_.names);
+    const std::vector<std::string> names = packed_names(learned_.names);
     for (size_t t = 0; t < names.size(); ++t) table.row(names[t], learned_.weights[t]);
     return table.text();
   }
@@ -130,7 +130,7 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarInput> {
     const Stopwatch watch;
     RunOutcome out;
     out.labels = classify_learned(learned_, data.points.view(), options_.num_threads, monitor);
-    const std::vector<std::string> names = lines_of(learned_.class_names);
+    const std::vector<std::string> names = packed_names(learned_.class_names);
     RunSummary& s = out.summary;
     s.method = "exemplar";
     s.version = version();
@@ -150,7 +150,7 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarInput> {
 
   // Fraction of rows whose class, by name, is the true one.
   double accuracy(const Labels& truth, const std::vector<int>& labels) const {
-    const std::vector<std::string> names = lines_of(learned_.class_names);
+    const std::vector<std::string> names = packed_names(learned_.class_names);
     int64_t right = 0, known = 0;
     for (size_t i = 0; i < truth.indices.size(); ++i) {
       if (truth.indices[i] < 0) continue;
