@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model files: the bytes as they are, and again with the checksum fixed, since no fuzzer
 // guesses one. What is read is then asked for labels.
-#include <zlib.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
 #include <string>
 
 #include "fuzz_target.h"
@@ -15,20 +11,7 @@
 namespace milieu {
 namespace {
 
-constexpr size_t kLengthBytes = 8;
 constexpr int64_t kMaxCols = 256;
-
-std::string with_right_checksum(std::span<const std::byte> input) {
-  std::string bytes(as_text(input));
-  const size_t place = bytes.find("crc32:", kLengthBytes);
-  if (place == std::string::npos || place + 14 > bytes.size()) return bytes;
-  bytes.replace(place + 6, 8, "00000000");
-  const auto crc =
-      ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) & 0xffffffffu;
-  char digits[9];
-  std::snprintf(digits, sizeof(digits), "%08lx", static_cast<unsigned long>(crc));
-  return bytes.replace(place + 6, 8, digits);
-}
 
 int64_t element_size(const std::string& dtype) {
   return dtype == "U8" ? 1 : dtype.ends_with("64") ? 8 : 4;

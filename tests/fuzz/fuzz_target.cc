@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz_target.h"
 
+#include <zlib.h>
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -33,6 +35,19 @@ void check_promise(bool holds, const char* promise) {
   if (holds) return;
   std::fprintf(stderr, "broken promise: %s\n", promise);
   std::abort();
+}
+
+std::string with_right_checksum(std::span<const std::byte> input) {
+  constexpr size_t kLengthBytes = 8;
+  std::string bytes(as_text(input));
+  const size_t place = bytes.find("crc32:", kLengthBytes);
+  if (place == std::string::npos || place + 14 > bytes.size()) return bytes;
+  bytes.replace(place + 6, 8, "00000000");
+  const auto crc =
+      ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) & 0xffffffffu;
+  char digits[9];
+  std::snprintf(digits, sizeof(digits), "%08lx", static_cast<unsigned long>(crc));
+  return bytes.replace(place + 6, 8, digits);
 }
 
 }  // namespace milieu

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,10 @@ void run_fuzz_target(const FuzzTarget& target, std::span<const std::byte> input)
 
 // Aborts with `promise` when it does not hold, also in release builds.
 void check_promise(bool holds, const char* promise);
+
+// The bytes of a model, column or state file with the checksum that they should have: no fuzzer
+// guesses one.
+std::string with_right_checksum(std::span<const std::byte> input);
 
 inline std::string_view as_text(std::span<const std::byte> input) {
   return {reinterpret_cast<const char*>(input.data()), input.size()};

@@ -138,6 +138,47 @@ def selection_seeds():
     write("selection", "written_differently", "03,1.0\n1\n3\n")
 
 
+def ranking_seeds():
+    split = ('{"name":"a","objective":0.5,"gain":0.25,"agreement":0.75,"stability":0,'
+             '"seconds":0.125,"labels":[0,0,1,1]}')
+    write("ranking", "one", f'k\n{{"key":"k","splits":[{split}]}}')
+    write("ranking", "none", 'k\n{"key":"k","splits":[]}')
+    write("ranking", "short_labels", f'k\n{{"key":"k","splits":[{split}]}}'.replace(",1,1", ""))
+    write("ranking", "other_key", f'j\n{{"key":"k","splits":[{split}]}}')
+
+
+def request_seeds():
+    write("request", "dcp", '{"method":"dcp","set":{"classes":["a"]},"context":{"rest":true},'
+                            '"options":{"num_clusters":2,"seed":3}}')
+    write("request", "rows", '{"method":"kmeans","set":{"rows":[0,2,5]},"name":"n","options":{}}')
+    write("request", "constraints", '{"method":"dcp","set":{"classes":["a"]},"context":{"rows":[3,4]},'
+                                    '"constraints":{"memberships":[[0,1]],"cannot_link":[[1,2]]}}')
+    write("request", "ranking", '{"method":"dcp","set":{"classes":["a"]},"rank_contexts":true}')
+    write("request", "unknown", '{"method":"dpc","set":{"rows":[99]}}')
+
+
+def feature_seeds():
+    write("feature", "list", "gist,dense-sift:words=400:step=8,lbp")
+    write("feature", "network", "onnx:a.onnx:preset=clip:layer=x")
+    write("feature", "quoted", 'npy:"a,b:c.npy",tiny')
+    write("feature", "unknown", "gits:size=3")
+
+
+def sizes_seeds():
+    for name, text in [("share", "5%-"), ("range", "1-4"), ("each", "2-3,3-4"), ("most", "-60%"),
+                       ("wrong", "9-1"), ("exact", "3,3")]:
+        write("sizes", name, text)
+
+
+def run_folder_seeds():
+    labels = "sample,label\n" + "".join(f"{i},{i // 5}\n" for i in range(10))
+    write("run_folder", "labels", "labels.csv\n" + labels)
+    write("run_folder", "few_labels", "labels.csv\nsample,label\n0,1\n")
+    write("run_folder", "summary", 'summary.json\n{"method":"dcp","n":10,"sizes":[5,5]}')
+    write("run_folder", "options", 'options.json\n{"method":"dcp","options":{}}')
+    write("run_folder", "columns", b"columns.safetensors\n" + struct.pack("<Q", 2) + b"{}")
+
+
 def image_seeds():
     """Needs python3-pil. Tiny, since every prefix of a seed is tried."""
 
@@ -175,3 +216,8 @@ if __name__ == "__main__":
     label_seeds()
     group_seeds()
     selection_seeds()
+    ranking_seeds()
+    request_seeds()
+    feature_seeds()
+    sizes_seeds()
+    run_folder_seeds()

@@ -161,8 +161,7 @@ def digest(folder, outputs):
 def leftovers(folder):
     """Temporary files and folders that a run has left behind."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*")
-                  if re.search(r"\.(tmp|part|new|old)\b|\.tmp-|~$", path.name)
-                  and ".milieu" not in path.parts and "cache" not in path.parts)
+                  if path.name.startswith(".milieu-tmp-"))
 
 
 class World:

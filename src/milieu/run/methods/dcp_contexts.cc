@@ -10,6 +10,7 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/csv_text.h"
 #include "milieu/data/selection.h"
@@ -125,6 +126,17 @@ ContextCandidates candidates_from_classes(const Input& input, const SplitRows& s
   return candidates;
 }
 
+namespace {
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// A digit that has changed on the disk would be believed otherwise.
+std::string check_of(const Json& splits) { return hex(hash_text(text_of(splits))); }
+
+}  // namespace
+
 RankingState::RankingState(std::string path, std::string key, RankingShape shape)
     : path_(std::move(path)), key_(std::move(key)) {
   const std::optional<std::string> text = try_read_text_file(path_);
@@ -143,6 +155,8 @@ void RankingState::read(const std::string& text, const RankingShape& shape) {
         "{} belongs to a ranking of other data or options, or of another version of Milieu: name "
         "another file, or remove it",
         path_));
+  if (json.at("check") != check_of(json.at("splits")))
+    throw DataError(fmt::format("{} is damaged: remove it to start over", path_));
   for (const Json& one : json.at("splits")) {
     DcpContextSplit split = from_json(one);
     check_labels(split, shape, path_);
@@ -163,7 +177,8 @@ void RankingState::add(const DcpContextSplit& split) {
 void RankingState::write() const {
   Json json{{"key", key_}, {"splits", Json::array()}};
   for (const auto& [name, split] : splits_) json["splits"].push_back(to_json(split));
-  write_file_atomically(path_, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  json["check"] = check_of(json["splits"]);
+  write_file_atomically(path_, text_of(json) + "\n");
 }
 
 std::string ranking_text(const DcpRanking& ranking) {

@@ -42,7 +42,7 @@ struct RankingShape {
 class RankingState {
  public:
   // Reads the file if it exists. Throws InvalidArgument for another key, DataError for a file that
-  // is not a ranking, or one whose labels do not have this shape.
+  // is not a ranking or is damaged, or one whose labels do not have this shape.
   RankingState(std::string path, std::string key, RankingShape shape);
 
   const DcpContextSplit* find(const std::string& name) const;
