@@ -14,7 +14,7 @@ BUILD = cmake --build --preset $(1) --parallel $(JOBS)
 CTEST = ctest --preset $(1) --parallel $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build python wheel demo test check-all asan tsan tidy coverage fuzz torture soak bench install format docs clean
+.PHONY: help setup build python wheel demo test test-all check-all asan tsan tidy coverage fuzz torture soak bench install format docs clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -36,12 +36,15 @@ test: ## build everything and run all tests but the slow ones
 	@$(call BUILD,release)
 	@$(call CTEST,release)
 
-check-all: ## everything: slow tests, sanitizers, clang-tidy, fuzzers, coverage
-	@scripts/setup check
+test-all: ## the same with the slow tests
+	@scripts/setup test
 	@$(call CONFIGURE,release) -DMILIEU_BUILD_TESTS=ON >/dev/null
 	@$(call BUILD,release)
 	@$(call CTEST,release-all)
-	@$(MAKE) asan tsan tidy fuzz coverage
+
+check-all: ## everything: slow tests, clang-tidy, sanitizers, fuzzers, faults, coverage; continues where it stopped
+	@scripts/setup check
+	@scripts/check_all
 
 asan tsan: ## tests under AddressSanitizer + UBSan, or ThreadSanitizer
 	@scripts/setup check

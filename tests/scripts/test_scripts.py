@@ -288,5 +288,45 @@ class Benches(unittest.TestCase):
         self.assertEqual(programs, set(target.group(1).split()))
 
 
+class CheckAll(Tree):
+    """Stages are those of a Makefile whose tests fail while the file `broken` exists."""
+
+    def setUp(self):
+        super().setUp()
+        stages = "test-all tidy asan tsan fuzz torture coverage"
+        self.write("Makefile", f"{stages}:\n\t@echo $@ >> ran.txt\n"
+                               "\t@test $@ != tsan -o ! -e broken\n")
+        self.write(".gitignore", "build\nran.txt\nbroken\nscripts\n")
+        for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "x"]):
+            subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@localhost", *command],
+                           cwd=self.root, check=True)
+
+    def ran(self):
+        path = self.root / "ran.txt"
+        lines = path.read_text().split() if path.exists() else []
+        path.unlink(missing_ok=True)
+        return lines
+
+    def test_stages_that_passed_on_a_commit_are_not_run_again(self):
+        self.write("broken", "")
+        done = self.run_script("check_all")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("tsan FAILED", done.stdout)
+        self.assertEqual(len(self.ran()), 7)
+        (self.root / "broken").unlink()
+        done = self.run_script("check_all")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(self.ran(), ["tsan"])
+        self.assertIn("all stages passed", done.stdout)
+        self.write("more.txt", "an uncommitted change")
+        self.run_script("check_all", "asan")
+        self.assertEqual(self.ran(), ["asan"])
+
+    def test_unknown_stage(self):
+        done = self.run_script("check_all", "asn")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("stage is 'asn', must be one of", done.stdout)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=1)
