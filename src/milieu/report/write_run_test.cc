@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 
+#include "milieu/base/error.h"
 #include "milieu/data/text_file.h"
 #include "milieu/report/run_page.h"
 #include "milieu/report/run_view.h"
@@ -15,6 +17,7 @@
 namespace milieu {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -109,6 +112,44 @@ TEST_F(WriteRunTest, ReportNamesMethodAndSource) {
   const std::string page = read_text_file(dir_.file("run/report.html"));
   EXPECT_THAT(page, HasSubstr("k-means on "));
   EXPECT_THAT(page, HasSubstr("--num-clusters 2"));
+}
+
+// Commands that are no method (icc compare) have few of the files.
+TEST_F(WriteRunTest, WhatIsEmptyHasNoFile) {
+  const auto names_in = [&](const char* folder) {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(dir_.file(folder)))
+      names.insert(entry.path().filename().string());
+    return names;
+  };
+  const ResultFile table{"table.csv", "a,b\n"};
+  write_run_files({.options_json = "{}", .summary_json = "{}", .files = {&table, 1}},
+                  dir_.file("few"), false);
+  EXPECT_THAT(names_in("few"), ElementsAre("options.json", "summary.json", "table.csv"));
+  Dataset samples;
+  samples.sample_names = {"a.png", "b.png"};
+  const std::vector<int> labels = {1, 0};
+  ModelFile model;
+  model.kind = "kmeans";
+  const std::vector<Column> columns = {real_column("margins", std::vector<float>{1, 2})};
+  const VocabularyFile words{"w.codebook.npy", dir_.write("w.npy", "words")};
+  write_run_files({.options_json = "{}",
+                   .summary_json = "{}",
+                   .labels = labels,
+                   .samples = &samples,
+                   .model = &model,
+                   .columns = &columns,
+                   .vocabulary = {&words, 1},
+                   .report_html = "<p>"},
+                  dir_.file("all"), false);
+  EXPECT_THAT(names_in("all"),
+              ElementsAre("columns.safetensors", "labels.csv", "model.safetensors", "options.json",
+                          "report.html", "summary.json", "w.codebook.npy"));
+  EXPECT_EQ(read_text_file(dir_.file("all/labels.csv")), "sample,label\na.png,1\nb.png,0\n");
+  EXPECT_EQ(read_text_file(dir_.file("all/w.codebook.npy")), "words");
+  EXPECT_THROW(
+      write_run_files({.options_json = "{}", .summary_json = "{}"}, dir_.file("all"), false),
+      InvalidArgument);
 }
 
 TEST(RankedContexts, AreReadFromSummaryAndColumns) {

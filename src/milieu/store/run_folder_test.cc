@@ -360,6 +360,10 @@ TEST(LabelsCsv, ControlCharactersDoNotBreakLines) {
   EXPECT_EQ(labels_csv({0}, {"a\nb\rc\x1b"}, {}), "sample,label\na\\x0ab\\x0dc\\x1b,0\n");
 }
 
+TEST(LabelsCsv, ClassesAreNumberedInOrder) {
+  EXPECT_EQ(classes_csv_text({"cat", "a,b", ""}), "class,name\n0,cat\n1,\"a,b\"\n2,\"\"\n");
+}
+
 TEST(LabelsCsv, ReadsBackAsLabels) {
   const TempDir folder;
   write_labels_csv(folder.file("l.csv"), Ints{2, 0, -1, 2}, {"a,b", "say \"x\"", "c\nd", " e"}, {});

@@ -43,7 +43,7 @@ export function MethodView() {
     <section class="method-view" aria-label={`Inside ${detail.method}`}>
       {kIntro[detail.method] && <p class="lead">{kIntro[detail.method]}</p>}
       {!!extras?.phrases?.length && <PhrasesView />}
-      {detail.method === "icc" && <BeforeAfter />}
+      {"subclasses" in detail.summary && <BeforeAfter />}
       {!!extras?.exemplars?.length && <Exemplars rows={extras.exemplars} />}
       {!!extras?.weights?.length && <section class="block"><h2>Learned weights</h2>
         <p class="hint">How much each candidate counts in the learned distance: its share of the mean distance, largest first.</p>
