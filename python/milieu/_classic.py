@@ -44,7 +44,17 @@ class KMeansBase(PredictsRows, TransformerMixin, ClusterEstimator):  # type: ign
         return len(self.cluster_centers_)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return ``kmeans0``, ``kmeans1``, ...: one name per centre."""
+        """Return ``kmeans0``, ``kmeans1``, ...: one name per centre.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Present for scikit-learn's conventions.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
         names = [f"{type(self).__name__.lower()}{i}" for i in range(self._n_features_out)]
         return np.array(names, dtype=object)
 
@@ -67,7 +77,20 @@ class KMeansBase(PredictsRows, TransformerMixin, ClusterEstimator):  # type: ign
         return distances
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return minus the sum of squared distances of X to its centres."""
+        """Return minus the sum of squared distances of X to its centres.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : ignored
+            Present for scikit-learn's conventions.
+
+        Returns
+        -------
+        score : float
+            Larger is better.
+        """
         return -float(np.sum(self.transform(X).min(axis=1).astype(np.float64) ** 2))
 
     def _more_tags(self) -> dict[str, Any]:
@@ -159,13 +182,36 @@ class GaussianMixtureBase(PredictsRows, DensityMixin, RowsEstimator):  # type: i
             "gmm_probabilities", self.model_, X, self._threads())
 
     def score_samples(self, X: Any) -> Array:
-        """Return the log density of every sample."""
+        """Return the log density of every sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        densities : ndarray of shape (n_samples,)
+        """
         X = self._rows(X)
         return self._array(
             "gmm_log_densities", self.model_, X, self._threads())
 
     def score(self, X: Any, y: Any = None) -> float:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Return the mean log density of the samples."""
+        """Return the mean log density of the samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : ignored
+            Present for scikit-learn's conventions.
+
+        Returns
+        -------
+        score : float
+            Larger is better.
+        """
         return float(np.mean(self.score_samples(X)))
 
     def _more_tags(self) -> dict[str, Any]:

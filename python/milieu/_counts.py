@@ -64,11 +64,31 @@ class BagsBase(TransformerMixin, CountsEstimator):  # type: ignore[misc]
         self._n_features_out = self.cluster_centers_.shape[1]
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return ``bags0``, ``bags1``, ...: one name per weighted count."""
+        """Return ``bags0``, ``bags1``, ...: one name per weighted count.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Present for scikit-learn's conventions.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
         return np.array([f"bags{i}" for i in range(self._n_features_out)], dtype=object)
 
     def transform(self, X: Any) -> Array:
-        """Return the weighted counts that are clustered."""
+        """Return the weighted counts that are clustered.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Counts.
+
+        Returns
+        -------
+        weighted : ndarray of shape (n_samples, n_features)
+        """
         X = self._rows(X)
         return self._array(
             "bags_weighted_counts", self.model_, X)
@@ -95,11 +115,32 @@ class TopicsBase(TransformerMixin, _HasProbabilities):  # type: ignore[misc]
         self._n_features_out = len(self.components_)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return ``topics0``, ``topics1``, ...: one name per topic."""
+        """Return ``topics0``, ``topics1``, ...: one name per topic.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Present for scikit-learn's conventions.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
         return np.array([f"topics{i}" for i in range(self._n_features_out)], dtype=object)
 
     def transform(self, X: Any) -> Array:
-        """Return the mean topic shares of every row."""
+        """Return the mean topic shares of every row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Counts.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_topics)
+            Rows sum to 1.
+        """
         return self.predict_proba(X)
 
     def _more_tags(self) -> dict[str, Any]:

@@ -119,7 +119,20 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
         return labels
 
     def predict_proba(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
-        """Return the probability of every cluster given each image; rows sum to 1."""
+        """Return the probability of every cluster given each image.
+
+        Parameters
+        ----------
+        X : list of array-like, or array-like of shape (n_patches, n_features)
+            Patches of the images, as in ``fit``.
+        offsets, grids
+            As in ``fit``.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_images, n_clusters)
+            Rows sum to 1.
+        """
         probabilities: Array = self._infer(X, offsets, grids)[2]["probabilities"]
         return probabilities
 
@@ -149,13 +162,38 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
         return words if self._grids is None else words.reshape(self._grids[i])
 
     def words_of(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
-        """Return the most probable word of every patch."""
+        """Return the most probable word of every patch.
+
+        Parameters
+        ----------
+        X : list of array-like, or array-like of shape (n_patches, n_features)
+            Patches of the images, as in ``fit``.
+        offsets, grids
+            As in ``fit``.
+
+        Returns
+        -------
+        words : ndarray of shape (n_patches,)
+        """
         patches, inputs, inferred = self._infer(X, offsets, grids)
         return self._array("dlgmm_words", self.model_, patches, inputs,
                           inferred["alpha"], self._threads())
 
     def transform(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
-        """Return the bag of words of every image: how many of its patches have each word."""
+        """Return the bag of words of every image.
+
+        Parameters
+        ----------
+        X : list of array-like, or array-like of shape (n_patches, n_features)
+            Patches of the images, as in ``fit``.
+        offsets, grids
+            As in ``fit``.
+
+        Returns
+        -------
+        counts : ndarray of shape (n_images, n_words)
+            How many patches of the image have each word.
+        """
         patches, inputs, inferred = self._infer(X, offsets, grids)
         words = self._call("dlgmm_words", self.model_, patches, inputs, inferred["alpha"],
                            self._threads())
@@ -166,7 +204,17 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
         return counts
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return ``word0``, ``word1``, ...: one name per word."""
+        """Return ``word0``, ``word1``, ...: one name per word.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Present for scikit-learn's conventions.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
         return np.array([f"word{i}" for i in range(len(self.words_))], dtype=object)
 
 

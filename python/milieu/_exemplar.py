@@ -165,7 +165,17 @@ class DistanceLearnerBase(TransformerMixin, MilieuEstimator):  # type: ignore[mi
         self._n_features_out = len(self.weights_)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the features that were fitted."""
+        """Return the names of the features that were fitted.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Present for scikit-learn's conventions.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self._n_features_out)])
         return np.array(names, dtype=object)
 
@@ -186,7 +196,20 @@ class DistanceLearnerBase(TransformerMixin, MilieuEstimator):  # type: ignore[mi
             "exemplar_learn_transform", self.model_, X)
 
     def pairwise(self, X: Any, Y: Any = None) -> Array:
-        """Return the learned distances between the rows of X and of Y (X itself when missing)."""
+        """Return the learned distances between rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        Y : array-like of shape (n_others, n_features), default=None
+            Other samples; None means X itself.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_others)
+            Entry (i, j) is the distance of row i of X and row j of Y.
+        """
         X = self._rows(X)
         Y = X if Y is None else self._rows(Y)
         return self._array(

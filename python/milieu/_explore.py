@@ -14,6 +14,10 @@ from typing import Any
 import numpy as np
 
 from ._compat import check_matrix
+from ._html import as_bytes, png
+
+
+_MAX_SIDE = 2048  # of an image that is given as an array
 
 
 def program() -> str:
@@ -64,15 +68,26 @@ class Explorer:
         return f'<a href="{self.url}" target="_blank">{self.url}</a>'
 
 
+def _place(source: pathlib.Path, target: pathlib.Path) -> None:
+    """Give a file a second name. The explorer shows no symbolic links that leave its folder."""
+    try:
+        os.link(source, target)
+    except OSError:  # another file system, or one without such links
+        shutil.copyfile(source, target)
+
+
 def _image_folder(images: Any, folder: pathlib.Path) -> pathlib.Path:
-    """Make a folder of links to files, in the order of the rows."""
+    """Make a folder of the files, or of PNG files from arrays, in the order of the rows."""
     if isinstance(images, (str, os.PathLike)):
         return pathlib.Path(images)
     target = folder / "images"
     target.mkdir()
-    for i, path in enumerate(images):
-        path = pathlib.Path(path).resolve()
-        (target / f"{i:07d}{path.suffix}").symlink_to(path)
+    for i, image in enumerate(images):
+        if isinstance(image, (str, os.PathLike)):
+            path = pathlib.Path(image).resolve()
+            _place(path, target / f"{i:07d}{path.suffix}")
+        else:
+            (target / f"{i:07d}.png").write_bytes(png(as_bytes(image, _MAX_SIDE)))
     return target
 
 
@@ -86,8 +101,9 @@ def explore(X: Any = None, *, labels: Any = None, images: Any = None, port: int 
         Samples. Without it the images are described by the explorer's own feature.
     labels : array-like of shape (n_samples,), default=None
         Class of every sample.
-    images : path-like, or list of path-like, default=None
-        An image folder, or one image file per sample.
+    images : path-like, or list of path-like or of array-like, default=None
+        An image folder, or one image per sample: a file, or an array of shape height x width or
+        height x width x 3.
     port : int, default=0
         0 takes any free port.
     browser : bool, default=True

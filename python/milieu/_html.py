@@ -101,13 +101,13 @@ def png(image: Array) -> bytes:
             + chunk(b"IEND", b""))
 
 
-def as_bytes(image: Any) -> Array:
-    """Return an image as uint8, scaled down by whole steps to the size of a thumbnail."""
+def as_bytes(image: Any, most: int = THUMBNAIL) -> Array:
+    """Return an image as uint8, scaled down by whole steps until no side is longer than ``most``."""
     array = np.asarray(image)
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (3, 4)):
         raise ValueError(f"an image has the shape {array.shape}, must be height x width or height x "
                          "width x 3")
-    step = max(1, -(-max(array.shape[:2]) // THUMBNAIL))
+    step = max(1, -(-max(array.shape[:2]) // most))
     array = array[::step, ::step, :3] if array.ndim == 3 else array[::step, ::step]
     if array.dtype == np.uint8:
         return np.asarray(array)

@@ -45,7 +45,17 @@ class _Projects(TransformerMixin, MilieuEstimator):  # type: ignore[misc]
             f"{self._method}_project", self.model_, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return ``icc0``, ``icc1``, ...: one name per coordinate."""
+        """Return ``icc0``, ``icc1``, ...: one name per coordinate.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Present for scikit-learn's conventions.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
         count = len(self.model_.arrays()["origin"])
         return np.array([f"{type(self).__name__.lower()}{i}" for i in range(count)], dtype=object)
 

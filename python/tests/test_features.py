@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Features of folders, files and arrays; the explorer."""
 
+import io
 import os
 import pathlib
 import sys
@@ -104,6 +105,29 @@ def test_explorer_opens_on_a_list_of_images(photos):
     with milieu.explore(images=paths, browser=False) as explorer:
         with urllib.request.urlopen(explorer.url) as answer:
             assert answer.status == 200
+
+
+def thumbnail(explorer, row):
+    """Return a row's image as the page shows it."""
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    browser.open(explorer.url).read()
+    with browser.open(explorer.url.split("/?")[0] + f"/api/thumb/{row}?side=96") as answer:
+        return Image.open(io.BytesIO(answer.read())).convert("RGB")
+
+
+def test_explorer_shows_images_in_memory_and_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("MILIEU_CACHE", str(tmp_path / "cache"))
+    X, y = blobs(n=4)
+    images = [np.full((20 + i, 30, 3), 20 * i, np.uint8) for i in range(len(X))]
+    with milieu.explore(X, labels=y, images=images, browser=False) as explorer:
+        shown = thumbnail(explorer, 3)
+    assert shown.size == (30, 23)
+    np.testing.assert_allclose(shown.getpixel((5, 5)), 60, atol=2)
+    files = [tmp_path / f"{i}.png" for i in range(len(X))]
+    for image, path in zip(images, files, strict=True):
+        Image.fromarray(image).save(path)
+    with milieu.explore(X, images=files, browser=False) as explorer:
+        np.testing.assert_allclose(thumbnail(explorer, 3).getpixel((5, 5)), 60, atol=2)
 
 
 def test_explorer_needs_something():

@@ -35,3 +35,18 @@ def test_every_option_is_a_parameter_with_its_default(cls):
 def test_parameters_have_names_that_python_allows(cls):
     assert all(name.isidentifier() for name in _names.fields(cls._method))
     assert not any(name.startswith("num_") for name in _names.fields(cls._method))
+
+
+def test_every_public_method_documents_what_goes_in_and_out():
+    missing = []
+    for cls in all_estimators():
+        name = cls.__name__
+        for method, function in inspect.getmembers(cls, inspect.isfunction):
+            if method.startswith("_") or not function.__module__.startswith("milieu"):
+                continue
+            text = inspect.getdoc(function) or ""
+            if len(inspect.signature(function).parameters) > 1 and "Parameters\n---" not in text:
+                missing.append(f"{name}.{method}: Parameters")
+            if method != "save" and "Returns\n---" not in text:
+                missing.append(f"{name}.{method}: Returns")
+    assert not missing
