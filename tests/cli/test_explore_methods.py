@@ -76,6 +76,20 @@ class MethodTest(ExplorerTest):
         report = explorer.get(f"/api/runs/{run}/export/report.html").body.decode()
         self.assertIn('"words":{', report)
 
+    def test_dlgmm_takes_patches_whatever_describes_the_collection(self):
+        """It used to be offered, and to fail, where the collection has a feature of whole images."""
+        for more in ([], ["--codebook", "words.npy"]):
+            if more:
+                self.save("words.npy", np.random.RandomState(1).rand(4, 128).astype(np.float32))
+            feature = "dense-sift:step=16:words=4" if more else "tiny"
+            self.textures().stop()
+            explorer = Explorer(self, "textures", "--feature", feature, *more)
+            detail = explorer.run(method="dlgmm", set={"rest": True},
+                                  options={"num_words": 4, "num_clusters": 2, "num_restarts": 1})
+            self.assertEqual((detail["state"], detail["n"]), ("done", 9), detail.get("error"))
+            self.assertEqual("step=16" in detail["command"], bool(more))
+            explorer.stop()
+
     def test_damaged_images_are_skipped_and_rows_keep_their_numbers(self):
         (self.folder / "textures" / "cloth").mkdir(parents=True)
         (self.folder / "textures" / "cloth" / "0.jpg").write_text("not an image")

@@ -47,6 +47,7 @@ const std::string& InputFiles::operator[](std::string_view name) const {
 
 std::string input_value_name(const Field& field) {
   if (field.name == "feature") return "LIST";
+  if (field.name == "model") return "DIR";
   if (field.name == "max_side") return "N";
   if (field.name == "label_column") return "NAME";
   if (field.name.ends_with("select")) return "CLASSES";

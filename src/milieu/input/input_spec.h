@@ -75,7 +75,7 @@ class InputFiles {
   std::vector<Entry> entries_;
 };
 
-// The placeholder for the value of an input flag in the help: FILE, LIST, CLASSES.
+// The placeholder for the value of an input flag in the help: FILE, DIR, LIST, CLASSES.
 std::string input_value_name(const Field& field);
 
 struct ImageSize {

@@ -10,6 +10,7 @@
 #include "milieu/data/csv_text.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/feature/decode/decode.h"
+#include "milieu/feature/feature_spec.h"
 #include "milieu/run/methods/dlgmm_pictures.h"
 #include "milieu/run/methods/entries.h"
 #include "milieu/run/methods/kept_file.h"
@@ -61,8 +62,14 @@ class DlgmmMethod : public Method {
     return fields;
   }
   std::vector<Field> own_fields() override { return fields_of(checkpoint_); }
-  // It takes patches, not the vectors of whole images.
-  void adapt_to_collection(InputSpec& spec) override { spec.vectors = spec.vector_names = ""; }
+  // It takes patches: what describes whole images says nothing about them, and its words are its
+  // own.
+  void adapt_to_collection(InputSpec& spec) override {
+    spec.vectors = spec.vector_names = spec.codebook = "";
+    if (spec.feature.empty()) return;
+    const std::vector<FeatureSpec> specs = parse_features(spec.feature);
+    if (specs.size() != 1 || !specs[0].is_local()) spec.feature.clear();
+  }
 
   // With whole SIFT on a grid of 16 pixels, unless another feature or grid is given.
   std::vector<Preset> presets() override {
