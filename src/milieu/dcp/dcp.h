@@ -61,7 +61,7 @@ struct DcpOptions {
   DcpLoss loss = DcpLoss::SquaredHinge;
   double cost = 100;         // C: cost of a margin violation; a large one gives the hard margin
   double huber_width = 0.5;  // h: half width of the rounded corner of the Huber loss
-  bool center = true;        // move the origin to the mean of samples and context
+  bool center = true;        // move the origin to the (weighted) mean of samples and context
   bool scale = false;        // divide by the mean length, so that cost does not depend on units
   double bias = 1;           // B: the constant added as a feature; 0: planes through the origin
   DcpKernel kernel = DcpKernel::Linear;

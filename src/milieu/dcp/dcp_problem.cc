@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
@@ -130,6 +131,18 @@ DcpProblem make_dcp_problem(const DcpInput& input, const DcpOptions& options, Mo
   problem.d = problem.source->cols();
   fill_rows(problem);
   return problem;
+}
+
+std::vector<double> joined_shares(const DcpInput& input) {
+  if (input.weights.empty() && input.context_weights.empty()) return {};
+  const auto n = static_cast<size_t>(input.points.rows()),
+             m = static_cast<size_t>(input.context.rows());
+  std::vector<double> shares(n + m, 1.0);
+  std::ranges::copy(input.weights, shares.begin());
+  std::ranges::copy(input.context_weights, shares.begin() + static_cast<int64_t>(n));
+  const double total = std::accumulate(shares.begin(), shares.end(), 0.0);
+  for (double& share : shares) share /= total;
+  return shares;
 }
 
 }  // namespace milieu::internal

@@ -29,6 +29,10 @@ class FeatureSource {
 };
 
 // Linear features: coordinates minus the mean, divided by the length, and the bias.
+// Weights of samples and context in one list, scaled to sum to 1: what means are taken with. Empty
+// when neither has weights.
+std::vector<double> joined_shares(const DcpInput& input);
+
 std::unique_ptr<FeatureSource> make_linear_features(const DcpInput& input,
                                                     const DcpOptions& options);
 // Features whose products are the kernel's values. Null when the monitor stops it.

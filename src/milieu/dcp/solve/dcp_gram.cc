@@ -11,6 +11,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
+#include "milieu/dcp/dcp_problem_internal.h"
 
 namespace milieu::internal {
 namespace {
@@ -77,27 +78,32 @@ double largest_entry(const Matrix<double>& values) {
   return largest;
 }
 
-// K - row means - column means + total mean.
+double mean_of(std::span<const double> values, std::span<const double> shares) {
+  if (shares.empty())
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return std::inner_product(values.begin(), values.end(), shares.begin(), 0.0);
+}
+
+// K - row means - column means + total mean, with the weights of the samples.
 void center(GramMatrix& gram) {
   const int64_t rows = gram.values.rows();
   gram.is_centered = true;
   gram.row_means.resize(rows);
-  for (int64_t i = 0; i < rows; ++i) {
-    const auto row = gram.values.row_span(i);
-    gram.row_means[i] = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(rows);
-  }
-  gram.total_mean = std::accumulate(gram.row_means.begin(), gram.row_means.end(), 0.0) /
-                    static_cast<double>(rows);
+  for (int64_t i = 0; i < rows; ++i)
+    gram.row_means[i] = mean_of(gram.values.row_span(i), gram.shares);
+  gram.total_mean = mean_of(gram.row_means, gram.shares);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < rows; ++j)
       gram.values(i, j) += gram.total_mean - gram.row_means[i] - gram.row_means[j];
 }
 
 void scale_to_unit(GramMatrix& gram) {
+  const bool is_weighted = !gram.shares.empty();
   double trace = 0;
-  for (int64_t i = 0; i < gram.values.rows(); ++i) trace += gram.values(i, i);
+  for (int64_t i = 0; i < gram.values.rows(); ++i)
+    trace += gram.values(i, i) * (is_weighted ? gram.shares[i] : 1);
   if (!(trace > 0)) return;
-  gram.scale = static_cast<double>(gram.values.rows()) / trace;
+  gram.scale = (is_weighted ? 1 : static_cast<double>(gram.values.rows())) / trace;
   for (int64_t i = 0; i < gram.values.size(); ++i) gram.values.data()[i] *= gram.scale;
 }
 
@@ -143,6 +149,7 @@ GramMatrix compute_gram(const DcpInput& input, const DcpOptions& options, const 
         counted(rows, "row"), kMaxRows);
   });
   GramMatrix gram;
+  gram.shares = joined_shares(input);
   if (options.kernel == DcpKernel::Precomputed) {
     gram.values = copy_precomputed(input);
     gram.precision = kGivenPrecision;

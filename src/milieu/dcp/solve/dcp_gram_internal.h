@@ -21,7 +21,8 @@ std::string kernel_name(DcpKernel kernel);
 Matrix<float> join_rows(const DcpInput& input);
 
 struct GramMatrix {
-  Matrix<double> values;  // N x N, centred and scaled as asked, plus B^2; empty: stopped
+  Matrix<double> values;       // N x N, centred and scaled as asked, plus B^2; empty: stopped
+  std::vector<double> shares;  // N weights of the rows that sum to 1; empty: equal
   bool is_centered = false;
   std::vector<double> row_means;  // N, of the kernel itself
   double total_mean = 0;

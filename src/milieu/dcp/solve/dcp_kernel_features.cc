@@ -60,13 +60,18 @@ class KernelFeatures : public FeatureSource {
       }
       if (gram_.is_centered)
         for (int64_t i = 0; i < rows(); ++i)
-          model.coefficients(k, i) -= sum * gram_.scale / static_cast<double>(rows());
+          model.coefficients(k, i) -= share_of(i, sum * gram_.scale);
       model.offsets.push_back(offset + sum * bias_ * bias_);
     }
     return model;
   }
 
  private:
+  // What a row gets of a sum over the mean of all rows.
+  double share_of(int64_t i, double sum) const {
+    return gram_.shares.empty() ? sum / static_cast<double>(rows()) : sum * gram_.shares[i];
+  }
+
   // L^-T w by back substitution.
   std::vector<double> pivot_coefficients(std::span<const double> plane) const {
     std::vector<double> beta(plane.begin(), plane.end());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Features of the linear kernel: x~ = ((x - mean) / length, B), with mean and length over samples
-// and context together [Lampert08, section 3.1: the bias is a component of w].
+// Features of the linear kernel: x~ = ((x - mean) / length, B), with weighted mean and length over
+// samples and context together [Lampert08, section 3.1: the bias is a component of w].
 #include <cmath>
 
 #include "milieu/base/parallel.h"
@@ -21,6 +21,7 @@ class LinearFeatures : public FeatureSource {
       : points_(input.points),
         context_(input.context),
         bias_(options.bias),
+        shares_(joined_shares(input)),
         mean_(input.points.cols()) {
     if (options.center) set_mean(options.num_threads);
     if (options.scale) set_length(options.num_threads);
@@ -57,17 +58,20 @@ class LinearFeatures : public FeatureSource {
     return i < points_.rows() ? points_.row(i) : context_.row(i - points_.rows());
   }
 
+  double total() const { return shares_.empty() ? static_cast<double>(rows()) : 1; }
+  double weight(int64_t i) const { return shares_.empty() ? 1 : shares_[i]; }
+
   void set_mean(int num_threads) {
     mean_ = parallel_reduce(
         rows(), kBlock, num_threads, std::vector<double>(points_.cols()),
         [&](const Block& block, std::vector<double>& sum) {
           for (int64_t i = block.begin; i < block.end; ++i) {
             const float* x = row(i);
-            for (size_t j = 0; j < sum.size(); ++j) sum[j] += x[j];
+            for (size_t j = 0; j < sum.size(); ++j) sum[j] += weight(i) * x[j];
           }
         },
         add_to);
-    for (double& value : mean_) value /= static_cast<double>(rows());
+    for (double& value : mean_) value /= total();
   }
 
   // Mean squared length 1, unless all rows are 0.
@@ -79,16 +83,17 @@ class LinearFeatures : public FeatureSource {
             const float* x = row(i);
             for (size_t j = 0; j < mean_.size(); ++j) {
               const double difference = x[j] - mean_[j];
-              sum += difference * difference;
+              sum += weight(i) * difference * difference;
             }
           }
         },
         [](double& total, double part) { total += part; });
-    if (squared > 0) inverse_length_ = std::sqrt(static_cast<double>(rows()) / squared);
+    if (squared > 0) inverse_length_ = std::sqrt(total() / squared);
   }
 
   FloatView points_, context_;
   double bias_;
+  std::vector<double> shares_;  // of samples and context; empty: equal
   std::vector<double> mean_;
   double inverse_length_ = 1;
 };
