@@ -65,7 +65,7 @@ BY_NAME = {job.name: job for job in JOBS}
 
 def environment(folder, **more):
     keep = {name: os.environ[name] for name in ("PATH", "ASAN_OPTIONS") if name in os.environ}
-    return {**keep, "HOME": str(folder), "LC_ALL": "C", "XDG_CONFIG_HOME": os.devnull,
+    return {**keep, "HOME": str(folder), "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C", "XDG_CONFIG_HOME": os.devnull,
             "MILIEU_CACHE": str(folder / "cache"), **more}
 
 
