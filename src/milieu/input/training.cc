@@ -87,7 +87,7 @@ void check_same_words(const InputRows& input, const Training& training) {
     if (fs::exists(ours) && MappedFile::open(ours)->text() == MappedFile::open(file.path)->text())
       continue;
     throw InvalidArgument(fmt::format(
-        "{} is not the {} of training: predict from the image folder, or make the features "
+        "{} is not the {} of training: give the image folder instead, or make the features "
         "with --codebook {}",
         file.path, file.name, ours));
   }
