@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "milieu/naming/part_names.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <string_view>
+
+#include "milieu/data/csv_text.h"
+
+namespace milieu {
+
+namespace {
+
+std::string_view head_of(std::string_view line) {
+  const std::string_view head = line.substr(0, line.find(','));
+  return head.empty() ? line : head;
+}
+
+std::string list_text(const std::vector<NamedLabel>& labels) {
+  std::vector<std::string> texts;
+  for (const NamedLabel& label : labels)
+    texts.push_back(fmt::format("{} ({:.0f} % sure)", label.name, 100 * label.sure));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+void add_csv(std::string& text, size_t part, const char* of,
+             const std::vector<NamedLabel>& labels) {
+  for (size_t rank = 0; rank < labels.size(); ++rank) {
+    const NamedLabel& l = labels[rank];
+    text += fmt::format("{},{},{},{},{},{:.4g},{:.4g},{:.4g},{:.4g}\n", part, of, rank + 1, l.label,
+                        csv_cell(l.name), l.sure, l.mean, l.lead, l.p);
+  }
+}
+
+}  // namespace
+
+std::string PartNames::title() const {
+  std::vector<std::string> names;
+  for (const NamedLabel& label : labels) names.push_back(label.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::vector<std::string> shown_names(std::span<const std::string> lines) {
+  std::map<std::string_view, int> uses;
+  for (const std::string& line : lines) ++uses[head_of(line)];
+  std::vector<std::string> names;
+  for (const std::string& line : lines)
+    names.emplace_back(uses[head_of(line)] > 1 ? std::string_view(line) : head_of(line));
+  return names;
+}
+
+std::vector<NamedLabel> with_names(std::span<const PartLabel> labels,
+                                   std::span<const std::string> names) {
+  std::vector<NamedLabel> named;
+  for (const PartLabel& label : labels)
+    named.push_back({label, names[static_cast<size_t>(label.label)]});
+  return named;
+}
+
+std::string part_names_text(std::span<const PartNames> parts) {
+  std::string text;
+  bool has_names = false;
+  for (size_t k = 0; k < parts.size(); ++k) {
+    has_names = has_names || !parts[k].labels.empty() || !parts[k].exemplar.empty();
+    text += fmt::format(
+        "part {}: {}", k,
+        parts[k].labels.empty() ? "no label sets it apart" : list_text(parts[k].labels));
+    if (!parts[k].exemplar.empty())
+      text += fmt::format("; its exemplar: {}", list_text(parts[k].exemplar));
+    text += "\n";
+  }
+  return has_names ? text : "";
+}
+
+std::string part_names_csv(std::span<const PartNames> parts) {
+  std::string text = "part,of,rank,label,name,sure,mean,lead,p\n";
+  for (size_t k = 0; k < parts.size(); ++k) {
+    add_csv(text, k, "part", parts[k].labels);
+    add_csv(text, k, "exemplar", parts[k].exemplar);
+  }
+  return text;
+}
+
+}  // namespace milieu
