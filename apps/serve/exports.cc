@@ -32,11 +32,11 @@ std::string folder_name(const std::string& text) {
 }
 
 // Names of the folders of all parts, each once.
-std::vector<std::string> part_folders(const RunRecord& run, size_t num_parts) {
+std::vector<std::string> part_folders(const RunRecord& run, const std::vector<PartInfo>& parts) {
   std::vector<std::string> folders;
   std::set<std::string> taken;
-  for (size_t k = 0; k < num_parts; ++k) {
-    std::string name = folder_name(part_name(run.part_names, static_cast<int>(k)));
+  for (size_t k = 0; k < parts.size(); ++k) {
+    std::string name = folder_name(part_name(run.part_names, parts[k]));
     if (!taken.insert(name).second) {
       name += fmt::format(" ({})", k + 1);
       taken.insert(name);
@@ -77,7 +77,7 @@ std::string labels_csv(const RunRecord& run, const RunView& result, const Collec
     const int64_t row = columns.rows[i];
     const int label = columns.labels[i], index = collection.class_of(row);
     std::optional<std::string> part, class_name;
-    if (label >= 0) part = part_name(run.part_names, label);
+    if (label >= 0) part = part_name(run.part_names, result.parts[static_cast<size_t>(label)]);
     if (index >= 0) class_name = collection.data().labels.names[static_cast<size_t>(index)];
     table.row(collection.row_name(row), label, part, columns.margins[i], row, class_name);
   }
@@ -93,7 +93,7 @@ Json labels_json(const RunRecord& run, const RunView& result, const Collection& 
                        {"label", columns.labels[i]},
                        {"margin", columns.margins[i]}});
   std::vector<std::string> names;
-  for (const PartInfo& part : result.parts) names.push_back(part_name(run.part_names, part.index));
+  for (const PartInfo& part : result.parts) names.push_back(part_name(run.part_names, part));
   return {{"name", run.name},
           {"method", run.method},
           {"command", run.command},
@@ -118,7 +118,7 @@ Json export_folders(const RunRecord& run, const RunView& result, const Collectio
   if (!collection.has_image_files())
     throw InvalidArgument("the rows are numbers: only images can be put into folders");
   const fs::path target = fs::path(run.folder) / "parts", beside = target.string() + ".new";
-  const std::vector<std::string> folders = part_folders(run, result.parts.size());
+  const std::vector<std::string> folders = part_folders(run, result.parts);
   int64_t count = 0;
   try {
     fs::remove_all(beside);

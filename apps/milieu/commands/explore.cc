@@ -21,6 +21,7 @@
 #include "milieu/input/default_network.h"
 #include "milieu/input/image_rows.h"
 #include "milieu/input/input.h"
+#include "milieu/input/labels/label_source.h"
 #include "milieu/input/row_files.h"
 #include "milieu/run/methods.h"
 
@@ -53,6 +54,7 @@ void visit_fields(ServerOptions& o, Visitor&& v) {
 
 struct ExploreOptions {
   InputSpec input;
+  DescribeSpec describe;
   SharedFiles files;
   ServerOptions server;
   std::string runs;
@@ -74,7 +76,7 @@ serve::MethodInfo method_info(const MethodEntry& method, const ExploreOptions& o
   for (const MethodNeed need : method.needs)
     if (need != MethodNeed::Images || !options.files.has_any_of(method))
       info.needs.emplace_back(need_name(need));
-  info.input_arguments = collection_arguments(method, options.input, options.files);
+  info.input_arguments = collection_arguments(method, options.input, options.describe, options.files);
   info.make_fields = [&method] {
     std::shared_ptr<Method> made = method.make();
     std::vector<Field> fields = made->option_fields();
@@ -110,6 +112,16 @@ CollectionOptions load_collection(ExploreOptions& options, Session& session) {
   collection.image_width = size.width;
   collection.image_height = size.height;
   return collection;
+}
+
+// Finds a wrong --describe before the first run does.
+void check_labels(const ExploreOptions& options, const CollectionOptions& collection) {
+  if (options.describe.describe.empty() && options.describe.label_names.empty()) return;
+  const LabelSource labels(options.describe, options.server.num_threads);
+  if (labels.is_classifier())
+    labels.require_images(collection.root, options.input.path);
+  else
+    labels.of_points(collection.data.points.rows_between(0, 0).view(), options.input.path);
 }
 
 // Positions and groups of the rows, for the page.
@@ -188,6 +200,7 @@ int run_explore(ExploreOptions& options, Session& session) {
   }
   serve::ExplorerOptions explorer_options;
   explorer_options.collection = load_collection(options, session);
+  check_labels(options, explorer_options.collection);
   add_context_files(options, explorer_options.collection);
   ::umask(077);
   const std::string place = collection_place(options.input, options.files);
@@ -241,6 +254,8 @@ RunCommand declare_explore(Flags& flags) {
       "or a file of numbers, samples as rows");
   for (size_t i = 1; i < inputs.size(); ++i)
     flags.field(inputs[i], input_value_name(inputs[i]), kInput);
+  for (const Field& field : fields_of(options->describe))
+    flags.field(field, input_value_name(field), kInput);
   for (const Field& field : options->files.fields())
     flags.field(field, input_value_name(field), kMethods);
   for (const Field& field : fields_of(options->server)) flags.field(field, "N", kServer);
@@ -262,6 +277,8 @@ constexpr const char* kExample =
     "    at the split. Images are described by gist unless --feature names something else.\n"
     "  milieu explore photos --vectors clip.npy\n"
     "    by vectors computed elsewhere, one row per image in the order of the sorted names.\n"
+    "  milieu explore photos --describe onnx:classifier.onnx --label-names labels.txt\n"
+    "    calls every part by the labels that set it apart, until you give it a name.\n"
     "  milieu explore digits.npy --labels digits_labels.npy --image-size 16x16 --no-browser\n"
     "    only prints the address. Runs are kept: they are there again the next time.\n";
 

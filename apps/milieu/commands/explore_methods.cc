@@ -96,12 +96,13 @@ std::vector<std::string> collection_arguments(InputSpec input) {
 }
 
 std::vector<std::string> collection_arguments(const MethodEntry& entry, InputSpec input,
-                                              const SharedFiles& shared) {
+                                              DescribeSpec describe, const SharedFiles& shared) {
   const std::unique_ptr<Method> method = entry.make();
   const std::vector<Field> files = shared_fields(entry, *method);
   for (const Field& field : files) field.set(shared[field.name]);
-  method->adapt_to_collection(input);
+  method->adapt_to_collection(input, describe);
   std::vector<std::string> arguments = collection_arguments(std::move(input));
+  for (const Field& field : fields_of(describe)) add_flags(field, arguments);
   for (const Field& field : files) add_flags(field, arguments);
   return arguments;
 }

@@ -10,6 +10,7 @@
 
 #include "milieu/base/fields.h"
 #include "milieu/input/input_spec.h"
+#include "milieu/input/labels/label_source.h"
 #include "milieu/run/methods.h"
 
 namespace milieu::cli {
@@ -47,10 +48,10 @@ class SharedFiles {
 // The fields of INPUT that make sense for a whole collection; the path is the first.
 std::vector<Field> collection_fields(InputSpec& input);
 
-// INPUT and flags with which a run of `method` reads the collection; without a method, as the
-// collection itself is read.
+// INPUT and flags with which a run of `method` reads the collection and names its parts; without a
+// method, as the collection itself is read.
 std::vector<std::string> collection_arguments(InputSpec input);
 std::vector<std::string> collection_arguments(const MethodEntry& method, InputSpec input,
-                                              const SharedFiles& shared);
+                                              DescribeSpec describe, const SharedFiles& shared);
 
 }  // namespace milieu::cli

@@ -11,6 +11,7 @@
 #include "milieu/data/groups.h"
 #include "milieu/data/selection.h"
 #include "milieu/input/training.h"
+#include "milieu/input/vectors/vector_file.h"
 
 namespace milieu {
 
@@ -44,6 +45,10 @@ std::vector<ServiceEntry> read_costs(const std::string& path, const RowFiles& ro
 
 // Samples of another file or folder; images are described as those of INPUT, with the same words.
 Dataset load_samples_like(const Input& input, const std::string& path, Monitor& monitor) {
+  if (path.ends_with(".npz") || path.ends_with(".safetensors")) {
+    VectorFile file = read_vector_file(path);
+    return make_dataset(std::move(file.points), {}, std::move(file.names), path);
+  }
   if (!std::filesystem::is_directory(path)) return load_dataset(path);
   if (input.images.feature.empty())
     throw InvalidArgument(

@@ -25,12 +25,11 @@ std::string list_text(const std::vector<NamedLabel>& labels) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-void add_csv(std::string& text, size_t part, const char* of,
-             const std::vector<NamedLabel>& labels) {
+void add_rows(CsvWriter& table, size_t part, const char* of,
+              const std::vector<NamedLabel>& labels) {
   for (size_t rank = 0; rank < labels.size(); ++rank) {
     const NamedLabel& l = labels[rank];
-    text += fmt::format("{},{},{},{},{},{:.4g},{:.4g},{:.4g},{:.4g}\n", part, of, rank + 1, l.label,
-                        csv_cell(l.name), l.sure, l.mean, l.lead, l.p);
+    table.row(part, of, rank + 1, l.label, l.name, l.sure, l.mean, l.lead, l.p);
   }
 }
 
@@ -61,9 +60,7 @@ std::vector<NamedLabel> with_names(std::span<const PartLabel> labels,
 
 std::string part_names_text(std::span<const PartNames> parts) {
   std::string text;
-  bool has_names = false;
   for (size_t k = 0; k < parts.size(); ++k) {
-    has_names = has_names || !parts[k].labels.empty() || !parts[k].exemplar.empty();
     text += fmt::format(
         "part {}: {}", k,
         parts[k].labels.empty() ? "no label sets it apart" : list_text(parts[k].labels));
@@ -71,16 +68,17 @@ std::string part_names_text(std::span<const PartNames> parts) {
       text += fmt::format("; its exemplar: {}", list_text(parts[k].exemplar));
     text += "\n";
   }
-  return has_names ? text : "";
+  return text;
 }
 
 std::string part_names_csv(std::span<const PartNames> parts) {
-  std::string text = "part,of,rank,label,name,sure,mean,lead,p\n";
+  CsvWriter table;
+  table.row("part", "of", "rank", "label", "name", "sure", "mean", "lead", "p");
   for (size_t k = 0; k < parts.size(); ++k) {
-    add_csv(text, k, "part", parts[k].labels);
-    add_csv(text, k, "exemplar", parts[k].exemplar);
+    add_rows(table, k, "part", parts[k].labels);
+    add_rows(table, k, "exemplar", parts[k].exemplar);
   }
-  return text;
+  return table.text();
 }
 
 }  // namespace milieu

@@ -31,8 +31,7 @@ std::vector<std::string> shown_names(std::span<const std::string> lines);
 std::vector<NamedLabel> with_names(std::span<const PartLabel> labels,
                                    std::span<const std::string> names);
 
-// One line per part: "part 0: snow leopard (98 % sure), lynx (71 % sure)"; "" when no part has a
-// name and no exemplar has one.
+// One line per part: "part 0: snow leopard (98 % sure), lynx (71 % sure)".
 std::string part_names_text(std::span<const PartNames> parts);
 
 // part, of (part or exemplar), rank, label, name, sure, mean, lead, p: one line per label.

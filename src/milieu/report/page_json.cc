@@ -109,13 +109,31 @@ Json collection_json(const Collection& collection) {
           {"version", version()}};
 }
 
+namespace {
+
+Json labels_json(const std::vector<NamedLabel>& labels) {
+  Json list = Json::array();
+  for (const NamedLabel& label : labels)
+    list.push_back({{"name", label.name}, {"sure", label.sure}});
+  return list;
+}
+
+const char* named_by_word(NamedBy named) {
+  return named == NamedBy::Hand ? "hand" : named == NamedBy::Labels ? "labels" : "number";
+}
+
+}  // namespace
+
 Json parts_json(const std::vector<PartInfo>& parts, const std::vector<std::string>& part_names) {
   Json list = Json::array();
   for (const PartInfo& part : parts) {
     Json classes = Json::array();
     for (const auto& [name, count] : part.classes) classes.push_back({name, count});
     list.push_back({{"index", part.index},
-                    {"name", part_name(part_names, part.index)},
+                    {"name", part_name(part_names, part)},
+                    {"named_by", named_by_word(named_by(part_names, part))},
+                    {"labels", labels_json(part.names.labels)},
+                    {"exemplar_labels", labels_json(part.names.exemplar)},
                     {"size", part.members.size()},
                     {"mean_margin", part.mean_margin},
                     {"typical", part.typical},

@@ -222,10 +222,22 @@ std::vector<PartInfo> describe_parts(const ViewColumns& columns, const Collectio
   return parts;
 }
 
-std::string part_name(const std::vector<std::string>& part_names, int index) {
-  const auto place = static_cast<size_t>(index);
-  if (place < part_names.size() && !part_names[place].empty()) return part_names[place];
-  return fmt::format("Part {}", index + 1);
+NamedBy named_by(const std::vector<std::string>& part_names, const PartInfo& part) {
+  const auto place = static_cast<size_t>(part.index);
+  if (place < part_names.size() && !part_names[place].empty()) return NamedBy::Hand;
+  return part.names.labels.empty() ? NamedBy::Number : NamedBy::Labels;
+}
+
+std::string part_name(const std::vector<std::string>& part_names, const PartInfo& part) {
+  switch (named_by(part_names, part)) {
+    case NamedBy::Hand:
+      return part_names[static_cast<size_t>(part.index)];
+    case NamedBy::Labels:
+      return part.names.title();
+    case NamedBy::Number:
+      break;
+  }
+  return fmt::format("Part {}", part.index + 1);
 }
 
 }  // namespace milieu

@@ -11,6 +11,9 @@ namespace milieu::internal {
 void add_overview_cards(Markup& page, const ReportInput& input);  // map, sizes, objective
 void add_samples_card(Markup& page, const ReportInput& input);
 
+// report_names.cc
+void add_names_card(Markup& page, const ReportInput& input);
+
 // report_tables.cc
 void add_table_cards(Markup& page, const ReportInput& input);  // metrics, options, details
 void add_classes_card(Markup& page, const ReportInput& input);

@@ -84,6 +84,7 @@ std::string static_page(const RunOutcome& outcome, const RunSummary& summary) {
     report.cards = render_decision_cards({decisions, outcome.labels, context});
   report.truth = outcome.truth.indices;
   report.class_names = outcome.truth.names;
+  report.part_names = outcome.part_names;
   if (!outcome.image_root().empty())
     report.make_image = image_maker(outcome.image_root(), samples.sample_names);
   report.image_width = outcome.image_size.width;
@@ -140,6 +141,7 @@ RunView view_of(const RunOutcome& outcome, const std::vector<int64_t>& rows,
     view.columns.num_parts = std::max(view.columns.num_parts, label + 1);
   take_decisions(outcome.columns, rows, view.columns);
   complete_view(view, collection);
+  take_names(outcome.part_names, view);
   for (const ResultFile& file : outcome.files)
     if (file.name == "weights.csv") view.weights = weights_of(file.content);
   return view;

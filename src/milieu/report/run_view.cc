@@ -63,7 +63,47 @@ std::vector<double> reals_of(const Json& json, const char* key) {
   return values;
 }
 
+// The labels of one part; an entry of the wrong type is left out.
+std::vector<NamedLabel> labels_of(const Json& list) {
+  std::vector<NamedLabel> labels;
+  if (!list.is_array()) return labels;
+  for (const Json& entry : list) {
+    if (!entry.is_object() || !entry.contains("name") || !entry["name"].is_string()) continue;
+    const auto number = [&](const char* key) {
+      return entry.contains(key) && entry[key].is_number() ? entry[key].get<double>() : 0.0;
+    };
+    NamedLabel label;
+    label.label = static_cast<int>(number("label"));
+    label.name = entry["name"];
+    label.sure = number("sure");
+    label.mean = number("mean");
+    label.lead = number("lead");
+    label.p = number("p");
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
 }  // namespace
+
+std::vector<PartNames> names_of(const std::string& summary_json) {
+  const Json summary = Json::parse(summary_json, nullptr, false);
+  std::vector<PartNames> names;
+  if (!summary.is_object() || !summary.contains("part_names") || !summary["part_names"].is_array())
+    return names;
+  for (const Json& part : summary["part_names"]) {
+    PartNames& own = names.emplace_back();
+    if (!part.is_object()) continue;
+    if (part.contains("labels")) own.labels = labels_of(part["labels"]);
+    if (part.contains("exemplar")) own.exemplar = labels_of(part["exemplar"]);
+  }
+  return names;
+}
+
+void take_names(const std::vector<PartNames>& names, RunView& view) {
+  for (size_t k = 0; k < std::min(names.size(), view.parts.size()); ++k)
+    view.parts[k].names = names[k];
+}
 
 std::optional<std::string> ViewColumns::bytes(const std::string& name) const {
   std::string found;
@@ -158,14 +198,15 @@ RunView read_run_view(const RunFolderView& run, const Collection& collection) {
   view.words = read_words(run, columns, collection, view.columns);
   if (view.columns.labels.empty()) read_labels(run, collection, view.columns);
   view.weights = weights_of(try_read_text_file(run.folder + "/weights.csv").value_or(""));
-  view.contexts =
-      ranked_contexts(columns, try_read_text_file(run.folder + "/summary.json").value_or(""));
+  const std::string summary = try_read_text_file(run.folder + "/summary.json").value_or("");
+  view.contexts = ranked_contexts(columns, summary);
   if (view.columns.labels.empty()) return view;
   std::vector<int64_t> places(run.rows.size());
   for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int64_t>(i);
   take_decisions(columns, places, view.columns);
   take_context(columns, run.context, view.columns);
   complete_view(view, collection);
+  take_names(names_of(summary), view);
   return view;
 }
 

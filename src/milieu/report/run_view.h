@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "milieu/naming/part_names.h"
 #include "milieu/report/collection.h"
 #include "milieu/store/columns.h"
 
@@ -42,6 +43,7 @@ struct PartInfo {
   std::vector<int64_t> border;   // least certain first
   std::string apart;             // what sets it apart, as a sentence
   std::vector<std::pair<std::string, int64_t>> classes;  // most frequent first
+  PartNames names;  // labels that set it apart; empty without --describe
 };
 
 // A keypoint of an image; its position is in pixels of the image as cac read it.
@@ -125,8 +127,15 @@ std::vector<PartInfo> describe_parts(const ViewColumns& columns, const Collectio
 std::vector<float> mean_margins(FloatView points, std::span<const int32_t> rows,
                                 std::span<const int32_t> labels, int num_parts);
 
-// "Part 3" where `part_names` has none.
-std::string part_name(const std::vector<std::string>& part_names, int index);
+// What a part is called: by hand (`part_names`), else by its labels, else "Part 3".
+enum class NamedBy { Hand, Labels, Number };
+NamedBy named_by(const std::vector<std::string>& part_names, const PartInfo& part);
+std::string part_name(const std::vector<std::string>& part_names, const PartInfo& part);
+
+// Gives the parts of a view their labels; there may be fewer or none.
+void take_names(const std::vector<PartNames>& names, RunView& view);
+// Those in the text of summary.json; empty where there are none.
+std::vector<PartNames> names_of(const std::string& summary_json);
 
 // Reads the words of a cac run. Where keypoints or groups were labelled, a row gets the phrase that
 // most of its keypoints or groups have (the lowest of equals; -1 for none), and its margin is by

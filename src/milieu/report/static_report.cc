@@ -130,6 +130,7 @@ std::string render_report(const ReportInput& input) {
   add_tiles(page, make_tiles(input));
   page.open("div", {{"class", "grid"}});
   internal::add_overview_cards(page, input);
+  internal::add_names_card(page, input);
   internal::add_samples_card(page, input);
   page.raw(input.cards);
   internal::add_classes_card(page, input);

@@ -13,6 +13,7 @@
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 #include "milieu/metrics/metrics.h"
+#include "milieu/naming/part_names.h"
 #include "milieu/render/contact_sheet.h"
 
 namespace milieu {
@@ -43,6 +44,7 @@ struct ReportInput {
   // shown).
   std::span<const int> truth;
   std::vector<std::string> class_names;
+  std::span<const PartNames> part_names;  // of every cluster; empty: they have none
 };
 
 // The page as text. Throws InvalidArgument when the summary is missing, when points and labels (or

@@ -4,7 +4,7 @@
 namespace milieu {
 
 std::string RunOutcome::summary_json() const {
-  return summary_to_json(summary, truth_metrics ? &*truth_metrics : nullptr, metrics);
+  return summary_to_json(summary, truth_metrics ? &*truth_metrics : nullptr, metrics, part_names);
 }
 
 Labels Method::read_truth(const InputBinder& binder, const std::string& path) {

@@ -13,6 +13,7 @@
 #include "milieu/base/monitor.h"
 #include "milieu/input/input.h"
 #include "milieu/input/input_binder.h"
+#include "milieu/input/labels/label_source.h"
 #include "milieu/run/outcome.h"
 
 namespace milieu {
@@ -41,7 +42,7 @@ class Method {
   virtual bool takes_input() const { return true; }
   // How a run reads a collection (the explorer) that was read by `spec`; shared files are set. The
   // default: in the same way.
-  virtual void adapt_to_collection(InputSpec&) {}
+  virtual void adapt_to_collection(InputSpec&, DescribeSpec&) {}
   // Reads INPUT. The default: rows, as most methods take them.
   virtual Input read(InputSpec& spec, Monitor& monitor) {
     return read_rows(spec, num_threads(), "", monitor);

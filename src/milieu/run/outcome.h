@@ -10,6 +10,7 @@
 #include "milieu/data/dataset.h"
 #include "milieu/input/input.h"
 #include "milieu/metrics/metrics.h"
+#include "milieu/naming/part_names.h"
 #include "milieu/store/columns.h"
 #include "milieu/store/json.h"
 #include "milieu/store/model_file.h"
@@ -35,16 +36,22 @@ struct RunOutcome {
   std::optional<Dataset> units;
   std::string units_root;  // their names are images below this folder; "": they are not
 
+  // What naming the parts needs beside the labels; methods fill it where it applies.
+  std::vector<int> row_labels;     // of rows or images, where `labels` are of groups or keypoints
+  std::vector<int> part_classes;   // of every part, where parts are pieces of classes
+  std::optional<Dataset> context;  // what the set was split against
+
   // The rest is filled in by the run.
   Input input;
   Labels truth;  // of what was labelled; empty: unknown
   std::optional<Metrics> truth_metrics;
-  ImageSize image_size;              // of rows that are images themselves
-  std::string options_json;          // options.json: enough to run it again
-  std::string command;               // the shortest command line with the same result
-  std::string new_input;             // the placeholder for new samples in a hint: "NEW.npy"
-  std::vector<Field> options;        // of the method, without the number of threads
-  std::shared_ptr<void> keep_alive;  // what `options` refers to
+  std::vector<PartNames> part_names;  // of every part, with --describe; else empty
+  ImageSize image_size;               // of rows that are images themselves
+  std::string options_json;           // options.json: enough to run it again
+  std::string command;                // the shortest command line with the same result
+  std::string new_input;              // the placeholder for new samples in a hint: "NEW.npy"
+  std::vector<Field> options;         // of the method, without the number of threads
+  std::shared_ptr<void> keep_alive;   // what `options` refers to
 
   const Dataset& samples() const { return units ? *units : input.data; }
   // The folder that the samples' images are in; "": they have none.

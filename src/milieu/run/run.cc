@@ -7,6 +7,7 @@
 #include "milieu/base/error.h"
 #include "milieu/input/training.h"
 #include "milieu/metrics/metrics.h"
+#include "milieu/run/part_naming.h"
 #include "milieu/run/run_options.h"
 #include "milieu/store/json.h"
 
@@ -39,6 +40,7 @@ Run::~Run() = default;
 
 std::vector<Field> Run::input_fields() {
   std::vector<Field> fields = fields_of(spec_);
+  for (Field& field : fields_of(describe_)) fields.push_back(std::move(field));
   for (Field& field : method_->files().fields()) fields.push_back(std::move(field));
   for (Field& field : method_->own_fields()) fields.push_back(std::move(field));
   return fields;
@@ -85,6 +87,10 @@ void Run::read(Monitor& monitor) {
   method_->bind(*binder_);
   truth_ = method_->read_truth(*binder_, spec_.truth);
   image_size_ = image_size_of(loaded_.data, spec_.image_size);
+  if (!describe_.describe.empty() || !describe_.label_names.empty())
+    naming_ =
+        std::make_unique<PartNaming>(describe_, spec_.path, loaded_, binder_->samples("context"),
+                                     method_->num_threads(), monitor);
 }
 
 RunOutcome Run::fit(Monitor& monitor) {
@@ -96,6 +102,7 @@ RunOutcome Run::fit(Monitor& monitor) {
   }
   out.summary.warnings.insert(out.summary.warnings.end(), loaded_.warnings.begin(),
                               loaded_.warnings.end());
+  if (naming_) naming_->apply(out, monitor);
   if (!truth_.empty()) out.truth_metrics = compute_metrics(out.labels, truth_.indices);
   out.truth = std::move(truth_);
   if (!out.units) out.image_size = image_size_;
@@ -113,6 +120,7 @@ RunOutcome Run::fit(Monitor& monitor) {
 RunOutcome execute(const RunSpec& spec, Monitor& monitor) {
   Run run(spec.method);
   run.input() = spec.input;
+  run.describe() = spec.describe;
   const auto set_all = [&] {
     for (const auto& [name, path] : spec.files)
       set_field(run.input_fields(), name, path, spec.method);

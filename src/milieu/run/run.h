@@ -16,14 +16,18 @@
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
 #include "milieu/input/input_spec.h"
+#include "milieu/input/labels/label_source.h"
 #include "milieu/run/methods.h"
 #include "milieu/run/outcome.h"
 
 namespace milieu {
 
+class PartNaming;
+
 struct RunSpec {
   std::string method;                              // a name of the table
   InputSpec input = {};                            // INPUT and how it is read
+  DescribeSpec describe = {};                      // what the parts get their names from
   std::map<std::string, std::string> files = {};   // further inputs of the method, by name
   std::map<std::string, FieldValue> options = {};  // those that differ from the defaults
   std::string preset = {};  // option values in place of the defaults; "": none
@@ -47,8 +51,9 @@ class Run {
   const MethodEntry& entry() const { return entry_; }
   Method& method() { return *method_; }
   InputSpec& input() { return spec_; }
-  // INPUT (its path first), the further inputs, the method's own files: what options.json calls
-  // input.
+  DescribeSpec& describe() { return describe_; }
+  // INPUT (its path first), what describes it, the further inputs, the method's own files: what
+  // options.json calls input.
   std::vector<Field> input_fields();
   std::vector<Field> option_fields() { return method_->option_fields(); }
 
@@ -70,8 +75,10 @@ class Run {
   const MethodEntry& entry_;
   std::shared_ptr<Method> method_;
   InputSpec spec_;
+  DescribeSpec describe_;
   Input loaded_;
   std::unique_ptr<InputBinder> binder_;
+  std::unique_ptr<PartNaming> naming_;  // null without --describe
   Labels truth_;
   ImageSize image_size_;
 };

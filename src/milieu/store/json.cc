@@ -101,10 +101,29 @@ std::optional<Field> find_field(const std::vector<Field>& fields, const std::str
   return std::nullopt;
 }
 
+OrderedJson labels_list(const std::vector<NamedLabel>& labels) {
+  OrderedJson list = OrderedJson::array();
+  for (const NamedLabel& label : labels)
+    list.push_back({{"label", label.label},
+                    {"name", label.name},
+                    {"sure", label.sure},
+                    {"mean", label.mean},
+                    {"lead", label.lead},
+                    {"p", label.p}});
+  return list;
+}
+
+OrderedJson part_names_object(const PartNames& part) {
+  OrderedJson json = {{"name", part.title()}, {"labels", labels_list(part.labels)}};
+  if (!part.exemplar.empty()) json["exemplar"] = labels_list(part.exemplar);
+  return json;
+}
+
 }  // namespace
 
 std::string summary_to_json(const RunSummary& s, const Metrics* metrics,
-                            std::span<const NamedMetrics> more) {
+                            std::span<const NamedMetrics> more,
+                            std::span<const PartNames> part_names) {
   const std::string termination = to_string(s.termination);
   OrderedJson json = {{"method", s.method},
                       {"version", s.version},
@@ -133,6 +152,7 @@ std::string summary_to_json(const RunSummary& s, const Metrics* metrics,
     if (named.metrics.size() == 1) list = OrderedJson(list[0]);
     json[named.name] = std::move(list);
   }
+  for (const PartNames& part : part_names) json["part_names"].push_back(part_names_object(part));
   return internal::to_lines(json);
 }
 

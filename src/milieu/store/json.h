@@ -14,6 +14,7 @@
 #include "milieu/base/fields.h"
 #include "milieu/base/summary.h"
 #include "milieu/metrics/metrics.h"
+#include "milieu/naming/part_names.h"
 
 namespace milieu {
 
@@ -25,9 +26,11 @@ struct NamedMetrics {
 
 // Keys in this order: method, version, seed, termination, message, objective, iterations, restart,
 // num_restarts, seconds, n, d, clusters, sizes, warnings, trace, the entries of `extra`, an object
-// `metrics` when given, and those of `more`. NaN and infinities become null.
+// `metrics` when given, those of `more`, and a list `part_names` when there are any. NaN and
+// infinities become null.
 std::string summary_to_json(const RunSummary& summary, const Metrics* metrics = nullptr,
-                            std::span<const NamedMetrics> more = {});
+                            std::span<const NamedMetrics> more = {},
+                            std::span<const PartNames> part_names = {});
 
 // accuracy, error, balanced_error, nmi, nmi_max, nmi_sqrt, ari, f, f_pairwise, precision_pairwise,
 // recall_pairwise, f_bcubed, precision_bcubed, recall_bcubed, purity, num_clusters, num_classes, n.

@@ -4,6 +4,7 @@ import { batch } from "@preact/signals";
 import { constraintsOf, correctionCount, correctionsOf, kNoCorrections, startHistory } from "../model/corrections";
 import { changedOptions } from "../model/form";
 import { kHome } from "../model/camera";
+import { namesByHand, renamedPart } from "../model/part_names";
 import { isEmptySet, requestName, runTitle } from "../model/rows";
 import { hasResult, isOver, type Progress, type RunBrief, type RunRequest } from "../model/types";
 import { messageOf, SourceError } from "../source/source";
@@ -171,10 +172,10 @@ export class Actions {
   async namePart(index: number, name: string): Promise<void> {
     const opened = this.store.opened.value;
     if (!opened) return;
-    const parts = opened.detail.parts.map((p) => (p.index === index ? { ...p, name } : p));
+    const parts = opened.detail.parts.map((p) => (p.index === index ? renamedPart(p, name) : p));
     this.store.opened.value = { ...opened, detail: { ...opened.detail, parts } };
     try {
-      await this.store.source.change(opened.detail.id, { part_names: parts.map((p) => p.name) });
+      await this.store.source.change(opened.detail.id, { part_names: namesByHand(parts) });
     } catch (error) {
       this.store.opened.value = opened;
       this.fail(error);

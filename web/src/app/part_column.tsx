@@ -2,8 +2,9 @@
 // One part: a card with its facts, and its images. Rows can be dropped on it.
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { partColor } from "../model/palette";
+import { sureText } from "../model/part_names";
 import { baseName, count, number } from "../model/text";
-import type { Part } from "../model/types";
+import type { Part, PartLabel } from "../model/types";
 import { Stack } from "../component/charts";
 import { EditableText, IconButton, PartMark } from "../component/controls";
 import { Thumbnail } from "../component/thumbnail";
@@ -87,13 +88,22 @@ function PartCard({ part, size }: { part: Part; size: number }) {
     <header class="part-card">
       <div class="part-head">
         <PartMark index={part.index} color={color} />
-        <h3><EditableText label="Name of the part" value={part.name} disabled={!isRun || !store.source.can.rename}
+        <h3><EditableText label={part.named_by === "labels" ? "Named by its labels" : "Name of the part"} value={part.name}
+                          class={part.named_by === "labels" ? "by-labels" : ""} mayBeEmpty disabled={!isRun || !store.source.can.rename}
                           onChange={(name) => void actions.namePart(part.index, name)} /></h3>
         <span class="part-size">{store.selection.value.size ? `${count(selected)} / ${count(size)}` : count(size)}</span>
         <IconButton icon="check" title={`Select all of ${part.name}`} onClick={() => edits.selectPart(part.index)} />
       </div>
       {isRun && <PartFacts part={part} size={size} />}
     </header>
+  );
+}
+
+function PartLabels({ title, labels }: { title: string; labels: PartLabel[] }) {
+  return (
+    <ul class="part-labels" title={title} aria-label={title}>
+      {labels.map((label) => <li key={label.name}>{label.name} <span class="hint">{sureText(label.sure)}</span></li>)}
+    </ul>
   );
 }
 
@@ -116,6 +126,8 @@ function PartFacts({ part, size }: { part: Part; size: number }) {
             </button>
           ))}
         </div>}
+      {part.labels.length > 0 && <PartLabels title="Labels that set this part apart from the rest and from the context" labels={part.labels} />}
+      {part.exemplar_labels.length > 0 && <PartLabels title="Labels that set its exemplar apart" labels={part.exemplar_labels} />}
       {part.apart && <p class="part-apart" title={part.apart}>{part.apart}</p>}
       {part.classes.length > 1 &&
         <Stack label="Classes" items={part.classes.map(([name, value]) => ({ name, value, color: color(name) }))} />}

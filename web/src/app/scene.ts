@@ -59,7 +59,7 @@ function collectionScene(store: Store): Scene {
   const labels = named ? store.classes.value : new Int32Array(collection.n);
   const groups = named ? collection.classes : [{ name: "All rows", count: collection.n }];
   const parts = groups.map((c, index): Part => ({
-    index, name: c.name, size: c.count, mean_margin: null, typical: [], border: [], apart: "", classes: [] }));
+    index, name: c.name, named_by: "number", labels: [], exemplar_labels: [], size: c.count, mean_margin: null, typical: [], border: [], apart: "", classes: [] }));
   const columns = { rows, labels, margins: null, decisions: null, contextRows: null, contextDecisions: null, words: null, places: null };
   return { isRun: false, columns, labels, parts, context: kNobody };
 }

@@ -59,7 +59,7 @@ export function Select<T extends string>(p: {
 }
 
 // A text that turns into an input when its pencil is pressed. Enter keeps, Escape leaves.
-export function EditableText(p: { value: string; label: string; onChange(value: string): void; disabled?: boolean; class?: string }) {
+export function EditableText(p: { value: string; label: string; onChange(value: string): void; disabled?: boolean; mayBeEmpty?: boolean; class?: string }) {
   const [isEditing, setEditing] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -67,7 +67,7 @@ export function EditableText(p: { value: string; label: string; onChange(value: 
   const finish = (isKept: boolean) => {
     const value = input.current?.value.trim() ?? "";
     setEditing(false);
-    if (isKept && value && value !== p.value) p.onChange(value);
+    if (isKept && (value || p.mayBeEmpty) && value !== p.value) p.onChange(value);
     requestAnimationFrame(() => button.current?.focus());
   };
   if (p.disabled) return <span class={`editable ${p.class ?? ""}`} title={p.value}>{p.value}</span>;

@@ -94,9 +94,15 @@ export interface Progress {
   seconds: number;
 }
 
+// `sure`: share of resamples of the samples in which the part gets the label again.
+export interface PartLabel { name: string; sure: number }
+
 export interface Part {
   index: number;
   name: string;
+  named_by: "hand" | "labels" | "number";
+  labels: PartLabel[];           // that set it apart; empty without --describe
+  exemplar_labels: PartLabel[];  // that set its exemplar apart
   size: number;
   mean_margin: number | null;
   typical: number[];

@@ -108,13 +108,15 @@ class CacMethod : public MethodWith<CacOptions, CacRunInput> {
 
   // Views take the place of INPUT, which is the first of them. Images are read by their keypoints,
   // unless other files say what occurs together.
-  void adapt_to_collection(InputSpec& spec) override {
+  void adapt_to_collection(InputSpec& spec, DescribeSpec& describe) override {
     if (has_views()) {
       for (const Field& field : files().fields())
         if (field.name == "view") field.set(spec.path + "\n" + files()["view"]);
       spec.path.clear();
+      describe = {};
     } else if (!files().has("positions") && !files().has("groups")) {
       spec.feature = spec.max_side = spec.codebook = spec.vectors = spec.vector_names = "";
+      if (!describe.is_classifier()) describe = {};
     }
   }
 
@@ -257,14 +259,14 @@ void CacMethod::add_overlays(const Input& input, const CacResult& result, RunOut
 // Labels are of keypoints or groups there: what the rows (images, samples) are called by them.
 void CacMethod::add_row_labels(const Input& input, const CacResult& result, RunOutcome& out) {
   const SamplePlaces& places = input.places;
-  std::string text;
-  if (has_keypoints_)
-    text = labels_csv_text(phrases_of_images(result, places.images, places.paths.size()),
-                           places.paths, {});
-  else if (has_own_groups())
-    text = labels_csv_text(phrases_of_members(result, *input_.groups), input.data.sample_names,
-                           input.data.rows);
-  if (!text.empty()) out.files.push_back({"row_labels.csv", std::move(text)});
+  if (has_keypoints_) {
+    out.row_labels = phrases_of_images(result, places.images, places.paths.size());
+    out.files.push_back({"row_labels.csv", labels_csv_text(out.row_labels, places.paths, {})});
+  } else if (has_own_groups()) {
+    out.row_labels = phrases_of_members(result, *input_.groups);
+    out.files.push_back({"row_labels.csv", labels_csv_text(out.row_labels, input.data.sample_names,
+                                                           input.data.rows)});
+  }
 }
 
 // Groups as the labels' rows: each is represented by the mean of its members.

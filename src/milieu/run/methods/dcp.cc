@@ -170,6 +170,7 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
       out.columns.push_back(
           whole_column("context_rows", {context.rows.begin(), context.rows.end()}));
     out.files.push_back({"decisions.csv", decisions});
+    out.context = context;
     return out;
   }
 

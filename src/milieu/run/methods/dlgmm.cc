@@ -64,8 +64,9 @@ class DlgmmMethod : public Method {
   std::vector<Field> own_fields() override { return fields_of(checkpoint_); }
   // It takes patches: what describes whole images says nothing about them, and its words are its
   // own.
-  void adapt_to_collection(InputSpec& spec) override {
+  void adapt_to_collection(InputSpec& spec, DescribeSpec& describe) override {
     spec.vectors = spec.vector_names = spec.codebook = "";
+    if (!describe.is_classifier()) describe = {};
     if (spec.feature.empty()) return;
     const std::vector<FeatureSpec> specs = parse_features(spec.feature);
     if (specs.size() != 1 || !specs[0].is_local()) spec.feature.clear();

@@ -238,6 +238,7 @@ RunOutcome run_icc(const IccRunInput& input, const IccRunOptions& options, Monit
   if (has_classes && is_projected) add_projections(out, data, chosen.classifier, monitor);
   out.text = survival_text(result, input.class_names);
   out.model = to_model_file(result.model);
+  out.part_classes = result.model.class_from_subclass();
   out.labels = std::move(result.labels);
   out.summary = std::move(result.summary);
   if (options.cv > 0 || options.holdout > 0) add_comparison_of(out, data, options, monitor);
