@@ -24,5 +24,6 @@ PYBIND11_MODULE(_core, m) {
   bind_dlgmm(m);
   bind_crf(m);
   bind_metrics(m);
+  bind_naming(m);
   bind_files(m);
 }

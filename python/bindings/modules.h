@@ -15,6 +15,7 @@ void bind_exemplar(pybind11::module_& m);
 void bind_dlgmm(pybind11::module_& m);
 void bind_crf(pybind11::module_& m);
 void bind_metrics(pybind11::module_& m);
+void bind_naming(pybind11::module_& m);
 void bind_files(pybind11::module_& m);
 
 }  // namespace milieu::python

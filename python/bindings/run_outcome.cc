@@ -66,7 +66,7 @@ RunSummary summary_from(const py::dict& given) {
   static const std::set<std::string> kOwn = {
       "method",     "version", "seed",         "termination", "message", "objective",
       "iterations", "restart", "num_restarts", "seconds",     "n",       "d",
-      "clusters",   "sizes",   "warnings",     "trace",       "metrics"};
+      "clusters",   "sizes",   "warnings",     "trace",       "metrics", "part_names"};
   RunSummary s;
   s.method = py::cast<std::string>(given["method"]);
   s.version = py::cast<std::string>(given["version"]);
@@ -89,6 +89,34 @@ RunSummary summary_from(const py::dict& given) {
     if (!kOwn.contains(name)) s.extra.emplace_back(name, summary_value(value));
   }
   return s;
+}
+
+std::vector<NamedLabel> labels_from(const py::dict& part, const char* key) {
+  std::vector<NamedLabel> labels;
+  if (!part.contains(key)) return labels;
+  for (const py::handle entry : py::cast<py::list>(part[key])) {
+    const auto given = py::cast<py::dict>(entry);
+    NamedLabel label;
+    label.label = py::cast<int>(given["label"]);
+    label.name = py::cast<std::string>(given["name"]);
+    label.sure = py::cast<double>(given["sure"]);
+    label.mean = py::cast<double>(given["mean"]);
+    label.lead = py::cast<double>(given["lead"]);
+    label.p = py::cast<double>(given["p"]);
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+// Of summary.json.
+std::vector<PartNames> part_names_from(const py::dict& summary) {
+  std::vector<PartNames> names;
+  if (!summary.contains("part_names")) return names;
+  for (const py::handle entry : py::cast<py::list>(summary["part_names"])) {
+    const auto part = py::cast<py::dict>(entry);
+    names.push_back({labels_from(part, "labels"), labels_from(part, "exemplar")});
+  }
+  return names;
 }
 
 std::vector<Column> columns_from(const py::dict& given) {
@@ -144,6 +172,9 @@ RunOutcome outcome_from(const py::dict& run) {
   const std::span<const int> labels = arrays.integers(run["labels"], "labels");
   out.labels.assign(labels.begin(), labels.end());
   out.summary = summary_from(run["summary"]);
+  out.part_names = part_names_from(run["summary"]);
+  if (!out.part_names.empty())
+    out.files.push_back({"part_names.csv", part_names_csv(out.part_names)});
   out.model = model_from(run["model"]);
   if (out.model->options_json.empty()) out.model->options_json = options_to_json(fields);
   out.columns = columns_from(run["columns"]);

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core, _names
+from . import _core, _describe, _names
 from ._compat import set_tags, validate_rows
 from ._html import Card, estimator_html
 from ._progress import reporter
@@ -134,6 +134,10 @@ class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
         self.summary_ = summary
         if "labels" in result:
             self.labels_: Array = result["labels"]
+        if "part_names" in summary:
+            self.part_names_ = [_describe.labels_of(part) for part in summary["part_names"]]
+        elif hasattr(self, "part_names_"):
+            del self.part_names_
         self.n_iter_ = summary["iterations"]
         self.objective_ = summary["objective"]
         self._set_attributes(result, self.model_.arrays())
@@ -255,6 +259,22 @@ class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
 
 class FitsAndPredicts(MilieuEstimator):
     """Estimators that label what they are fitted to."""
+
+    def _fit_and_name(self, X: Any, y: Any, given: dict[str, Any], describe: Any,
+                      label_names: Any) -> None:
+        """Fit; then name the parts, where labels are given."""
+        if describe is None and label_names is not None:
+            raise ValueError("label_names is given without describe: give label vectors or scores")
+        self._fit(X, y, given)
+        if describe is None:
+            return
+        names = _describe.name_parts(self, self._described(X, y, given), describe, label_names)
+        self.summary_["part_names"] = names
+        self.part_names_ = [_describe.labels_of(part) for part in names]
+
+    def _described(self, X: Any, y: Any, given: dict[str, Any]) -> _describe.Described:
+        """Return what describe is about."""
+        return _describe.Described(self.labels_, np.asarray(X, dtype=np.float32))
 
     def fit_predict(self, X: Any, y: Any = None, **inputs: Any) -> Array:
         """Fit, and return the labels.

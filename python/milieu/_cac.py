@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._base import FitsAndPredicts
 from ._compat import check_matrix
+from ._describe import Described
 from ._types import Array
 
 
@@ -77,6 +78,10 @@ class CACBase(ClusterMixin, FitsAndPredicts):  # type: ignore[misc]
     def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         views = self._views(X, reset=True)
         self._fit_rows(None, {"view": views, **self._context(given, len(views[0]))})
+
+    def _described(self, X: Any, y: Any, given: dict[str, Any]) -> Described:
+        has_rows = not is_views(X) and len(X) == len(self.labels_)
+        return Described(self.labels_, np.asarray(X, dtype=np.float32) if has_rows else None)
 
     def _views(self, X: Any, *, reset: bool) -> list[Array]:
         if not is_views(X):

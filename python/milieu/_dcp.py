@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from ._base import DRAWS, PredictsRows
 from ._compat import check_matrix
+from ._describe import Described
 from ._progress import reporter
 from ._rows import RowsEstimator
 from ._types import Array
@@ -111,6 +112,13 @@ class DCPBase(PredictsRows, RowsEstimator):
         if marks.all():
             raise ValueError("y marks every row as context: nothing is left to split")
         self._fit_marked(X, marks, inputs)
+
+    def _described(self, X: Any, y: Any, given: dict[str, Any]) -> Described:
+        rows = np.asarray(X, dtype=np.float32)
+        if given["context"] is not None:
+            return Described(self.labels_, rows, np.asarray(given["context"], dtype=np.float32))
+        marks = context_rows(y)
+        return Described(self.labels_[~marks], rows[~marks], rows[marks], marks=marks)
 
     def _context(self, context: Any, X: Array) -> Array:
         rows = check_matrix(context, "context")

@@ -10,6 +10,7 @@ from sklearn.base import ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import FitsAndPredicts
+from ._describe import Described
 from ._types import Array
 
 
@@ -62,6 +63,9 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
         inputs.update({name: value for name, value in given.items() if value is not None})
         self._fit_rows(patches, inputs)
         self._offsets, self._grids = np.array(offsets), None if grids is None else np.array(grids)
+
+    def _described(self, X: Any, y: Any, given: dict[str, Any]) -> Described:
+        return Described(self.labels_)  # images are made of patches: scores only
 
     def _images(self, X: Any, offsets: Any, grids: Any, *, reset: bool
                 ) -> tuple[Array, dict[str, Any]]:

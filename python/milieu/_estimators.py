@@ -175,6 +175,8 @@ class CAC(_cac.CACBase):
         images: Any = None,
         initial_words: Any = None,
         initial_phrases: Any = None,
+        describe: Any = None,
+        label_names: Any = None,
     ) -> Self:
         """Fit the method to samples.
 
@@ -194,19 +196,25 @@ class CAC(_cac.CACBase):
             Initial word of every sample, view after view; replaces all restarts.
         initial_phrases : array-like of int, default=None
             Initial phrase of every group, for initial_words.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {
+        self._fit_and_name(X, y, {
             "context_groups": context_groups,
             "positions": positions,
             "images": images,
             "initial_words": initial_words,
             "initial_phrases": initial_phrases,
-        })
+        }, describe, label_names)
         return self
 
 
@@ -358,6 +366,8 @@ class DCP(_dcp.DCPBase):
         memberships: Any = None,
         must_link: Any = None,
         cannot_link: Any = None,
+        describe: Any = None,
+        label_names: Any = None,
     ) -> Self:
         """Fit the method to samples.
 
@@ -382,13 +392,19 @@ class DCP(_dcp.DCPBase):
             Pairs of samples that must share a part.
         cannot_link : array-like of shape (n_pairs, 2), default=None
             Pairs of samples that must not share a part.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {
+        self._fit_and_name(X, y, {
             "context": context,
             "sample_weight": sample_weight,
             "context_weights": context_weights,
@@ -396,7 +412,7 @@ class DCP(_dcp.DCPBase):
             "memberships": memberships,
             "must_link": must_link,
             "cannot_link": cannot_link,
-        })
+        }, describe, label_names)
         return self
 
 
@@ -504,7 +520,16 @@ class ICC(_icc.ICCBase):
         self.callback = callback
         self.keep_partial = keep_partial
 
-    def fit(self, X: Any, y: Any = None, *, coordinates: Any = None, axes: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        coordinates: Any = None,
+        axes: Any = None,
+        describe: Any = None,
+        label_names: Any = None,
+    ) -> Self:
         """Fit the method to samples.
 
         Parameters
@@ -517,13 +542,19 @@ class ICC(_icc.ICCBase):
             Position of every sample in the space of the densities, in place of projection.
         axes : array-like of shape (p, d), default=None
             Rows of a linear projection, in place of projection.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {"coordinates": coordinates, "axes": axes})
+        self._fit_and_name(X, y, {"coordinates": coordinates, "axes": axes}, describe, label_names)
         return self
 
 
@@ -788,7 +819,16 @@ class ExemplarClustering(_exemplar.ExemplarClusteringBase):
         self.callback = callback
         self.keep_partial = keep_partial
 
-    def fit(self, X: Any, y: Any = None, *, penalties: Any = None, lists: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        penalties: Any = None,
+        lists: Any = None,
+        describe: Any = None,
+        label_names: Any = None,
+    ) -> Self:
         """Fit the method to samples.
 
         Parameters
@@ -802,13 +842,19 @@ class ExemplarClustering(_exemplar.ExemplarClusteringBase):
         lists : array-like of shape (n_pairs, 3), default=None
             Allowed pairs with their costs, in place of a distance: sample, sample that may
             represent it, cost.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {"penalties": penalties, "lists": lists})
+        self._fit_and_name(X, y, {"penalties": penalties, "lists": lists}, describe, label_names)
         return self
 
 
@@ -1157,6 +1203,8 @@ class DLGMM(_dlgmm.DLGMMBase):
         grids: Any = None,
         initial_labels: Any = None,
         initial_words: Any = None,
+        describe: Any = None,
+        label_names: Any = None,
     ) -> Self:
         """Fit the method to samples.
 
@@ -1176,18 +1224,24 @@ class DLGMM(_dlgmm.DLGMMBase):
             Clusters to start from.
         initial_words : array-like of shape (n_words, n_features), default=None
             Codebook to start from.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {
+        self._fit_and_name(X, y, {
             "offsets": offsets,
             "grids": grids,
             "initial_labels": initial_labels,
             "initial_words": initial_words,
-        })
+        }, describe, label_names)
         return self
 
 
@@ -1411,6 +1465,8 @@ class KMeans(_classic.KMeansBase):
         *,
         sample_weight: Any = None,
         initial_centers: Any = None,
+        describe: Any = None,
+        label_names: Any = None,
     ) -> Self:
         """Fit the method to samples.
 
@@ -1424,13 +1480,22 @@ class KMeans(_classic.KMeansBase):
             Weight of every sample.
         initial_centers : array-like of shape (k, d), default=None
             Initial centres, one per row; they replace all restarts.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {"sample_weight": sample_weight, "initial_centers": initial_centers})
+        self._fit_and_name(X, y, {
+            "sample_weight": sample_weight,
+            "initial_centers": initial_centers,
+        }, describe, label_names)
         return self
 
 
@@ -1504,6 +1569,8 @@ class KModes(_classic.KModesBase):
         *,
         sample_weight: Any = None,
         initial_modes: Any = None,
+        describe: Any = None,
+        label_names: Any = None,
     ) -> Self:
         """Fit the method to samples.
 
@@ -1517,13 +1584,22 @@ class KModes(_classic.KModesBase):
             Weight of every sample.
         initial_modes : array-like of shape (k, d), default=None
             Initial modes, one per row; they replace all restarts.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {"sample_weight": sample_weight, "initial_modes": initial_modes})
+        self._fit_and_name(X, y, {
+            "sample_weight": sample_weight,
+            "initial_modes": initial_modes,
+        }, describe, label_names)
         return self
 
 
@@ -1615,6 +1691,8 @@ class GaussianMixture(_classic.GaussianMixtureBase):
         *,
         sample_weight: Any = None,
         initial_means: Any = None,
+        describe: Any = None,
+        label_names: Any = None,
     ) -> Self:
         """Fit the method to samples.
 
@@ -1628,13 +1706,22 @@ class GaussianMixture(_classic.GaussianMixtureBase):
             Weight of every sample.
         initial_means : array-like of shape (k, d), default=None
             Initial means, one per row; they replace all restarts.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {"sample_weight": sample_weight, "initial_means": initial_means})
+        self._fit_and_name(X, y, {
+            "sample_weight": sample_weight,
+            "initial_means": initial_means,
+        }, describe, label_names)
         return self
 
 
@@ -1724,7 +1811,7 @@ class NormalizedCut(_classic.NormalizedCutBase):
         self.callback = callback
         self.keep_partial = keep_partial
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, describe: Any = None, label_names: Any = None) -> Self:
         """Fit the method to samples.
 
         Parameters
@@ -1733,13 +1820,19 @@ class NormalizedCut(_classic.NormalizedCutBase):
             Samples, one per row.
         y : Ignored
             For scikit-learn's conventions.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {})
+        self._fit_and_name(X, y, {}, describe, label_names)
         return self
 
 
@@ -1823,7 +1916,7 @@ class MeanShift(_classic.MeanShiftBase):
         self.callback = callback
         self.keep_partial = keep_partial
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, describe: Any = None, label_names: Any = None) -> Self:
         """Fit the method to samples.
 
         Parameters
@@ -1832,13 +1925,19 @@ class MeanShift(_classic.MeanShiftBase):
             Samples, one per row.
         y : Ignored
             For scikit-learn's conventions.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {})
+        self._fit_and_name(X, y, {}, describe, label_names)
         return self
 
 
@@ -1903,7 +2002,7 @@ class Agglomerative(_classic.AgglomerativeBase):
         self.callback = callback
         self.keep_partial = keep_partial
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, describe: Any = None, label_names: Any = None) -> Self:
         """Fit the method to samples.
 
         Parameters
@@ -1912,13 +2011,19 @@ class Agglomerative(_classic.AgglomerativeBase):
             Samples, one per row.
         y : Ignored
             For scikit-learn's conventions.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {})
+        self._fit_and_name(X, y, {}, describe, label_names)
         return self
 
 
@@ -1987,7 +2092,7 @@ class KMedoids(_exemplar.KMedoidsBase):
         self.callback = callback
         self.keep_partial = keep_partial
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, describe: Any = None, label_names: Any = None) -> Self:
         """Fit the method to samples.
 
         Parameters
@@ -1996,13 +2101,19 @@ class KMedoids(_exemplar.KMedoidsBase):
             Samples, one per row.
         y : Ignored
             For scikit-learn's conventions.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {})
+        self._fit_and_name(X, y, {}, describe, label_names)
         return self
 
 
@@ -2072,7 +2183,7 @@ class Bags(_counts.BagsBase):
         self.callback = callback
         self.keep_partial = keep_partial
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, describe: Any = None, label_names: Any = None) -> Self:
         """Fit the method to samples.
 
         Parameters
@@ -2081,13 +2192,19 @@ class Bags(_counts.BagsBase):
             Samples, one per row.
         y : Ignored
             For scikit-learn's conventions.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {})
+        self._fit_and_name(X, y, {}, describe, label_names)
         return self
 
 
@@ -2162,7 +2279,7 @@ class Topics(_counts.TopicsBase):
         self.callback = callback
         self.keep_partial = keep_partial
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, describe: Any = None, label_names: Any = None) -> Self:
         """Fit the method to samples.
 
         Parameters
@@ -2171,13 +2288,19 @@ class Topics(_counts.TopicsBase):
             Samples, one per row.
         y : Ignored
             For scikit-learn's conventions.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {})
+        self._fit_and_name(X, y, {}, describe, label_names)
         return self
 
 
@@ -2242,7 +2365,7 @@ class Multinomials(_counts.MultinomialsBase):
         self.callback = callback
         self.keep_partial = keep_partial
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, describe: Any = None, label_names: Any = None) -> Self:
         """Fit the method to samples.
 
         Parameters
@@ -2251,13 +2374,19 @@ class Multinomials(_counts.MultinomialsBase):
             Samples, one per row.
         y : Ignored
             For scikit-learn's conventions.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {})
+        self._fit_and_name(X, y, {}, describe, label_names)
         return self
 
 
@@ -2330,7 +2459,7 @@ class JSOM(_counts.JSOMBase):
         self.callback = callback
         self.keep_partial = keep_partial
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, describe: Any = None, label_names: Any = None) -> Self:
         """Fit the method to samples.
 
         Parameters
@@ -2339,11 +2468,17 @@ class JSOM(_counts.JSOMBase):
             Samples, one per row.
         y : Ignored
             For scikit-learn's conventions.
+        describe : array-like, default=None
+            Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
+            scores of every label for each sample (and each row of the context, in order), of shape
+            (n_samples, n_labels). Sets ``part_names_``.
+        label_names : list of str, default=None
+            The names of the labels of ``describe``.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {})
+        self._fit_and_name(X, y, {}, describe, label_names)
         return self

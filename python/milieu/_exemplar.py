@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ._base import MilieuEstimator, PredictsRows
 from ._compat import check_matrix
+from ._describe import Described
 from ._icc import numbered
 from ._progress import reporter
 from ._rows import ClusterEstimator
@@ -29,6 +30,10 @@ class _Exemplars(PredictsRows, ClusterEstimator):
                 raise ValueError(f"X has the shape {rows.shape}, must be square: metric is "
                                  "precomputed, entry (p, q) is the cost of serving p by q")
         return rows
+
+    def _described(self, X: Any, y: Any, given: dict[str, Any]) -> Described:
+        return Described(self.labels_, np.asarray(X, dtype=np.float32),
+                         exemplars=self.model_.arrays()["rows"])
 
     def _more_tags(self) -> dict[str, Any]:
         return {"pairwise": isinstance(self.metric, str) and self.metric == "precomputed"}

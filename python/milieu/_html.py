@@ -44,15 +44,16 @@ def _figures(summary: dict[str, Any]) -> str:
     return f"<table><tr>{cells}</tr></table>"
 
 
-def _bars(sizes: list[int], pictures: dict[int, str]) -> str:
+def _bars(sizes: list[int], pictures: dict[int, str], names: list[str]) -> str:
     largest = max(sizes, default=1) or 1
     rows = []
     for part in range(min(len(sizes), MAX_PARTS)):
         width = 120 * sizes[part] / largest
+        name = html.escape(names[part]) if part < len(names) else ""
         rows.append(f"<tr><td style='text-align:right'>{part}</td><td style='text-align:left'>"
                     f"<span style='display:inline-block;height:10px;width:{width:.0f}px;"
                     f"background:{color_of(part)}'></span> {sizes[part]:,}</td>"
-                    f"<td style='text-align:left'>{pictures.get(part, '')}</td></tr>")
+                    f"<td style='text-align:left'><i>{name}</i> {pictures.get(part, '')}</td></tr>")
     if len(sizes) > MAX_PARTS:
         rows.append(f"<tr><td></td><td>and {len(sizes) - MAX_PARTS} more</td><td></td></tr>")
     return f"<table>{''.join(rows)}</table>"
@@ -132,11 +133,12 @@ def estimator_html(estimator: MilieuEstimator, X: Any = None, images: Any = None
     summary = estimator.summary_
     labels = getattr(estimator, "labels_", np.zeros(0, np.int32))
     pictures = {} if images is None else part_images(images, labels, len(summary["sizes"]))
+    names = [part["name"] for part in summary.get("part_names", [])]
     parts = [f"<b>{html.escape(repr(estimator))}</b>", _figures(summary)]
     if summary["sizes"]:
         drawn = map_svg(X, labels) if X is not None and len(X) == len(labels) else ""
         parts.append("<div style='display:flex;gap:16px;flex-wrap:wrap'>"
-                     f"{_bars(summary['sizes'], pictures)}{drawn}</div>")
+                     f"{_bars(summary['sizes'], pictures, names)}{drawn}</div>")
     parts += [f"<div>&#9888; {html.escape(text)}</div>" for text in summary["warnings"]]
     return f"<div style='{STYLE}'>{''.join(parts)}</div>"
 

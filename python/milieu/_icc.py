@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ._base import FitsAndPredicts, MilieuEstimator
 from ._compat import check_matrix
+from ._describe import Described
 from ._types import Array
 
 
@@ -102,6 +103,10 @@ class ICCBase(_Projects, ClusterMixin, FitsAndPredicts):  # type: ignore[misc]
             classes, inputs["classes"] = numbered(y)
             self.classes_: Array = classes
         self._fit_rows(X, inputs)
+
+    def _described(self, X: Any, y: Any, given: dict[str, Any]) -> Described:
+        classes = np.repeat(np.arange(len(self.n_subclasses_)), self.n_subclasses_)
+        return Described(self.labels_, np.asarray(X, dtype=np.float32), part_classes=classes)
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.subclass_labels_ = self.labels_

@@ -76,7 +76,8 @@ serve::MethodInfo method_info(const MethodEntry& method, const ExploreOptions& o
   for (const MethodNeed need : method.needs)
     if (need != MethodNeed::Images || !options.files.has_any_of(method))
       info.needs.emplace_back(need_name(need));
-  info.input_arguments = collection_arguments(method, options.input, options.describe, options.files);
+  info.input_arguments =
+      collection_arguments(method, options.input, options.describe, options.files);
   info.make_fields = [&method] {
     std::shared_ptr<Method> made = method.make();
     std::vector<Field> fields = made->option_fields();

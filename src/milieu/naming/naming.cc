@@ -13,7 +13,8 @@
 //              of labels and of parts, however they depend on each other [Westfall93]. A label must
 //              pass every contrast, so that its p is the largest of them [Berger82].
 // How sure     Samples are drawn again with replacement within their part; `sure` is the share of
-//              such resamples in which the label is again among the part's leading labels.
+//              such resamples in which the label is again among the part's leading labels and
+//              passes the same test.
 // Conventions  Ties: the lowest label first. A part of one sample gets no label. A sample without
 //              a part belongs to the rest.
 // See          docs/experiments/naming.md.
@@ -93,7 +94,18 @@ double p_value(const EvidenceSums& sums, const NamingRows& rows, size_t part, in
 // How often each part gets each label in resamples: one map per part.
 using LabelCounts = std::vector<std::map<int, int>>;
 
+// The leading labels that pass the test, with their p.
+std::vector<PartLabel> tested_labels(const EvidenceSums& sums, const NamingRows& rows, size_t part,
+                                     const std::vector<std::vector<double>>& nulls,
+                                     const NamingOptions& options) {
+  std::vector<PartLabel> labels = internal::leading_labels(sums, rows, part, options);
+  for (PartLabel& label : labels) label.p = p_value(sums, rows, part, label.label, nulls);
+  std::erase_if(labels, [&](const PartLabel& label) { return label.p > options.level; });
+  return labels;
+}
+
 LabelCounts count_resamples(const NamingInput& input, const NamingRows& rows,
+                            const std::vector<std::vector<double>>& nulls,
                             const NamingOptions& options, Monitor& monitor) {
   const auto num_parts = rows.part.size();
   std::vector<LabelCounts> by_resample(static_cast<size_t>(options.num_resamples));
@@ -105,7 +117,7 @@ LabelCounts count_resamples(const NamingInput& input, const NamingRows& rows,
     LabelCounts& counts = by_resample[static_cast<size_t>(block.index)];
     counts.resize(num_parts);
     for (size_t k = 0; k < num_parts; ++k)
-      for (const PartLabel& label : internal::leading_labels(sums, rows, k, options))
+      for (const PartLabel& label : tested_labels(sums, rows, k, nulls, options))
         counts[k][label.label] = 1;
   });
   LabelCounts total(num_parts);
@@ -128,17 +140,17 @@ std::vector<std::vector<PartLabel>> name_parts(const NamingInput& input,
     std::sort(nulls.back().begin(), nulls.back().end());
   }
   const EvidenceSums sums = internal::sum_evidence(input, rows, nullptr);
-  const LabelCounts counts = count_resamples(input, rows, options, monitor);
+  if (monitor.stop_reason() == StopReason::Cancelled) return names;
+  const LabelCounts counts = count_resamples(input, rows, nulls, options, monitor);
   if (monitor.stop_reason() == StopReason::Cancelled) return names;
   for (size_t k = 0; k < names.size(); ++k) {
     if (rows.part[k].size() < 2) continue;
-    for (PartLabel label : internal::leading_labels(sums, rows, k, options)) {
-      label.p = p_value(sums, rows, k, label.label, nulls);
+    names[k] = tested_labels(sums, rows, k, nulls, options);
+    for (PartLabel& label : names[k]) {
       const auto found = counts[k].find(label.label);
       label.sure = found == counts[k].end() ? 0.0
                                             : static_cast<double>(found->second) /
                                                   static_cast<double>(options.num_resamples);
-      if (label.p <= options.level) names[k].push_back(label);
     }
   }
   return names;

@@ -4,14 +4,26 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
 #include <map>
 #include <string_view>
 
+#include "milieu/base/counted.h"
+#include "milieu/base/error.h"
 #include "milieu/data/csv_text.h"
 
 namespace milieu {
 
 namespace {
+
+constexpr const char* kBackground = "background";
+
+bool is_background(std::string line) {
+  std::transform(line.begin(), line.end(), line.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return line == kBackground;
+}
 
 std::string_view head_of(std::string_view line) {
   const std::string_view head = line.substr(0, line.find(','));
@@ -39,6 +51,25 @@ std::string PartNames::title() const {
   std::vector<std::string> names;
   for (const NamedLabel& label : labels) names.push_back(label.name);
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::vector<std::string> match_label_names(std::vector<std::string> lines, int64_t num_scores,
+                                           const std::string& path, const std::string& source) {
+  const auto count = std::ssize(lines);
+  if (count == num_scores) return lines;
+  if (count == num_scores + 1 && is_background(lines[0])) {
+    lines.erase(lines.begin());
+    return lines;
+  }
+  std::string way_out = "one name per line, in the order of the labels";
+  if (count + 1 == num_scores)
+    way_out +=
+        fmt::format("; if the first label is the background, begin with the line {}", kBackground);
+  if (count == num_scores + 1)
+    way_out += fmt::format("; a first line is left out if it is {}", kBackground);
+  throw DataError(fmt::format("{} has {}, {} has {}: they must match, {}", path,
+                              counted(count, "name"), source, counted(num_scores, "label"),
+                              way_out));
 }
 
 std::vector<std::string> shown_names(std::span<const std::string> lines) {

@@ -24,6 +24,11 @@ struct PartNames {
   std::string title() const;
 };
 
+// The names of `num_scores` labels from lines: as many, or one more whose first is "background".
+// `path` and `source` name both in messages. Throws DataError otherwise.
+std::vector<std::string> match_label_names(std::vector<std::string> lines, int64_t num_scores,
+                                           const std::string& path, const std::string& source);
+
 // Names as they are shown: the text in front of the first comma, where no other line begins the
 // same ("snow leopard, ounce, Panthera uncia" is shown as "snow leopard"), else the whole line.
 std::vector<std::string> shown_names(std::span<const std::string> lines);

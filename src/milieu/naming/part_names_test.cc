@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "milieu/naming/part_names.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "milieu/base/error.h"
 
 namespace milieu {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 NamedLabel label(int index, const char* name, double sure) {
   NamedLabel out;
@@ -50,6 +57,28 @@ TEST(PartNames, LabelsGetTheirNames) {
   PartLabel second;
   second.label = 1;
   EXPECT_EQ(with_names(std::vector{second}, names)[0].name, "b");
+}
+
+// The 1001 names of ImageNet for a network of 1000 scores.
+TEST(LabelNames, AFirstLineThatIsTheBackgroundIsLeftOut) {
+  EXPECT_THAT(match_label_names({"background", "tench", "goldfish"}, 2, "f", "net"),
+              ElementsAre("tench", "goldfish"));
+  EXPECT_THAT(match_label_names({"Background", "tench"}, 2, "f", "net"),
+              ElementsAre("Background", "tench"));
+}
+
+TEST(LabelNames, OtherNumbersSayWhatToDo) {
+  const auto match = [](std::vector<std::string> lines, int64_t num_scores) {
+    return [=] { match_label_names(lines, num_scores, "names.txt", "onnx:net.onnx"); };
+  };
+  EXPECT_THAT(
+      match({"a", "b", "c"}, 2),
+      ThrowsMessage<DataError>(
+          "names.txt has 3 names, onnx:net.onnx has 2 labels: they must match, one name per "
+          "line, in the order of the labels; a first line is left out if it is background"));
+  EXPECT_THAT(match({"a"}, 2), ThrowsMessage<DataError>(HasSubstr(
+                                   "if the first label is the background, begin with the line")));
+  EXPECT_THAT(match({"a"}, 7), ThrowsMessage<DataError>(HasSubstr("1 name,")));
 }
 
 }  // namespace

@@ -61,5 +61,34 @@ TEST(MeanMargins, RowsOfNoPartHaveNone) {
             std::vector<float>(2));
 }
 
+TEST(PartName, IsGivenByHandThenByLabelsThenByNumber) {
+  PartInfo part;
+  part.index = 1;
+  EXPECT_EQ(part_name({}, part), "Part 2");
+  EXPECT_EQ(named_by({}, part), NamedBy::Number);
+  part.names.labels.resize(2);
+  part.names.labels[0].name = "snow leopard";
+  part.names.labels[1].name = "lynx";
+  EXPECT_EQ(part_name({"other"}, part), "snow leopard, lynx");
+  EXPECT_EQ(named_by({"other", ""}, part), NamedBy::Labels);
+  EXPECT_EQ(part_name({"other", "mine"}, part), "mine");
+  EXPECT_EQ(named_by({"other", "mine"}, part), NamedBy::Hand);
+}
+
+TEST(PartName, LabelsAreReadFromTheSummary) {
+  const std::vector<PartNames> names = names_of(
+      R"({"part_names": [{"name": "a", "labels": [{"label": 3, "name": "a", "sure": 0.5, "p": 0.01}],
+          "exemplar": [{"name": "b"}]}, 7, {"labels": [{"name": 5}, 4]}]})");
+  ASSERT_EQ(names.size(), 3U);
+  ASSERT_EQ(names[0].labels.size(), 1U);
+  EXPECT_EQ(names[0].labels[0].label, 3);
+  EXPECT_EQ(names[0].labels[0].sure, 0.5);
+  EXPECT_EQ(names[0].exemplar[0].name, "b");
+  EXPECT_TRUE(names[1].labels.empty());
+  EXPECT_TRUE(names[2].labels.empty());
+  EXPECT_TRUE(names_of("").empty());
+  EXPECT_TRUE(names_of(R"({"part_names": 4})").empty());
+}
+
 }  // namespace
 }  // namespace milieu

@@ -91,7 +91,7 @@ TEST_F(PartNamingTest, PartsOfDcpAreComparedWithTheContext) {
   RunSpec s = spec("dcp", {3, 7, 5});
   s.input.select = "h3,h7";
   s.files["context_select"] = "h5";
-  s.options["sizes"] = "12";
+  s.options["sizes"] = "40%-";
   s.options["num_clusters"] = int64_t{2};
   const RunOutcome outcome = execute(s);
   ASSERT_TRUE(outcome.context);

@@ -64,7 +64,7 @@ export class MockRuns {
     run.columns.context_rows = Int32Array.from(brief.request.context ? this.rowsOf(brief.request.context, brief.request.set) : []);
     run.columns.context_decisions = Float32Array.from({ length: run.columns.context_rows.length * K }, (_, i) => -0.9 + 0.5 * Math.sin(i * 12.9898));
     Object.assign(brief, { state: run.cancelled ? "cancelled" : "done", clusters: K, objective: run.trace.at(-1), gain: 0.37, seconds: run.progress.seconds });
-    run.partNames = Array.from({ length: K }, (_, k) => `Part ${k + 1}`);
+    run.partNames = Array.from({ length: K }, () => "");
     for (const response of run.listeners) response.end(`event: end\ndata: ${JSON.stringify(brief)}\n\n`);
     run.listeners.clear();
   }
@@ -82,10 +82,13 @@ export class MockRuns {
   detail(run) {
     if (!run.columns) return { command: "", summary: {}, trace: run.trace, parts: [], columns: [], files: [] };
     const { labels, rows, margins } = run.columns;
-    const parts = run.partNames.map((name, index) => {
+    const parts = run.partNames.map((given, index) => {
+      const labels = index === 0 ? [] : [{ name: "snow leopard", sure: 0.98 }, { name: "lynx", sure: 0.71 }];
+      const name = given || labels.map((label) => label.name).join(", ") || `Part ${index + 1}`;
+      const named_by = given ? "hand" : labels.length ? "labels" : "number";
       const mine = Array.from(rows.keys()).filter((i) => labels[i] === index).sort((a, b) => margins[b] - margins[a]);
       const kinds = this.collection.classes.map((c, k) => [c.name, mine.filter((i) => this.collection.rows[rows[i]].kind === k).length]).filter(([, n]) => n);
-      return { index, name, size: mine.length, mean_margin: mine.reduce((s, i) => s + margins[i], 0) / (mine.length || 1), typical: mine.slice(0, 6).map((i) => rows[i]), border: mine.slice(-6).map((i) => rows[i]), apart: `Larger than the rest in feature ${12 + index} and ${30 + index}.`, classes: kinds };
+      return { index, name, named_by, labels, exemplar_labels: [], size: mine.length, mean_margin: mine.reduce((s, i) => s + margins[i], 0) / (mine.length || 1), typical: mine.slice(0, 6).map((i) => rows[i]), border: mine.slice(-6).map((i) => rows[i]), apart: `Larger than the rest in feature ${12 + index} and ${30 + index}.`, classes: kinds };
     });
     const columns = Object.keys(run.columns).filter((name) => run.columns[name].length);
     const context = run.brief.request.context ? ` --context-select ${run.brief.request.context.classes?.join(",") ?? "rest"}` : "";

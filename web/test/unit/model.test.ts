@@ -5,9 +5,10 @@ import { constraintsOf, correctedLabels, correctionsOf, freeRows, kNoCorrections
 import { changedOptions, parseValue, problemOf, requestProblem } from "../../src/model/form";
 import { layGrid, scrollTo, stepItem, visibleItems } from "../../src/model/grid";
 import { positionsByPart, selectedByPart } from "../../src/model/order";
+import { namesByHand, renamedPart, sureText } from "../../src/model/part_names";
 import { packRows, rowsOf, unpackRows } from "../../src/model/rows";
 import { number, ticks, percent, seconds } from "../../src/model/text";
-import type { Collection, Field, Method } from "../../src/model/types";
+import type { Collection, Field, Method, Part } from "../../src/model/types";
 
 const collection: Collection = {
   name: "c", kind: "images", n: 6, d: 2, feature: "tiny", has_images: true, version: "0",
@@ -154,5 +155,23 @@ describe("text", () => {
     expect([number(0.123456), number(1234567), number(null), number(12345), number(0)]).toEqual(["0.1235", "1.23e+6", "–", "12,345", "0"]);
     expect([percent(0.5), percent(0.012)]).toEqual(["50 %", "1.2 %"]);
     expect([seconds(3.21), seconds(61), seconds(150), seconds(7300)]).toEqual(["3.2 s", "61 s", "2 min 30 s", "2 h 1 min"]);
+  });
+});
+
+describe("names of parts", () => {
+  const part = (index: number, name: string, named_by: Part["named_by"], labels: string[] = []): Part => ({
+    index, name, named_by, labels: labels.map((label) => ({ name: label, sure: 0.9 })), exemplar_labels: [],
+    size: 1, mean_margin: 0, typical: [], border: [], apart: "", classes: [] });
+  it("keeps only names that were typed", () => {
+    const parts = [part(0, "Part 1", "number"), part(1, "lynx, cat", "labels", ["lynx", "cat"]), part(2, "mine", "hand", ["dog"])];
+    expect(namesByHand(parts)).toEqual(["", "", "mine"]);
+    expect(namesByHand(parts.map((p) => renamedPart(p, p.index === 1 ? "tabby" : p.name))).slice(1)).toEqual(["tabby", "mine"]);
+  });
+  it("gives labels or the number back when a name is cleared", () => {
+    expect(renamedPart(part(2, "mine", "hand", ["dog", "wolf"]), "")).toMatchObject({ name: "dog, wolf", named_by: "labels" });
+    expect(renamedPart(part(2, "mine", "hand"), "")).toMatchObject({ name: "Part 3", named_by: "number" });
+  });
+  it("says how sure a label is", () => {
+    expect(sureText(0.981)).toBe("98 % sure");
   });
 });

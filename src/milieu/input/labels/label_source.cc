@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <unordered_map>
 
 #include "milieu/base/counted.h"
@@ -18,14 +16,6 @@
 namespace milieu {
 
 namespace {
-
-constexpr const char* kBackground = "background";
-
-bool is_background(std::string line) {
-  std::transform(line.begin(), line.end(), line.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return line == kBackground;
-}
 
 std::vector<std::string> read_names(const std::string& path) {
   std::vector<std::string> lines = lines_of(MappedFile::open(path)->text());
@@ -57,25 +47,6 @@ LabelEvidence spread(const LabelEvidence& known, const std::vector<bool>& is_kno
 }
 
 }  // namespace
-
-std::vector<std::string> match_label_names(std::vector<std::string> lines, int64_t num_scores,
-                                           const std::string& path, const std::string& source) {
-  const auto count = std::ssize(lines);
-  if (count == num_scores) return lines;
-  if (count == num_scores + 1 && is_background(lines[0])) {
-    lines.erase(lines.begin());
-    return lines;
-  }
-  std::string way_out = "one name per line, in the order of the labels";
-  if (count + 1 == num_scores)
-    way_out +=
-        fmt::format("; if the first label is the background, begin with the line {}", kBackground);
-  if (count == num_scores + 1)
-    way_out += fmt::format("; a first line is left out if it is {}", kBackground);
-  throw DataError(fmt::format("{} has {}, {} has {}: they must match, {}", path,
-                              counted(count, "name"), source, counted(num_scores, "label"),
-                              way_out));
-}
 
 LabelSource::LabelSource(const DescribeSpec& spec, int num_threads)
     : spec_(spec), num_threads_(num_threads) {

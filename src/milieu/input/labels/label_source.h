@@ -65,9 +65,4 @@ class LabelSource {
   Points vectors_;
 };
 
-// The names of `num_scores` labels from lines: as many, or one more whose first is "background".
-// `path` and `source` name both in messages. Throws DataError otherwise.
-std::vector<std::string> match_label_names(std::vector<std::string> lines, int64_t num_scores,
-                                           const std::string& path, const std::string& source);
-
 }  // namespace milieu
