@@ -244,6 +244,23 @@ TEST(Report, WrongLengthsAreRefused) {
   EXPECT_THROW(render_report(input), InvalidArgument);
 }
 
+TEST(Report, NamesOfClustersAreATable) {
+  FakeRun run(30, 4, 3);
+  ReportInput input = run.input();
+  EXPECT_THAT(render_report(input), Not(HasSubstr("Labels that set it apart")));
+  std::vector<PartNames> names(3);
+  names[1].labels.resize(1);
+  names[1].labels[0].name = "<snow leopard>";
+  names[1].labels[0].sure = 0.75;
+  input.part_names = names;
+  const std::string page = render_report(input);
+  EXPECT_THAT(find_markup_faults(page), IsEmpty());
+  EXPECT_THAT(page, HasSubstr("&lt;snow leopard&gt; (75"));
+  EXPECT_THAT(page, Not(HasSubstr("Labels that set its exemplar apart")));
+  names[0].exemplar = names[1].labels;
+  EXPECT_THAT(render_report(input), HasSubstr("Labels that set its exemplar apart"));
+}
+
 TEST(Report, FeaturesOfImagesAreShownAsTheImages) {
   FakeRun run(10, 4, 2);
   const Matrix<float> images(10, 6);

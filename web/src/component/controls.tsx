@@ -65,7 +65,8 @@ export function EditableText(p: { value: string; label: string; onChange(value: 
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => { if (isEditing) input.current?.select(); }, [isEditing]);
   const finish = (isKept: boolean) => {
-    const value = input.current?.value.trim() ?? "";
+    if (!input.current) return;  // Enter was there first: the input loses the focus as it goes
+    const value = input.current.value.trim();
     setEditing(false);
     if (isKept && (value || p.mayBeEmpty) && value !== p.value) p.onChange(value);
     requestAnimationFrame(() => button.current?.focus());

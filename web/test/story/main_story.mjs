@@ -110,13 +110,22 @@ export async function nameStory(stage, page) {
   await page.locator(".part-head input").fill("dark ones");
   await page.keyboard.press("Enter");
   await until("the legend has the name", async () => (await page.locator(".legend").innerText()).includes("dark ones"));
+  await page.locator("[data-part='1'] .editable").click();
+  await page.locator(".part-head input").fill("for a moment");
+  await page.keyboard.press("Enter");
+  await until("the other part has a name", async () => (await page.locator(".legend").innerText()).includes("for a moment"));
+  await page.locator("[data-part='1'] .editable").click();
+  await page.locator(".part-head input").fill("");
+  await page.keyboard.press("Enter");
+  await until("a cleared name gives the number back", async () => (await page.locator(".legend").innerText()).includes("Part 2"));
   await page.locator(".run-title .editable").click();
   await page.locator(".run-title input").fill("My split");
   await page.keyboard.press("Enter");
   await until("the history has the name", async () => (await page.locator(".history").innerText()).includes("My split"));
   await until("the server has them", async () => {
     const detail = await json(page, `/api/runs/${runId(page)}`);
-    return detail.name === "My split" && detail.parts[0].name === "dark ones";
+    return detail.name === "My split" && detail.parts[0].name === "dark ones"
+      && detail.parts[0].named_by === "hand" && detail.parts[1].named_by === "number";
   });
 }
 
