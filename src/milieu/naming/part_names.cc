@@ -30,6 +30,12 @@ std::string_view head_of(std::string_view line) {
   return head.empty() ? line : head;
 }
 
+std::string joined_names(const std::vector<NamedLabel>& labels) {
+  std::vector<std::string> names;
+  for (const NamedLabel& label : labels) names.push_back(label.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::string list_text(const std::vector<NamedLabel>& labels) {
   std::vector<std::string> texts;
   for (const NamedLabel& label : labels)
@@ -47,11 +53,7 @@ void add_rows(CsvWriter& table, size_t part, const char* of,
 
 }  // namespace
 
-std::string PartNames::title() const {
-  std::vector<std::string> names;
-  for (const NamedLabel& label : labels) names.push_back(label.name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
+std::string PartNames::title() const { return joined_names(labels); }
 
 std::vector<std::string> match_label_names(std::vector<std::string> lines, int64_t num_scores,
                                            const std::string& path, const std::string& source) {
@@ -96,7 +98,7 @@ std::string part_names_text(std::span<const PartNames> parts) {
         "part {}: {}", k,
         parts[k].labels.empty() ? "no label sets it apart" : list_text(parts[k].labels));
     if (!parts[k].exemplar.empty())
-      text += fmt::format("; its exemplar: {}", list_text(parts[k].exemplar));
+      text += fmt::format("; its exemplar: {}", joined_names(parts[k].exemplar));
     text += "\n";
   }
   return text;

@@ -39,7 +39,7 @@ TEST(PartNames, TextHasOneLinePerPart) {
   EXPECT_EQ(parts[1].title(), "");
   EXPECT_EQ(part_names_text(parts),
             "part 0: snow leopard (98 % sure), lynx (70 % sure)\n"
-            "part 1: no label sets it apart; its exemplar: jaguar (100 % sure)\n");
+            "part 1: no label sets it apart; its exemplar: jaguar\n");
 }
 
 TEST(PartNames, CsvHasOneLinePerLabel) {

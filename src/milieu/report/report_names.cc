@@ -38,7 +38,7 @@ void add_names_card(Markup& page, const ReportInput& input) {
     const PartNames& part = input.part_names[k];
     table.rows.push_back(
         {fmt::format("{}", k), part.labels.empty() ? "none" : labels_text(part.labels)});
-    if (has_exemplars) table.rows.back().push_back(labels_text(part.exemplar));
+    if (has_exemplars) table.rows.back().push_back(PartNames{part.exemplar, {}}.title());
   }
   std::string note =
       "From the rest and from the context; in brackets how sure: the share of resamples of the "

@@ -99,7 +99,8 @@ function PartCard({ part, size }: { part: Part; size: number }) {
   );
 }
 
-function PartLabels({ title, labels }: { title: string; labels: PartLabel[] }) {
+function PartLabels({ labels }: { labels: PartLabel[] }) {
+  const title = "Labels that set this part apart from the rest and from the context";
   return (
     <ul class="part-labels" title={title} aria-label={title}>
       {labels.map((label) => <li key={label.name}>{label.name} <span class="hint">{sureText(label.sure)}</span></li>)}
@@ -126,8 +127,9 @@ function PartFacts({ part, size }: { part: Part; size: number }) {
             </button>
           ))}
         </div>}
-      {part.labels.length > 0 && <PartLabels title="Labels that set this part apart from the rest and from the context" labels={part.labels} />}
-      {part.exemplar_labels.length > 0 && <PartLabels title="Labels that set its exemplar apart" labels={part.exemplar_labels} />}
+      {part.labels.length > 0 && <PartLabels labels={part.labels} />}
+      {part.exemplar_labels.length > 0 &&
+        <p class="part-numbers" title="Labels that set its exemplar apart">Its exemplar: {part.exemplar_labels.map((label) => label.name).join(", ")}</p>}
       {part.apart && <p class="part-apart" title={part.apart}>{part.apart}</p>}
       {part.classes.length > 1 &&
         <Stack label="Classes" items={part.classes.map(([name, value]) => ({ name, value, color: color(name) }))} />}
