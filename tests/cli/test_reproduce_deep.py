@@ -86,6 +86,14 @@ class ReproduceDeepTest(CliTest):
         self.assertEqual(again.out, first.out)
         self.assertNotIn("seed 1", again.err)  # nothing was computed again
 
+    def test_some_sets_only(self):
+        self.run_part("baselines", "--sets", "brodatz24,scenes15")
+        self.assertEqual(self.table("deep_baselines_accuracy")[0],
+                         ["method", "scenes15", "brodatz24"])
+        outcome = self.run_milieu("reproduce", "deep", "baselines", "--data", "data", "--models",
+                                  "models", "--sets", "tea", env=self.env)
+        self.assertIn("sets has 'tea', must be of scenes15, caltech101", outcome.err)
+
     def test_the_context_decides_between_two_factors(self):
         """Colours are all that this network sees: digits differ by colour, not by class."""
         self.run_part("dcp")

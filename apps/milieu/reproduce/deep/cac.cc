@@ -38,9 +38,7 @@ std::vector<int> fit_labels(const ReproduceRun& run, const std::vector<FloatView
 void reproduce_deep_cac(ReproduceRun& run) {
   std::vector<DeepSet> sets = deep_sets(run);
   run.keep_progress("deep");
-  std::vector<std::string> names;
-  for (const DeepSet& set : sets) names.push_back(set.name());
-  DeepTable table(run, "deep_cac", "cac with four views", names);
+  DeepTable table(run, "deep_cac", "cac with four views", names_of(sets));
   for (DeepSet& set : sets) {
     Views views;
     const auto load = [&] {

@@ -19,21 +19,19 @@ namespace {
 
 constexpr int kPairs = 3;  // of classes, for each kind and seed
 
-// Errors of every method for the two factors that a context can ask for, and CPU seconds:
-// {class asked, second factor asked, seconds} per method.
-std::vector<double> split_figures(const TwoFactorRows& rows, uint64_t seed,
-                                  const ReproduceRun& run) {
+// {error with the class asked for, error with the second factor asked for, CPU seconds}.
+std::vector<double> split_figures(const TwoFactorMethod& method, const TwoFactorRows& rows,
+                                  uint64_t seed, const ReproduceRun& run) {
   std::vector<double> figures;
-  for (const TwoFactorMethod& method : two_factor_methods(run)) {
-    const double before = cpu_seconds();
-    std::vector<int> labels;
-    for (int asked = 0; asked < 2 && !run.is_stopped(); ++asked) {
-      if (asked == 0 || method.sees_context)
-        labels = method.labels(rows.set, rows.between[asked], seed);
-      figures.push_back(run.is_stopped() ? 0.0 : balanced_error(labels, rows.truth[asked]));
-    }
-    figures.push_back(cpu_seconds() - before);
+  const double before = cpu_seconds();
+  std::vector<int> labels;
+  for (int asked = 0; asked < 2; ++asked) {
+    if (asked == 0 || method.sees_context)
+      labels = method.labels(rows.set, rows.between[asked], seed);
+    if (run.is_stopped()) return {0, 0, 0};
+    figures.push_back(balanced_error(labels, rows.truth[asked]));
   }
+  figures.push_back(cpu_seconds() - before);
   return figures;
 }
 
@@ -89,7 +87,7 @@ std::vector<double> rank_figures(const TwoFactorRows& rows, uint64_t seed,
           seconds};
 }
 
-// Figures of all problems of one kind.
+// Figures of all problems of one kind: three of every method, in one vector; six of the ranking.
 struct KindFigures {
   std::string name;
   std::vector<std::vector<double>> splits, ranks;
@@ -107,18 +105,17 @@ bool run_kind(const TwoFactorKind& kind, const TwoFactorSource& source,
       const auto load = [&]() -> const TwoFactorRows& {
         if (!rows) {
           run.say(key);
-          const TwoFactorImages images = source.make(kind, pair, seed);
-          if (pair == 0 && i == 0) {
-            std::string name = fmt::format("deep_dcp {}.png", kind.name);
-            std::ranges::replace(name, ' ', '_');
-            run.write(name, draw_two_factors(images));
-          }
-          rows = describe(images, feature(), run.options().num_threads);
+          rows = describe(source.make(kind, pair, seed), feature(), run.options().num_threads);
         }
         return *rows;
       };
-      out.splits.push_back(run.piece(key, [&] { return split_figures(load(), seed, run); }));
-      if (run.is_stopped()) return false;
+      out.splits.emplace_back();
+      for (const TwoFactorMethod& method : two_factor_methods(run)) {
+        const std::vector<double> figures = run.piece(
+            key + ", " + method.name, [&] { return split_figures(method, load(), seed, run); });
+        if (run.is_stopped()) return false;
+        out.splits.back().insert(out.splits.back().end(), figures.begin(), figures.end());
+      }
       out.ranks.push_back(
           run.piece(key + ", ranking", [&] { return rank_figures(load(), seed, run); }));
       if (run.is_stopped()) return false;
@@ -155,7 +152,7 @@ void show_errors(const std::vector<KindFigures>& kinds, const ReproduceRun& run)
                     {},
                     {}};
   for (const KindFigures& kind : kinds) table.columns.push_back(kind.name);
-  for (const char* name : {"mean of all", "minus dcp, default", "minus dcp, recipe", "CPU s"})
+  for (const char* name : {"mean of all", "minus that of dcp, default", "CPU s"})
     table.columns.emplace_back(name);
   const std::vector<TwoFactorMethod> methods = two_factor_methods(run);
   for (size_t m = 0; m < methods.size(); ++m) {
@@ -169,14 +166,13 @@ void show_errors(const std::vector<KindFigures>& kinds, const ReproduceRun& run)
     }
     const std::vector<double> errors = errors_of(kinds, m);
     row.push_back(interval_text(errors));
-    for (const size_t dcp : {size_t{0}, size_t{1}})
-      row.push_back(m == dcp ? "" : interval_text(difference(errors, errors_of(kinds, dcp))));
+    row.push_back(m == 0 ? "" : interval_text(difference(errors, errors_of(kinds, 0))));
     row.push_back(fmt::format("{:.2f}", mean_of(seconds)));
     table.rows.push_back(std::move(row));
   }
   table.notes = {
       fmt::format("{} sets per kind ({} pairs of classes x {} seeds); 95 % intervals over all "
-                  "sets; \"minus\": paired differences",
+                  "sets; \"minus\": paired differences, above 0 where dcp is better",
                   kinds[0].splits.size(), kPairs, run.num_runs(kDeepRuns)),
       "a split that follows the other factor has an error of 50 for the one asked for",
       "whitened recipe: 30 principal components of set and context with variance 1, --bias 0 "
@@ -207,12 +203,23 @@ void show_ranks(const std::vector<KindFigures>& kinds, const ReproduceRun& run) 
   run.show(table);
 }
 
+// What the first set of each kind looks like.
+void write_sheets(const TwoFactorSource& source, const ReproduceRun& run) {
+  if (run.options().out.empty()) return;
+  for (const TwoFactorKind& kind : two_factor_kinds()) {
+    std::string name = fmt::format("deep_dcp {}.png", kind.name);
+    std::ranges::replace(name, ' ', '_');
+    run.write(name, draw_two_factors(source.make(kind, 0, run.options().seed)));
+  }
+}
+
 }  // namespace
 
 void reproduce_deep_dcp(ReproduceRun& run) {
   const std::string feature_text = embedding_feature(run);
   const TwoFactorSource source(run);
   run.keep_progress("deep_dcp");
+  write_sheets(source, run);
   std::optional<DescribeImage> opened;
   const auto feature = [&]() -> const DescribeImage& {
     if (!opened) opened = open_feature(feature_text, run);

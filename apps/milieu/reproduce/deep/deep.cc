@@ -2,21 +2,24 @@
 #include "reproduce/deep/deep.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <ctime>
 
+#include "milieu/base/error.h"
 #include "milieu/feature/cache/extract.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/input/cache_folder.h"
+#include "milieu/input/views.h"
 
 namespace milieu::cli {
 
 namespace {
 
 constexpr const char* kNetwork = "mobilenetv2_tv_embed_fp32.onnx";
-constexpr const char* kSets[] = {"scenes15", "caltech101", "uiuc_textures", "brodatz24"};
+constexpr std::string_view kSets[] = {"scenes15", "caltech101", "uiuc_textures", "brodatz24"};
 
 double total_variance(FloatView points) {
   double variance = 0;
@@ -69,9 +72,26 @@ const Matrix<float>& DeepSet::feature(const std::string& text) {
 
 std::vector<DeepSet> deep_sets(ReproduceRun& run) {
   embedding_feature(run);
+  std::vector<std::string> wanted;
+  if (!run.options().sets.empty()) wanted = split_text(run.options().sets, ',');
+  for (const std::string& name : wanted)
+    require(std::ranges::find(kSets, name) != std::end(kSets), [&] {
+      return fmt::format("sets has '{}', must be of {}", name, fmt::join(kSets, ", "));
+    });
   std::vector<DeepSet> sets;
-  for (const char* name : kSets) sets.emplace_back(run, name);
+  for (const std::string_view name : kSets) {
+    DeepSet set(run,
+                std::string(name));  // also one that is not wanted: figures depend on the same data
+    if (wanted.empty() || std::ranges::find(wanted, set.name()) != wanted.end())
+      sets.push_back(std::move(set));
+  }
   return sets;
+}
+
+std::vector<std::string> names_of(const std::vector<DeepSet>& sets) {
+  std::vector<std::string> names;
+  for (const DeepSet& set : sets) names.push_back(set.name());
+  return names;
 }
 
 Matrix<float> join_views(const std::vector<FloatView>& views) {

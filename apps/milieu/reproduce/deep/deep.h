@@ -52,9 +52,10 @@ class DeepSet {
   std::map<std::string, Matrix<float>> features_;
 };
 
-// scenes15, caltech101, uiuc_textures, brodatz24. All are named before the first piece, so that
-// pieces of different experiments can share one file.
+// Of scenes15, caltech101, uiuc_textures, brodatz24 those that --sets asks for. All are named
+// before the first piece, so that pieces of different experiments can share one file.
 std::vector<DeepSet> deep_sets(ReproduceRun& run);
+std::vector<std::string> names_of(const std::vector<DeepSet>& sets);
 
 // A clustering of rows into k clusters; empty labels if it was stopped.
 struct Baseline {

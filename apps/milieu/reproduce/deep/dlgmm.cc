@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <ranges>
 
 #include "milieu/dlgmm/dlgmm.h"
 #include "milieu/input/patch_images.h"
@@ -18,7 +19,6 @@ struct Setting {
   std::string name;
   int words = 100;
   int bands = 0;  // 0: the default of image folders
-  int components = 64;
   DlgmmFix fix = DlgmmFix::None;
 };
 
@@ -29,33 +29,25 @@ const std::vector<Setting>& settings() {
       {.name = "dlgmm, 1 band", .bands = 1},
       {.name = "dlgmm, 1 band, --fix codebook", .bands = 1, .fix = DlgmmFix::Codebook},
       {.name = "dlgmm, 1 band, 300 words", .words = 300, .bands = 1},
-      {.name = "dlgmm, 1 band, 300 words, --fix codebook",
-       .words = 300,
-       .bands = 1,
-       .fix = DlgmmFix::Codebook},
-      {.name = "dlgmm, 1 band, 128 components", .bands = 1, .components = 128},
   };
   return all;
 }
 
 constexpr int kDefaultBands = 3;  // of image folders
 
-// The patches of one set, projected; the last projection is kept.
+// The patches of one set, read when first needed.
 class MapPatches {
  public:
   MapPatches(const ReproduceRun& run, const DeepSet& set)
       : run_(run), path_(set.path()), feature_(map_feature(run)) {}
 
-  const PatchImages& images(int num_components) {
-    if (!images_ || components_ != num_components) {
-      images_.reset();
+  const PatchImages& images() {
+    if (!images_) {
       PatchRequest request;
       request.path = path_;
       request.feature = feature_;
-      request.options.num_components = num_components;
       request.load.num_threads = run_.options().num_threads;
       images_ = load_patch_images(request, run_.monitor());
-      components_ = num_components;
     }
     return *images_;
   }
@@ -63,7 +55,6 @@ class MapPatches {
  private:
   const ReproduceRun& run_;
   std::string path_, feature_;
-  int components_ = 0;
   std::optional<PatchImages> images_;
 };
 
@@ -87,23 +78,22 @@ std::vector<int> fit_labels(const ReproduceRun& run, const PatchImages& images,
 void reproduce_deep_dlgmm(ReproduceRun& run) {
   std::vector<DeepSet> sets = deep_sets(run);
   run.keep_progress("deep");
-  std::vector<std::string> names;
-  for (const DeepSet& set : sets) names.push_back(set.name());
-  DeepTable table(run, "deep_dlgmm", "dlgmm on MobileNetV2's last map (7 x 7 patches)", names);
-  for (DeepSet& set : sets) {
+  DeepTable table(run, "deep_dlgmm", "dlgmm on MobileNetV2's last map (7 x 7 patches)",
+                  names_of(sets));
+  for (DeepSet& set : std::views::reverse(sets)) {  // small sets first
     const auto embedding = [&]() -> const Matrix<float>& { return set.embedding(); };
     if (!table.add_baselines("embedding", set, embedding)) return;
     MapPatches patches(run, set);
     for (const Setting& setting : settings()) {
-      const DeepTable::Task task{[&] { patches.images(setting.components); },
+      const DeepTable::Task task{[&] { patches.images(); },
                                  [&](uint64_t seed) {
-                                   return fit_labels(run, patches.images(setting.components),
-                                                     setting, set.num_classes(), seed);
+                                   return fit_labels(run, patches.images(), setting,
+                                                     set.num_classes(), seed);
                                  }};
       if (!table.add(setting.name, set, task)) return;
     }
   }
-  table.show({"patches of norm 1, projected on principal components of all patches of the set"});
+  table.show({"patches of norm 1, projected on 64 principal components of all patches of the set"});
 }
 
 }  // namespace milieu::cli

@@ -16,7 +16,7 @@ namespace milieu::cli {
 
 namespace {
 
-constexpr const char* kClassical = "gist,hog,lbp,rot-lbp,dense-sift,mr8,color";
+constexpr const char* kClassical = "gist,lbp,rot-lbp,dense-sift,color";
 constexpr int kRounds = 600;  // as for textures in `reproduce exemplar`
 
 constexpr std::array kRows = {"learned from deep and classical distances",
@@ -187,8 +187,8 @@ void reproduce_deep_exemplar(ReproduceRun& run) {
   }
   clusters.notes = {
       fmt::format("{} splits in halves; mean and 95 % interval", run.num_runs(kDeepRuns)),
-      "deep: embedding and bag of 200 words of the last map; classical: gist, hog, lbp, rot-lbp, "
-      "dense-sift, mr8, color; each by chi-squared (histograms), l2, l1 and RBF",
+      "deep: embedding and bag of 200 words of the last map; classical: gist, lbp, rot-lbp, "
+      "dense-sift, color; each by chi-squared (histograms), l2, l1 and RBF",
       "paper on 15 scenes: clustering 63, NN 70.2"};
   run.show(clusters);
   run.show(nearest);

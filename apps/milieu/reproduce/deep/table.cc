@@ -123,9 +123,7 @@ void DeepTable::show(const std::vector<std::string>& notes) const {
 void reproduce_deep_baselines(ReproduceRun& run) {
   std::vector<DeepSet> sets = deep_sets(run);
   run.keep_progress("deep");
-  std::vector<std::string> names;
-  for (const DeepSet& set : sets) names.push_back(set.name());
-  DeepTable table(run, "deep_baselines", "MobileNetV2's embedding, rows of norm 1", names);
+  DeepTable table(run, "deep_baselines", "MobileNetV2's embedding, rows of norm 1", names_of(sets));
   for (DeepSet& set : sets) {
     const auto embedding = [&]() -> const Matrix<float>& { return set.embedding(); };
     if (!table.add_baselines("embedding", set, embedding)) return;
