@@ -43,7 +43,7 @@ Coarse merge_classes(const DeepSet& set, int per_coarse, uint64_t seed) {
   Random random = Random(seed).child(22);
   random.shuffle(std::span<int>(order));
   std::vector<int> coarse_of(order.size());
-  const int num_coarse = std::max(1, set.num_classes() / per_coarse);
+  const int num_coarse = std::max(2, set.num_classes() / per_coarse);
   for (size_t i = 0; i < order.size(); ++i)
     coarse_of[static_cast<size_t>(order[i])] = static_cast<int>(i) % num_coarse;
   Coarse coarse;
