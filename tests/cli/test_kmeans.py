@@ -87,9 +87,9 @@ class KMeansTest(MethodCases, CliTest):
         self.save("long.npy", (self.samples * lengths[:, None]).astype(np.float32))
         unit = self.samples / np.linalg.norm(self.samples, axis=1, keepdims=True)
         self.save("unit.npy", unit.astype(np.float32))
-        summary = self.succeed("kmeans", "long.npy", "-k", "3", "--metric", "cosine", "--json",
+        summary = self.succeed("kmeans", "long.npy", "-k", "3", "--distance", "cosine", "--json",
                                "--out", "long").json()
-        self.succeed("kmeans", "unit.npy", "-k", "3", "--metric", "cosine", "--out", "unit")
+        self.succeed("kmeans", "unit.npy", "-k", "3", "--distance", "cosine", "--out", "unit")
         labels = self.labels("long")
         np.testing.assert_array_equal(labels, self.labels("unit"))
         sums = [np.linalg.norm(unit[labels == j].sum(axis=0)) for j in range(3)]
@@ -97,11 +97,11 @@ class KMeansTest(MethodCases, CliTest):
         lines = self.succeed("predict", "long", "long.npy").out.splitlines()
         np.testing.assert_array_equal(np.array(lines, dtype=int), labels)
         self.assertIn("must be euclidean or cosine",
-                      self.fail_with(2, "kmeans", "X.npy", "--metric", "tea"))
+                      self.fail_with(2, "kmeans", "X.npy", "--distance", "tea"))
 
     def test_cosine_says_what_rows_of_zeros_become(self):
         self.save("zeros.npy", np.vstack([self.samples, np.zeros((2, self.samples.shape[1]))]))
-        summary = self.succeed("kmeans", "zeros.npy", "-k", "3", "--metric", "cosine", "--json",
+        summary = self.succeed("kmeans", "zeros.npy", "-k", "3", "--distance", "cosine", "--json",
                                "--out", "run").json()
         self.assertEqual(summary["warnings"], ["2 rows have only zeros and no direction: label 0, "
                                                "without influence on the centres"])

@@ -29,12 +29,12 @@ std::vector<int> predict_from(const std::string& name, const Matrix<float>& poin
 TEST(Compat, KMeansV1) {
   EXPECT_THAT(predict_from("kmeans_v1", plane_points()), ElementsAre(0, 1, 0, 1));
   EXPECT_EQ(load_model<KMeansModel>(path_of("kmeans_v1")).centers, compat::kmeans_v1().centers);
-  EXPECT_EQ(load_model<KMeansModel>(path_of("kmeans_v1")).metric, KMeansMetric::Euclidean);
+  EXPECT_EQ(load_model<KMeansModel>(path_of("kmeans_v1")).distance, KMeansDistance::Euclidean);
 }
 
 TEST(Compat, KMeansV2) {
   EXPECT_THAT(predict_from("kmeans_v2", plane_points()), ElementsAre(0, 1, 1, 1));
-  EXPECT_EQ(load_model<KMeansModel>(path_of("kmeans_v2")).metric, KMeansMetric::Cosine);
+  EXPECT_EQ(load_model<KMeansModel>(path_of("kmeans_v2")).distance, KMeansDistance::Cosine);
 }
 
 TEST(Compat, KModesV1) {

@@ -42,9 +42,9 @@ Matrix<T> matrix(int64_t rows, int64_t cols, std::initializer_list<T> values) {
 inline Matrix<float> plane_points() { return matrix<float>(4, 2, {1, 1, 9, -1, 4.9f, 0, 12, 3}); }
 
 inline KMeansModel kmeans_v1() { return {matrix<float>(2, 2, {0, 0, 10, 0})}; }
-// Version 2 keeps the metric: the centres are directions.
+// Version 2 keeps the distance: the centres are directions.
 inline KMeansModel kmeans_v2() {
-  return {matrix<float>(2, 2, {0.6f, 0.8f, 1, 0}), KMeansMetric::Cosine};
+  return {matrix<float>(2, 2, {0.6f, 0.8f, 1, 0}), KMeansDistance::Cosine};
 }
 
 // Two words and two phrases, one word each.

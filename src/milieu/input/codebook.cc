@@ -40,6 +40,11 @@ Matrix<float> codebook_of_model(const std::string& path) {
   for (const char* name : {"codebook", "words", "centers", "means"})
     for (const auto& [key, array] : model.arrays) {
       if (key != name || array.shape.size() != 2) continue;
+      if (array.dtype != "F32" && array.dtype != "F64")
+        throw DataError(
+            fmt::format("{}: {} has entries of type {}, must be F32 or F64: give another "
+                        "codebook",
+                        path, key, array.dtype));
       Matrix<float> words(array.shape[0], array.shape[1]);
       for (int64_t i = 0; i < words.size(); ++i) {
         double wide = 0;

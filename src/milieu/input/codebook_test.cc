@@ -51,6 +51,15 @@ void expect_equal(const Matrix<float>& found, const Matrix<float>& expected) {
   for (int64_t i = 0; i < found.size(); ++i) EXPECT_EQ(found.data()[i], expected.data()[i]);
 }
 
+TEST_F(CodebookTest, WordsOfAnotherTypeAreRefused) {
+  ModelFile model = to_model_file(KMeansModel{two_words()});
+  for (auto& [name, array] : model.arrays)
+    if (name == "centers") array.dtype = "I32";
+  write_model_file(dir_.file("odd.safetensors"), model);
+  EXPECT_THAT([&] { read_codebook(dir_.file("odd.safetensors")); },
+              ThrowsMessage<DataError>(HasSubstr("centers has entries of type I32")));
+}
+
 TEST_F(CodebookTest, FilesOfNumbersHoldOneWordPerRow) {
   write_npy(dir_.file("words.npy"), two_words().view());
   expect_equal(read_codebook(dir_.file("words.npy")), two_words());

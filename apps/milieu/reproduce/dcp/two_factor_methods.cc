@@ -27,11 +27,11 @@ int at_most(int wanted, FloatView points) {
   return static_cast<int>(std::min<int64_t>({wanted, points.rows(), points.cols()}));
 }
 
-std::vector<int> two_means(FloatView points, KMeansMetric metric, uint64_t seed,
+std::vector<int> two_means(FloatView points, KMeansDistance metric, uint64_t seed,
                            const ReproduceRun& run) {
   KMeansOptions options;
   options.num_clusters = 2;
-  options.metric = metric;
+  options.distance = metric;
   options.num_restarts = run.num_restarts(options.num_restarts);
   options.seed = seed;
   options.num_threads = run.options().num_threads;
@@ -146,7 +146,7 @@ std::vector<int> split_by_contrast(FloatView set, FloatView context, double cont
       for (int64_t t = 0; t < a.cols(); ++t) along += a(i, t) * directions(j, t);
       plane(i, j) = static_cast<float>(along);
     }
-  return two_means(plane, KMeansMetric::Euclidean, seed, run);
+  return two_means(plane, KMeansDistance::Euclidean, seed, run);
 }
 
 std::vector<TwoFactorMethod> two_factor_methods(const ReproduceRun& run) {
@@ -170,11 +170,11 @@ std::vector<TwoFactorMethod> two_factor_methods(const ReproduceRun& run) {
            }},
           {"k-means", false,
            [&run](FloatView set, FloatView, uint64_t seed) {
-             return two_means(set, KMeansMetric::Euclidean, seed, run);
+             return two_means(set, KMeansDistance::Euclidean, seed, run);
            }},
           {"spherical k-means", false,
            [&run](FloatView set, FloatView, uint64_t seed) {
-             return two_means(set, KMeansMetric::Cosine, seed, run);
+             return two_means(set, KMeansDistance::Cosine, seed, run);
            }},
           {"mixture on 10 components", false,
            [&run](FloatView set, FloatView, uint64_t seed) { return mixture(set, seed, run); }},

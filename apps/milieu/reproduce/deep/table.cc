@@ -13,12 +13,12 @@
 namespace milieu::cli {
 
 std::vector<Baseline> deep_baselines(const ReproduceRun& run) {
-  const auto kmeans = [&run](KMeansMetric metric) {
-    return [&run, metric](FloatView points, int k, uint64_t seed) {
+  const auto kmeans = [&run](KMeansDistance distance) {
+    return [&run, distance](FloatView points, int k, uint64_t seed) {
       KMeansOptions options;
       options.num_clusters = k;
       options.num_restarts = run.num_restarts(options.num_restarts);
-      options.metric = metric;
+      options.distance = distance;
       options.seed = seed;
       options.num_threads = run.options().num_threads;
       return fit_kmeans({points, {}, {}}, options, run.monitor()).labels;
@@ -43,8 +43,8 @@ std::vector<Baseline> deep_baselines(const ReproduceRun& run) {
       return fit_agglomerative({points}, options, run.monitor()).labels;
     };
   };
-  return {{"k-means", true, kmeans(KMeansMetric::Euclidean)},
-          {"spherical k-means", true, kmeans(KMeansMetric::Cosine)},
+  return {{"k-means", true, kmeans(KMeansDistance::Euclidean)},
+          {"spherical k-means", true, kmeans(KMeansDistance::Cosine)},
           {"normalized cut", true, ncut},
           {"Ward", false, tree(Linkage::Ward)},
           {"average linkage", false, tree(Linkage::Average)}};

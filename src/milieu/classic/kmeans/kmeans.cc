@@ -11,12 +11,12 @@
 //              re-seeded (kmeans_centers.h) and, when no point is left for it, kept empty.
 //              An iteration that changes no label, or that rounding keeps from lowering J, ends the
 //              run. The labels returned belong to the centres returned.
-//              Metric cosine: x_i stands for x_i / |x_i| throughout, and m_j = S_j / |S_j|; an S_j
-//              of length 0 leaves its centre where it is. A row of zeros has no direction: it has
-//              weight 0 and label 0, and a warning counts such rows.
-//              Fewer distinct points than k: a warning; the surplus clusters are empty.
-//              Stopped by the monitor: the last complete pair of centres and labels is returned;
-//              points that were never labelled have label -1.
+//              Distance cosine: x_i stands for x_i / |x_i| throughout, and m_j = S_j / |S_j|; an
+//              S_j of length 0 leaves its centre where it is. A row of zeros has no direction: it
+//              has weight 0 and label 0, and a warning counts such rows. Fewer distinct points than
+//              k: a warning; the surplus clusters are empty. Stopped by the monitor: the last
+//              complete pair of centres and labels is returned; points that were never labelled
+//              have label -1.
 // See          [Lloyd82], [Arthur07], [Dhillon01]; docs/algorithms/kmeans.md
 #include "milieu/classic/kmeans/kmeans.h"
 
@@ -62,15 +62,15 @@ void validate(const KMeansInput& input, const KMeansOptions& options) {
   }
 }
 
-// The given centres; for the metric cosine their directions.
+// The given centres; for the distance cosine their directions.
 Matrix<float> given_centers(const KMeansInput& input, const KMeansOptions& options) {
   Matrix<float> centers(input.initial_centers);
-  if (options.metric == KMeansMetric::Euclidean) return centers;
+  if (options.distance == KMeansDistance::Euclidean) return centers;
   const std::vector<double> scales = inverse_norms(centers, options.num_threads);
   for (int64_t j = 0; j < centers.rows(); ++j) {
     require(scales[j] > 0, [&] {
       return fmt::format(
-          "row {} of initial_centers is zero and has no direction: for the metric cosine give "
+          "row {} of initial_centers is zero and has no direction: for the distance cosine give "
           "another centre",
           j);
     });
@@ -244,7 +244,7 @@ KMeansResult fit_kmeans(const KMeansInput& input, const KMeansOptions& options, 
   result.summary.num_restarts = restarts_run;
   result.labels = std::move(best.labels);
   result.model.centers = std::move(best.centers);
-  result.model.metric = options.metric;
+  result.model.distance = options.distance;
   result.summary.seconds = watch.seconds();
   return result;
 }

@@ -19,11 +19,11 @@ namespace milieu {
 
 enum class KMeansInit { PlusPlus, Random };
 // Cosine is spherical k-means: samples and centres count as if they had norm 1.
-enum class KMeansMetric { Euclidean, Cosine };
+enum class KMeansDistance { Euclidean, Cosine };
 
 // The names in options and model files.
-const char* to_string(KMeansMetric metric);
-KMeansMetric kmeans_metric_from(std::string_view name);  // throws DataError for another name
+const char* to_string(KMeansDistance distance);
+KMeansDistance kmeans_distance_from(std::string_view name);  // throws DataError for another name
 
 struct KMeansOptions {
   int num_clusters = 8;         // k; at most the number of samples
@@ -32,7 +32,7 @@ struct KMeansOptions {
   double rel_tolerance = 1e-4;  // stop when the objective falls by less than this fraction; 0: run
                                 // until no label changes
   KMeansInit init = KMeansInit::PlusPlus;
-  KMeansMetric metric = KMeansMetric::Euclidean;
+  KMeansDistance distance = KMeansDistance::Euclidean;
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
 };
@@ -49,9 +49,9 @@ void visit_fields(KMeansOptions& o, Visitor&& v) {
     one_of<KMeansInit>({{"kmeans++", KMeansInit::PlusPlus}, {"random", KMeansInit::Random}})
         .former("k-means++", KMeansInit::PlusPlus),
     "how the first centres are drawn");
-  v("metric", o.metric,
-    one_of<KMeansMetric>(
-        {{"euclidean", KMeansMetric::Euclidean}, {"cosine", KMeansMetric::Cosine}}),
+  v("distance", o.distance,
+    one_of<KMeansDistance>(
+        {{"euclidean", KMeansDistance::Euclidean}, {"cosine", KMeansDistance::Cosine}}),
     "distance that is minimised; cosine compares directions (spherical k-means), as if every row "
     "had norm 1");
   v("seed", o.seed, at_least(0), "random seed");
@@ -75,23 +75,23 @@ void visit_inputs(KMeansInput& in, Visitor&& v) {
 struct KMeansModel {
   static constexpr std::string_view kKind = "kmeans";
   static constexpr int kFormatVersion = 2;
-  Matrix<float> centers;  // k x d; of norm 1 for the metric cosine
-  KMeansMetric metric = KMeansMetric::Euclidean;
+  Matrix<float> centers;  // k x d; of norm 1 for the distance cosine
+  KMeansDistance distance = KMeansDistance::Euclidean;
 };
 
 // What is saved of a model: every array and scalar, by name (store/ reads and writes from this).
 template <MaybeConst<KMeansModel> Model, class Visitor>
 void visit_arrays(Model& m, Visitor&& v) {
   v("centers", m.centers);
-  if constexpr (requires { v.has("metric"); })
-    if (!v.has("metric")) return;  // a file of version 1
-  visit_enum(v, "metric", m.metric, kmeans_metric_from);
+  if constexpr (requires { v.has("distance"); })
+    if (!v.has("distance")) return;  // a file of version 1
+  visit_enum(v, "distance", m.distance, kmeans_distance_from);
 }
 
 struct KMeansResult {
   std::vector<int> labels;  // n, in [0, k); equal to predict(model, points)
   KMeansModel model;
-  // Objective: weighted sum of squared distances to the nearest centre; for the metric cosine,
+  // Objective: weighted sum of squared distances to the nearest centre; for the distance cosine,
   // rows have norm 1 there, so that each is 2 (1 - cosine).
   RunSummary summary;
 };
@@ -99,8 +99,8 @@ struct KMeansResult {
 KMeansResult fit_kmeans(const KMeansInput& input, const KMeansOptions& options,
                         Monitor& monitor = silent_monitor());
 
-// Nearest centre of each row by the model's metric; ties go to the lowest index, and so does a row
-// of zeros, which has no direction.
+// Nearest centre of each row by the model's distance; ties go to the lowest index, and so does a
+// row of zeros, which has no direction.
 std::vector<int> predict(const KMeansModel& model, FloatView points, int num_threads = 0);
 
 }  // namespace milieu

@@ -68,7 +68,7 @@ void scale_points(KMeansProblem& problem) {
     has_direction = has_direction || problem.weight(static_cast<int64_t>(i)) > 0;
   }
   require(has_direction,
-          "metric is cosine, but every row of positive weight is zero and has no direction: use "
+          "distance is cosine, but every row of positive weight is zero and has no direction: use "
           "euclidean");
 }
 
@@ -96,7 +96,7 @@ KMeansProblem make_kmeans_problem(const KMeansInput& input, const KMeansOptions&
   problem.weights = input.weights;
   problem.num_clusters = options.num_clusters;
   problem.num_threads = options.num_threads;
-  if (options.metric == KMeansMetric::Cosine) {
+  if (options.distance == KMeansDistance::Cosine) {
     check_points(problem.points, "points", problem.num_threads);
     scale_points(problem);
   }

@@ -19,7 +19,7 @@ void scale_row(std::span<const float> x, double scale, std::span<float> out);
 // 1 / |x| of every row, 0 for rows of zeros.
 std::vector<double> inverse_norms(FloatView points, int num_threads);
 
-// What all restarts share. The rows of the problem are the points, or for the metric cosine the
+// What all restarts share. The rows of the problem are the points, or for the distance cosine the
 // points times `scales`; they are made one at a time where they are needed.
 struct KMeansProblem {
   FloatView points;                 // n x d
@@ -47,7 +47,7 @@ struct KMeansProblem {
 };
 
 // Fills scales, mean, total_weight and scatter. Throws DataError when a point is not finite, and
-// InvalidArgument for the metric cosine when no row of positive weight has a direction.
+// InvalidArgument for the distance cosine when no row of positive weight has a direction.
 KMeansProblem make_kmeans_problem(const KMeansInput& input, const KMeansOptions& options);
 
 // Weighted sums of the rows of each cluster, in double. An update moves only the points whose
@@ -67,8 +67,8 @@ class ClusterSums {
   bool is_empty(int j) const { return counts_[j] == 0; }
   // The sum of w |x - c_j|^2 over all rows, from the sums alone; c_j as write_center gives it.
   double objective() const;
-  // The mean of cluster j, which must not be empty; for the metric cosine its direction. Rows that
-  // cancel out have no mean direction: `out` is left as it is.
+  // The mean of cluster j, which must not be empty; for the distance cosine its direction. Rows
+  // that cancel out have no mean direction: `out` is left as it is.
   void write_center(int j, std::span<float> out) const;
 
  private:

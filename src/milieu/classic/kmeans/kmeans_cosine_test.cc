@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metric cosine: equal to normalising first and keeping the centres on the sphere.
+// The distance cosine: equal to normalising first and keeping the centres on the sphere.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ Matrix<float> normalised(FloatView points) {
 KMeansOptions cosine(int k) {
   KMeansOptions options;
   options.num_clusters = k;
-  options.metric = KMeansMetric::Cosine;
+  options.distance = KMeansDistance::Cosine;
   options.rel_tolerance = 0;
   return options;
 }
@@ -112,7 +112,7 @@ TEST(KMeansCosine, HandCaseIsDecidedByDirection) {
   EXPECT_NE(result.labels[0], result.labels[2]);
   // Two pairs at an angle of atan(1/1000): each sample is half of it away from its centre.
   EXPECT_NEAR(result.summary.objective, 8 * (1 - std::cos(std::atan(0.001) / 2)), 1e-12);
-  EXPECT_EQ(result.model.metric, KMeansMetric::Cosine);
+  EXPECT_EQ(result.model.distance, KMeansDistance::Cosine);
 }
 
 TEST(KMeansCosine, EqualsBruteForce) {

@@ -30,14 +30,14 @@ internal::Scaling scaling_of(FloatView centers) {
 
 }  // namespace
 
-const char* to_string(KMeansMetric metric) {
-  return metric == KMeansMetric::Cosine ? "cosine" : "euclidean";
+const char* to_string(KMeansDistance distance) {
+  return distance == KMeansDistance::Cosine ? "cosine" : "euclidean";
 }
 
-KMeansMetric kmeans_metric_from(std::string_view name) {
-  for (const KMeansMetric metric : {KMeansMetric::Euclidean, KMeansMetric::Cosine})
-    if (name == to_string(metric)) return metric;
-  throw DataError(fmt::format("kmeans model: metric is '{}', must be euclidean or cosine", name));
+KMeansDistance kmeans_distance_from(std::string_view name) {
+  for (const KMeansDistance distance : {KMeansDistance::Euclidean, KMeansDistance::Cosine})
+    if (name == to_string(distance)) return distance;
+  throw DataError(fmt::format("kmeans model: distance is '{}', must be euclidean or cosine", name));
 }
 
 std::vector<int> predict(const KMeansModel& model, FloatView points, int num_threads) {
@@ -48,7 +48,7 @@ std::vector<int> predict(const KMeansModel& model, FloatView points, int num_thr
   if (points.rows() > 0) check_points(points, "points", num_threads);
   std::vector<int> labels(points.rows(), 0);
   std::vector<double> scales;
-  if (model.metric == KMeansMetric::Cosine) scales = inverse_norms(points, num_threads);
+  if (model.distance == KMeansDistance::Cosine) scales = inverse_norms(points, num_threads);
   internal::NearestCenters nearest(points, scaling_of(model.centers), num_threads, scales);
   nearest.assign(model.centers, silent_monitor(), labels);
   return labels;
