@@ -265,7 +265,8 @@ class FitsAndPredicts(MilieuEstimator):
         """Fit; then name the parts, where labels are given."""
         if describe is None and label_names is not None:
             raise ValueError("label_names is given without describe: give label vectors or scores")
-        self._fit(X, y, given)
+        estimator: Any = self  # every method has its own _fit
+        estimator._fit(X, y, given)
         if describe is None:
             return
         names = _describe.name_parts(self, self._described(X, y, given), describe, label_names)
