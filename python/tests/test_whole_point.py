@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The whole point, in one program: embeddings computed elsewhere, a split against a context, a ranking of
-contexts, a run folder, the explorer."""
+contexts, names for the parts, a run folder, the explorer."""
 
 import urllib.request
 
@@ -20,19 +20,24 @@ def embeddings(rng):
     between_second = 6 * np.outer(np.tile([-0.5, 0.5], 40), axes[0])
     noise = [rng.normal(0, 0.5, (len(part), 64)) for part in (rows, between_first, between_second)]
     return (rows + noise[0], first, second,
-            {"first": between_first + noise[1], "second": between_second + noise[2]})
+            {"first": between_first + noise[1], "second": between_second + noise[2]}, axes)
 
 
 def test_embeddings_to_explorer(tmp_path, monkeypatch):
     monkeypatch.setenv("MILIEU_CACHE", str(tmp_path / "cache"))
     rng = np.random.default_rng(0)
-    X, first, second, contexts = embeddings(rng)
+    X, first, second, contexts, axes = embeddings(rng)
     np.save(tmp_path / "X.npy", X.astype(np.float32))
     X = np.load(tmp_path / "X.npy", mmap_mode="r")
 
-    for name, truth in [("first", first), ("second", second)]:
-        dcp = milieu.DCP(n_clusters=2).fit(X, context=contexts[name])
+    # Vectors of words, as a network that embeds texts beside images would give them.
+    vectors = np.concatenate([axes[:2], -axes[:2], axes[2:20]])
+    words = ["right", "up", "left", "down"] + [f"word {i}" for i in range(18)]
+    for name, truth, expected in [("first", first, {"left", "right"}), ("second", second, {"down", "up"})]:
+        dcp = milieu.DCP(n_clusters=2).fit(X, context=contexts[name], describe=vectors,
+                                           label_names=words)
         assert matched_accuracy(truth, dcp.labels_) > 0.95, name
+        assert {part[0].name for part in dcp.part_names_} == expected
     ranking = milieu.DCP().rank_contexts(X, contexts)
     assert {ranked.name for ranked in ranking} == set(contexts)
 
