@@ -169,7 +169,8 @@ def load(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", help="where the figures go; cells already there are kept")
-    parser.add_argument("--sizes", default="300,1000,3000")
+    parser.add_argument("--sizes", default="300,1000",
+                        help="numbers of points; with 3000 the peers take most of an hour")
     parser.add_argument("--data", default="gauss10,uniform2")
     parser.add_argument("--factors", default="0.1,1,10")
     parser.add_argument("--peers", default=",".join(PEERS))
