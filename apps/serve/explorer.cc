@@ -13,6 +13,7 @@
 #include "milieu/data/file/read_below.h"
 #include "milieu/data/text_file.h"
 #include "milieu/report/page_assets.h"
+#include "serve/run_edits.h"
 #include "serve/run_files.h"
 
 namespace milieu::serve {
@@ -184,6 +185,10 @@ Reply Explorer::handle_api(const Request& request, const std::vector<std::string
     require_method(request, "GET");
     return thumb(request, words[2]);
   }
+  if ((first == "image" || first == "like") && words.size() == 3) {
+    require_method(request, "GET");
+    return first == "image" ? original(words[2]) : like(request, words[2]);
+  }
   if (first == "methods" && words.size() == 2) {
     require_method(request, "GET");
     Json list = Json::array();
@@ -200,10 +205,12 @@ Reply Explorer::handle_api(const Request& request, const std::vector<std::string
 Reply Explorer::handle_collection(const Request& request, const std::vector<std::string>& words) {
   if (words.size() > 3) fail_unknown(request.path);
   const std::string what = words.size() == 3 ? words[2] : "";
-  if (words.size() == 3 && what != "classes" && what != "map" && what != "names")
+  if (words.size() == 3 && what != "classes" && what != "map" && what != "names" &&
+      what != "nearest")
     fail_unknown(request.path);
   require_method(request, "GET");
   if (what == "names") return names(request);
+  if (what == "nearest") return nearest();
   if (what == "map") return binary_reply(collection_.map());
   if (what.empty()) return json_reply(internal::collection_json(collection_));
   std::vector<int32_t> classes(static_cast<size_t>(collection_.size()), -1);
@@ -234,6 +241,28 @@ Reply Explorer::thumb(const Request& request, const std::string& row) const {
   } catch (const Error& error) {
     throw RequestError{404, error.what()};
   }
+}
+
+Reply Explorer::original(const std::string& row) const {
+  const int64_t place = number_in(row, "the row", 0, collection_.size() - 1);
+  try {
+    Thumbnail made = original_image(collection_, thumbnails_, place);
+    Reply reply = text_reply(made.type, made.bytes);
+    reply.headers.emplace_back("Cache-Control", "private, max-age=3600");
+    return reply;
+  } catch (const Error& error) {
+    throw RequestError{404, error.what()};
+  }
+}
+
+Reply Explorer::like(const Request& request, const std::string& row) const {
+  const int64_t place = number_in(row, "the row", 0, collection_.size() - 1);
+  return json_reply(rows_like(collection_, place, query_number(request, "count", 24, 1, 1000)));
+}
+
+Reply Explorer::nearest() {
+  std::call_once(compared_, [&] { nearest_ = nearest_distances(collection_); });
+  return binary_reply(nearest_);
 }
 
 Reply Explorer::handle_runs(const Request& request, const std::vector<std::string>& words) {
@@ -280,6 +309,15 @@ Reply Explorer::change_run(const Request& request, const RunRecord& run) {
   require_method(request, "PATCH");
   const Json body = parse_body(request);
   if (!body.is_object()) throw RequestError{400, "the body must be an object"};
+  const std::lock_guard lock(edits_mutex_);
+  Json names = body;
+  names.erase("edits");
+  const RunRecord renamed = rename_run(names, run);
+  if (body.contains("edits")) change_edits(body["edits"], renamed);
+  return json_reply(renamed.brief());
+}
+
+RunRecord Explorer::rename_run(const Json& body, const RunRecord& run) {
   std::optional<std::string> name;
   std::optional<std::vector<std::string>> part_names;
   for (const auto& [key, value] : body.items()) {
@@ -293,12 +331,27 @@ Reply Explorer::change_run(const Request& request, const RunRecord& run) {
         part_names->push_back(one.get<std::string>());
       }
     } else {
-      throw RequestError{400, fmt::format("'{}' must be name (a text of at most 200 bytes) or "
-                                          "part_names (a list of such)",
+      throw RequestError{400, fmt::format("'{}' must be name (a text of at most 200 bytes), "
+                                          "part_names (a list of such) or edits",
                                           key)};
     }
   }
-  return json_reply(runs_.rename(run.id, name, part_names).brief());
+  RunRecord renamed = runs_.rename(run.id, name, part_names);
+  if (part_names && !renamed.summary.is_null()) keep_part_names(renamed);
+  return renamed;
+}
+
+// Edits that cannot be read are not overwritten: read_edits throws.
+void Explorer::change_edits(const Json& page, const RunRecord& run) {
+  const auto result = results_.get(run);
+  read_edits(run.run_folder(), static_cast<int64_t>(result->columns.rows.size()));
+  write_edits(run.run_folder(), edits_from_page(page, result->columns, run.part_names));
+}
+
+RunView Explorer::view_as_left(const RunRecord& run, const RunView& result, Edits& edits) const {
+  const auto n = static_cast<int64_t>(result.columns.rows.size());
+  edits = read_edits(run.run_folder(), n).value_or(Edits{});
+  return edited_view(result, edits, collection_);
 }
 
 Reply Explorer::detail(const RunRecord& run) {
@@ -314,6 +367,13 @@ Reply Explorer::detail(const RunRecord& run) {
   const auto result = results_.get(run);
   Json json = internal::detail_json(run.page(), *result);
   json["files"] = files_of(run);
+  try {
+    const auto n = static_cast<int64_t>(result->columns.rows.size());
+    if (const std::optional<Edits> edits = read_edits(run.run_folder(), n))
+      json["edits"] = edits_to_page(*edits, result->columns);
+  } catch (const Error& error) {
+    json["edits_problem"] = error.what();
+  }
   return json_reply(json);
 }
 
@@ -395,27 +455,33 @@ Reply Explorer::compare(const Request& request) {
 
 Reply Explorer::handle_export(const Request& request, const RunRecord& run,
                               const std::string& what) {
-  const bool is_known =
-      what == "labels.csv" || what == "labels.json" || what == "report.html" || what == "folders";
+  const bool is_known = what == "labels.csv" || what == "labels.json" || what == "coco.json" ||
+                        what == "report.html" || what == "folders";
   if (!is_known) fail_unknown(request.path);
   require_method(request, what == "folders" ? "POST" : "GET");
-  const auto result = results_.get(run);
+  const auto method_result = results_.get(run);
+  Edits edits;
+  const RunView result = request.query.contains("original")
+                             ? *method_result
+                             : view_as_left(run, *method_result, edits);
+  edits.part_names = run.part_names;
+  ExportTable table = make_export_table(result, edits, collection_);
+  table.name = run.name;
+  table.method = run.method;
+  table.command = run.command;
   if (what == "folders") {
     const Json body = parse_body(request);
     const std::string how = body.is_object() ? body.value("how", "") : "";
     if (how != "copy" && how != "link")
       throw RequestError{400, fmt::format("how is '{}', must be copy or link", how)};
-    return json_reply(export_folders(run, *result, collection_, how == "link"));
+    const std::string to = body.contains("to") && body["to"].is_string() ? body["to"] : Json("");
+    return json_reply(
+        export_folders(run, table, how == "link" ? ImageExport::Link : ImageExport::Copy, to));
   }
-  if (what == "labels.csv")
-    return download("text/csv; charset=utf-8", labels_csv(run, *result, collection_), what);
-  if (what == "labels.json")
-    return download(
-        "application/json",
-        labels_json(run, *result, collection_).dump(1, ' ', false, Json::error_handler_t::replace) +
-            "\n",
-        what);
-  return download("text/html; charset=utf-8", report_again(run, *result, collection_), what);
+  if (what == "labels.csv") return download("text/csv; charset=utf-8", export_csv(table), what);
+  if (what == "labels.json") return download("application/json", export_json(table), what);
+  if (what == "coco.json") return download("application/json", export_coco(table), what);
+  return download("text/html; charset=utf-8", report_again(run, result, collection_), what);
 }
 
 }  // namespace milieu::serve

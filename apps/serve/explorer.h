@@ -3,10 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "milieu/report/collection.h"
+#include "milieu/report/export/edits.h"
+#include "milieu/report/export/export_images.h"
 #include "milieu/report/page_json.h"
 #include "milieu/report/thumbnails.h"
 #include "serve/message.h"
@@ -38,7 +41,14 @@ class Explorer {
   Reply handle_export(const Request& request, const RunRecord& run, const std::string& what);
   Reply names(const Request& request) const;
   Reply thumb(const Request& request, const std::string& row) const;
+  Reply original(const std::string& row) const;
+  Reply like(const Request& request, const std::string& row) const;
+  Reply nearest();
   Reply change_run(const Request& request, const RunRecord& run);
+  RunRecord rename_run(const Json& body, const RunRecord& run);
+  void change_edits(const Json& page, const RunRecord& run);
+  // The result after the edits in its run folder.
+  RunView view_as_left(const RunRecord& run, const RunView& result, Edits& edits) const;
   Reply detail(const RunRecord& run);
   Reply column(const RunRecord& run, const std::string& name);
   Reply file(const RunRecord& run, const std::string& name) const;
@@ -52,23 +62,29 @@ class Explorer {
   Runs runs_;
   ResultCache results_;
   std::atomic<size_t> num_streams_ = 0;
+  std::mutex edits_mutex_;  // one change of a run at a time
+  std::once_flag compared_;
+  std::vector<float> nearest_;  // distance of each row to the nearest other one, once asked for
 };
 
 // Files of the run folder that a browser may see: {name, title}.
 Json files_of(const RunRecord& run);
 
+// The image of a row in full size.
+Thumbnail original_image(const Collection& collection, const Thumbnails& thumbnails, int64_t row);
+// {rows, distances} of the rows nearest to a row.
+Json rows_like(const Collection& collection, int64_t row, int64_t count);
+// Of every row to the nearest other one. Throws InvalidArgument for very large collections.
+std::vector<float> nearest_distances(const Collection& collection);
+
 // {rows_in_both, table, ari, nmi, only_a, only_b}.
 Json compare_runs(const ViewColumns& a, const ViewColumns& b);
-
-// labels.csv (sample, label, part, margin, row, class) and the same as JSON.
-std::string labels_csv(const RunRecord& run, const RunView& result, const Collection& collection);
-Json labels_json(const RunRecord& run, const RunView& result, const Collection& collection);
 
 // report.html of a run of the explorer.
 std::string report_again(const RunRecord& run, const RunView& result, const Collection& collection);
 
-// Images by part below the run's folder, copied or linked; {path, count}.
-Json export_folders(const RunRecord& run, const RunView& result, const Collection& collection,
-                    bool links);
+// Images by part in the new folder `to`, or below the run's folder without one; {path, count}.
+Json export_folders(const RunRecord& run, const ExportTable& table, ImageExport how,
+                    const std::string& to);
 
 }  // namespace milieu::serve

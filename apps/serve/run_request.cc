@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "milieu/base/error.h"
 #include "milieu/data/csv_text.h"
@@ -19,7 +21,8 @@ namespace milieu::serve {
 
 namespace {
 
-constexpr size_t kMaxName = 200;         // bytes of a run's or a part's name
+constexpr size_t kMaxName = 200;  // bytes of a run's or a part's name
+constexpr size_t kMaxPartNames = 10'000;
 constexpr size_t kMaxSelectText = 2000;  // a longer list of classes goes into a file of rows
 
 const char* kind_word(FieldKind kind) {
@@ -140,6 +143,11 @@ std::string rows_text(const std::vector<int64_t>& rows) {
   return text;
 }
 
+bool has_input(const MethodInfo& method, std::string_view name) {
+  return std::ranges::any_of(method.inputs,
+                             [&](const InputField& input) { return input.name == name; });
+}
+
 class Planner {
  public:
   Planner(const Json& request, const Collection& collection, const MethodInfo& method)
@@ -157,6 +165,8 @@ class Planner {
     add_set();
     add_context();
     add_constraints();
+    add_initial_labels();
+    add_part_names();
     add_options();
     return std::move(plan_);
   }
@@ -248,6 +258,27 @@ class Planner {
     add_links(constraints.value("cannot_link", Json::array()), "--cannot-link", "cannot_link.csv");
   }
 
+  // The split that a corrected run starts from: a part for every row of the set.
+  void add_initial_labels() {
+    if (!request_.contains("initial") || request_["initial"].is_null()) return;
+    if (!has_input(method_, "initial_labels") || plan_.ranks_contexts)
+      throw InvalidArgument(fmt::format("{} takes no initial labels here", method_.name));
+    const std::vector<int64_t> parts = parts_of(request_["initial"], "initial");
+    for (const int64_t row : plan_.rows)
+      if (parts[static_cast<size_t>(row)] < 0)
+        throw InvalidArgument(fmt::format("initial has no part for row {} of the set", row));
+    add_file("--initial-labels", "initial_labels.txt", rows_text(parts));
+  }
+
+  void add_part_names() {
+    if (!request_.contains("part_names")) return;
+    if (!request_["part_names"].is_array() || request_["part_names"].size() > kMaxPartNames)
+      throw InvalidArgument(
+          fmt::format("part_names must be a list of at most {} texts", kMaxPartNames));
+    for (const Json& name : request_["part_names"])
+      plan_.part_names.push_back(text_of(name, "part_names"));
+  }
+
   int64_t set_row(const Json& json, const std::string& what) const {
     const int64_t row = row_of(json, collection_, what);
     if (!std::binary_search(plan_.rows.begin(), plan_.rows.end(), row))
@@ -257,14 +288,20 @@ class Planner {
 
   void add_memberships(const Json& list) {
     if (list.empty()) return;
+    add_file("--memberships", "memberships.txt",
+             rows_text(parts_of(list, "constraints.memberships")));
+  }
+
+  // Pairs of a row of the set and its part, as one number per row of the collection; -1 for none.
+  std::vector<int64_t> parts_of(const Json& list, const std::string& what) const {
+    if (!list.is_array()) throw InvalidArgument(fmt::format("{} must be a list", what));
     std::vector<int64_t> parts(static_cast<size_t>(collection_.size()), -1);
     for (const Json& pair : list) {
       if (!pair.is_array() || pair.size() != 2 || !pair[1].is_number_integer() || pair[1] < 0)
-        throw InvalidArgument("constraints.memberships must hold pairs: row, part");
-      parts[static_cast<size_t>(set_row(pair[0], "constraints.memberships"))] =
-          pair[1].get<int64_t>();
+        throw InvalidArgument(fmt::format("{} must hold pairs: row, part", what));
+      parts[static_cast<size_t>(set_row(pair[0], what))] = pair[1].get<int64_t>();
     }
-    add_file("--memberships", "memberships.txt", rows_text(parts));
+    return parts;
   }
 
   void add_links(const Json& list, const std::string& flag, const std::string& file) {
@@ -311,10 +348,7 @@ bool takes_context(const MethodInfo& method) {
       method.inputs, [](const InputField& input) { return input.rule.kind == InputKind::Samples; });
 }
 
-bool takes_constraints(const MethodInfo& method) {
-  return std::ranges::any_of(method.inputs,
-                             [](const InputField& input) { return input.name == "memberships"; });
-}
+bool takes_constraints(const MethodInfo& method) { return has_input(method, "memberships"); }
 
 Json method_to_json(const MethodInfo& method) {
   Json fields = Json::array();
@@ -373,9 +407,11 @@ std::vector<int64_t> resolve_rows(const Json& set, const Collection& collection,
 RunPlan plan_run(const Json& request, const Collection& collection,
                  const std::vector<MethodInfo>& methods) {
   require_object(request, "the request");
+  constexpr std::array kParts = {"method",     "name",          "set",         "context",
+                                 "options",    "rank_contexts", "constraints", "initial",
+                                 "part_names", "follows"};
   for (const auto& [key, value] : request.items())
-    if (key != "method" && key != "name" && key != "set" && key != "context" && key != "options" &&
-        key != "rank_contexts" && key != "constraints")
+    if (std::ranges::find(kParts, key) == kParts.end())
       throw InvalidArgument(fmt::format("the request has no part '{}'", key));
   if (request.contains("rank_contexts") && !request["rank_contexts"].is_boolean())
     throw InvalidArgument("rank_contexts must be true or false");

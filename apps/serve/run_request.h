@@ -55,8 +55,9 @@ struct RunPlan {
   // means the folder of the run.
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>>
-      files;     // written into that folder: name, content
-  Json request;  // as it came, tidied
+      files;                            // written into that folder: name, content
+  std::vector<std::string> part_names;  // that a corrected run keeps
+  Json request;                         // as it came, tidied
 };
 
 // Throws InvalidArgument with a sentence for the user, or RequestError.

@@ -17,6 +17,7 @@
 #include "serve/access.h"
 #include "serve/child_process.h"
 #include "serve/message.h"
+#include "serve/run_edits.h"
 #include "serve/run_files.h"
 
 namespace milieu::serve {
@@ -85,6 +86,7 @@ RunRecord Runs::add(const RunPlan& plan) {
   record.method = plan.method;
   record.name = plan.name;
   record.request = plan.request;
+  record.part_names = plan.part_names;
   record.ranks_contexts = plan.ranks_contexts;
   record.n = static_cast<int64_t>(plan.rows.size());
   record.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -279,6 +281,7 @@ void Runs::finish(const std::string& id, int exit_code) {
   });
   try {
     write_record(find(id));
+    if (!record.summary.is_null() && !record.part_names.empty()) keep_part_names(record);
   } catch (const std::exception&) {
     // a full disk: the run folder itself shows what became of the run
   }

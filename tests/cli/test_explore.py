@@ -318,7 +318,7 @@ class TakeAwayTest(ExplorerTest):
         table = explorer.get(f"/api/runs/{run}/export/labels.csv")
         self.assertIn("attachment", table.headers["Content-Disposition"])
         lines = table.body.decode().splitlines()
-        self.assertEqual((lines[0], len(lines)), ("sample,label,part,margin,row,class", 61))
+        self.assertEqual((lines[0], len(lines)), ("sample,label,part,margin,row,class,by_hand,tags,path", 61))
         labels = explorer.get(f"/api/runs/{run}/export/labels.json").json()
         self.assertEqual([one["label"] for one in labels["samples"]],
                          [int(line.split(",")[1]) for line in lines[1:]])

@@ -42,6 +42,12 @@ function followWidth({ store }: App): void {
   narrow.addEventListener("change", apply);
 }
 
+// Corrections are kept as they are made; the rest when the page is left.
+function followEdits({ store, actions }: App): void {
+  effect(() => { if (store.corrections.value) actions.saveEdits(); });
+  document.addEventListener("visibilitychange", () => { if (document.hidden) void actions.flushEdits(); });
+}
+
 // Another tab may start runs; a server that went away may come back.
 function followServer({ store, actions }: App): void {
   const look = () => {
@@ -69,7 +75,9 @@ async function start(): Promise<void> {
   document.title = `${app.store.collection.value!.name} – Milieu`;
   await startLink(app);
   if (app.store.runId.value && app.store.isNarrow.value) app.store.isPanelOpen.value = false;
-  if (!report) followServer(app);
+  if (report) return;
+  followEdits(app);
+  followServer(app);
 }
 
 void start();

@@ -67,6 +67,7 @@ Command completion_command();
 Command demo_command();
 Command exemplar_learn_command();
 Command explore_command();
+Command export_command();
 Command features_command();
 Command icc_classify_command();
 Command icc_compare_command();

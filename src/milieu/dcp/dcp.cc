@@ -8,7 +8,8 @@
 // Symbols      J1: J of all samples as one part; Je: of a part without samples
 // Conventions  sums, not means; the bias is a feature and is charged in |w|^2. Ties go to the
 // lowest
-//              part. Parts are numbered by their first sample, unless constraints name parts.
+//              part. Parts are numbered by their first sample, unless constraints or initial labels
+//              name them.
 //              A restart with a part smaller than min_part counts only when all have one. J1 +
 //              (K - 1) Je can always be had: the zero of the gain.
 //              Stopped by the monitor: the best restart that came to its end, or the first as it
@@ -135,9 +136,10 @@ Best take_unfinished(const DcpProblem& problem, const std::vector<Found>& found)
   return best;
 }
 
-// Parts by their first sample; empty ones last. Constraints that name parts forbid it.
+// Parts by their first sample; empty ones last. Constraints and initial labels that name parts
+// forbid it.
 void order_parts(const DcpInput& input, const DcpOptions& options, Solution& solution) {
-  if (!input.memberships.empty() || !options.sizes.empty()) return;
+  if (!input.memberships.empty() || !options.sizes.empty() || !input.initial_labels.empty()) return;
   const int num_parts = static_cast<int>(solution.planes.rows());
   std::vector<int> place(num_parts, -1);
   int next = 0;

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // What users can do with runs: start, open, cancel, rename, remove, compare.
 import { batch } from "@preact/signals";
-import { constraintsOf, correctionCount, correctionsOf, kNoCorrections, startHistory } from "../model/corrections";
+import { addPart, constraintsOf, correctedLabels, correctionCount, kNoCorrections, moveRows, record, startHistory } from "../model/corrections";
+import { correctedSplit, packEdits, unpackEdits } from "../model/edit_log";
 import { changedOptions } from "../model/form";
 import { kHome } from "../model/camera";
-import { namesByHand, renamedPart } from "../model/part_names";
-import { isEmptySet, requestName, runTitle } from "../model/rows";
+import type { Order } from "../model/order";
+import { allParts, namesByHand, renamedPart } from "../model/part_names";
+import { isEmptySet, plainRequest, requestName, rowsOf, runTitle } from "../model/rows";
 import { hasResult, isOver, type Progress, type RunBrief, type RunRequest } from "../model/types";
 import { messageOf, SourceError } from "../source/source";
 import type { OpenedRun, Store } from "./store";
 
+const kSaveDelay = 300; // milliseconds
+
 export class Actions {
   private readonly listening = new Map<string, () => void>();
   private toastCount = 0;
+  private saving = 0; // timer
+  private saved: Store["corrections"]["value"] | null = null; // what the run's folder has
 
   // Called when this page has changed the list of runs.
   onRunsChanged: () => void = () => undefined;
@@ -51,9 +57,10 @@ export class Actions {
     }
   }
 
-  async start(extra: Partial<RunRequest> = {}): Promise<void> {
+  // What the form says with `extra`, or `extra` alone where it is a whole request.
+  async start(extra: Partial<RunRequest> = {}, isWhole = false): Promise<void> {
     const { store } = this;
-    const request: RunRequest = { ...store.request.value, ...extra };
+    const request: RunRequest = isWhole ? { method: "", set: {}, options: {}, ...extra } : { ...store.request.value, ...extra };
     const method = store.methods.value.find((m) => m.name === request.method);
     if (method) request.options = changedOptions(method, request.options);
     request.name ||= requestName(request);
@@ -73,19 +80,112 @@ export class Actions {
     }
   }
 
-  // The opened run again, with the corrections as constraints.
+  // The opened run again: it starts from the split as it is shown, with the corrections as
+  // constraints. Parts keep their numbers and names; empty ones are left out, and so are rows that
+  // were set aside.
   async rerun(): Promise<void> {
     const opened = this.store.opened.value;
     const corrections = this.store.corrections.value.now;
     if (!opened || correctionCount(corrections) === 0) return;
-    const { request } = opened.detail;
-    await this.start({ ...request, rank_contexts: false, constraints: constraintsOf(corrections),
-                       name: `${runTitle(opened.detail).replace(/, corrected( \d+)?$/, "")}, corrected` });
+    const { detail, columns } = opened;
+    const shown = correctedLabels(columns.rows, columns.labels, corrections);
+    const split = correctedSplit(columns.rows, shown, corrections);
+    const kept = new Set(split.initial.map(([row]) => row));
+    const inside = ([a, b]: readonly [number, number]) => kept.has(a) && kept.has(b);
+    const constraints = constraintsOf({ ...corrections, together: corrections.together.filter(inside), apart: corrections.apart.filter(inside) });
+    const names = namesByHand(allParts(detail, corrections.added));
+    await this.flushEdits();
+    await this.start({
+      ...detail.request, ...this.rowsWithout(detail.request, split.initial.map(([row]) => row), split.asideCount),
+      rank_contexts: false, constraints: { ...constraints, memberships: split.memberships }, initial: split.initial,
+      options: { ...detail.request.options, num_clusters: split.oldParts.length },
+      part_names: split.oldParts.map((part) => names[part] ?? ""), follows: { run: detail.id, how: "corrected" },
+      name: `${runTitle(detail).replace(/, corrected( \d+)?$/, "")}, corrected` }, true);
+  }
+
+  // The set and the context when some rows are set aside: those rows are in neither.
+  private rowsWithout(request: RunRequest, rows: number[], asideCount: number): Partial<RunRequest> {
+    if (asideCount === 0) return {};
+    return { set: { rows }, ...this.contextAsRows(request) };
+  }
+
+  // "Everything else" means everything but the set of this request, also in a request with less.
+  private contextAsRows(request: RunRequest): Partial<RunRequest> {
+    const { store } = this;
+    if (!request.context?.rest || !store.collection.value) return {};
+    return { context: { rows: [...rowsOf(request.context, store.classes.value, store.collection.value, request.set)] } };
+  }
+
+  // Splits one part of the opened run by the same method and context.
+  async splitPart(part: number, name: string, rows: number[]): Promise<void> {
+    const opened = this.store.opened.value;
+    if (!opened) return;
+    const { detail } = opened;
+    const request = plainRequest(detail.request);
+    const hasNumber = !!this.store.methods.value.find((m) => m.name === detail.method)?.fields.some((f) => f.name === "num_clusters");
+    await this.flushEdits();
+    await this.start({ ...request, ...this.contextAsRows(detail.request), set: { rows }, options: { ...request.options, ...(hasNumber ? { num_clusters: 2 } : {}) },
+                       follows: { run: detail.id, how: "split", part }, name: `${name}, split` }, true);
+  }
+
+  // Puts the parts of a split back into the result they came from: the first stays the old part, the
+  // others become new ones.
+  async adoptSplit(): Promise<void> {
+    const opened = this.store.opened.value;
+    const follows = opened?.detail.request.follows;
+    if (!opened || follows?.how !== "split" || follows.part === undefined) return;
+    const labels = correctedLabels(opened.columns.rows, opened.columns.labels, this.store.corrections.value.now);
+    const parts = allParts(opened.detail, this.store.corrections.value.now.added);
+    await this.flushEdits();
+    await this.open(follows.run);
+    const parent = this.store.opened.value;
+    if (parent?.detail.id !== follows.run) return;
+    let next = this.store.corrections.value.now;
+    const first = parent.detail.parts.length + next.added;
+    for (const part of parts.slice(1)) {
+      const rows = [...opened.columns.rows].filter((_, i) => labels[i] === part.index);
+      next = moveRows(addPart(next), rows, first + part.index - 1);
+    }
+    this.store.corrections.value = record(this.store.corrections.value, next, `${runTitle(opened.detail)} taken over`);
+    for (const part of parts)
+      if (part.named_by === "hand") await this.namePart(part.index === 0 ? follows.part : first + part.index - 1, part.name);
+  }
+
+  // Orders by distance need the distances, which the server finds when first asked.
+  setOrder(order: Order): void {
+    const { store } = this;
+    store.order.value = order;
+    if ((order === "odd" || order === "twin") && !store.nearest.value)
+      store.source.nearest().then((nearest) => { store.nearest.value = nearest; }, (error) => this.fail(error));
+  }
+
+  setFilter(text: string): void { this.store.filter.value = text; }
+
+  // Keeps the corrections in the run's folder, a moment after the last of them.
+  saveEdits(): void {
+    window.clearTimeout(this.saving);
+    this.saving = window.setTimeout(() => void this.flushEdits(), kSaveDelay);
+  }
+
+  async flushEdits(): Promise<void> {
+    window.clearTimeout(this.saving);
+    const { store } = this;
+    const opened = store.opened.value;
+    const history = store.corrections.value;
+    if (!opened || history === this.saved || !store.source.can.run) return;
+    this.saved = history;
+    try {
+      await store.source.change(opened.detail.id, { edits: packEdits(history, opened.detail.parts.length) });
+    } catch (error) {
+      this.saved = null;
+      this.fail(error);
+    }
   }
 
   async open(id: string): Promise<void> {
     const { store } = this;
     const isOther = id !== store.runId.value;
+    if (isOther) await this.flushEdits();
     batch(() => {
       store.runId.value = id;
       store.openFailure.value = "";
@@ -97,7 +197,7 @@ export class Actions {
       store.againstId.value = "";
       store.against.value = null;
       store.comparison.value = null;
-      store.corrections.value = startHistory(kNoCorrections);
+      this.saved = store.corrections.value = startHistory(kNoCorrections);
     });
     if (!id) return;
     const brief = store.runs.value.find((run) => run.id === id);
@@ -107,8 +207,9 @@ export class Actions {
       if (store.runId.value !== id) return;
       batch(() => {
         store.opened.value = opened;
-        if (isOther || correctionCount(store.corrections.value.now) === 0)
-          store.corrections.value = startHistory(correctionsOf(opened.detail.request.constraints));
+        if (isOther || store.corrections.value.past.length === 0)
+          this.saved = store.corrections.value = unpackEdits(opened.detail);
+        if (opened.detail.edits_problem) this.toast(`The changes by hand cannot be read: ${opened.detail.edits_problem}`, "error");
         if (!opened.detail.rank_contexts && store.view.value === "contexts") store.view.value = "look";
         if (isOther && opened.detail.rank_contexts) store.view.value = "contexts";
         if (isEmptySet(store.set.value)) this.copyToForm(opened.detail.request);
@@ -172,10 +273,13 @@ export class Actions {
   async namePart(index: number, name: string): Promise<void> {
     const opened = this.store.opened.value;
     if (!opened) return;
-    const parts = opened.detail.parts.map((p) => (p.index === index ? renamedPart(p, name) : p));
-    this.store.opened.value = { ...opened, detail: { ...opened.detail, parts } };
+    const added = this.store.corrections.value.now.added;
+    const all = allParts(opened.detail, added).map((p) => (p.index === index ? renamedPart(p, name) : p));
+    const names = namesByHand(all);
+    const edits = { moves: [], tags: [], num_parts: all.length, ...opened.detail.edits, part_names: names };
+    this.store.opened.value = { ...opened, detail: { ...opened.detail, parts: all.slice(0, opened.detail.parts.length), edits } };
     try {
-      await this.store.source.change(opened.detail.id, { part_names: namesByHand(parts) });
+      await this.store.source.change(opened.detail.id, { part_names: names });
     } catch (error) {
       this.store.opened.value = opened;
       this.fail(error);

@@ -33,7 +33,8 @@ function ChooseForm() {
   return (
     <form class="choose" onSubmit={run} aria-label="New run">
       <RowSetPicker title={`${things} to split`} hint="The set that is divided into parts" value={store.set.value} size={store.setRows.value.length}
-                    taken={store.context.value} restTitle="Everything" onChange={(value) => { store.set.value = value; }} />
+                    taken={store.context.value} restTitle={method?.takes_context ? "" : "Everything"} onChange={(value) => { store.set.value = value; }} />
+      {method?.takes_context && store.collection.value!.classes.length === 0 && isEmptySet(store.set.value) && <FlatHint />}
       {method?.takes_context &&
         <RowSetPicker title={`${things} to compare with`} hint="The context: what the parts must differ from" value={store.context.value}
                       size={store.contextRows.value.length} taken={store.set.value} restTitle="Everything else"
@@ -41,8 +42,9 @@ function ChooseForm() {
       <div class="row-of-two">
         <MethodSelect />
         {parts && <div class="field"><label for="num-parts">Parts</label>
-          <Stepper id="num-parts" label="Parts" value={store.numPartsWanted.value} min={Math.max(1, parts.min ?? 1)}
-                   max={parts.max ?? 999} onChange={setOption} /></div>}
+          <Stepper id="num-parts" label="Parts" value={store.numPartsWanted.value} min={parts.min ?? 1}
+                   max={parts.max ?? 999} onChange={setOption} />
+          {parts.min === 0 && store.numPartsWanted.value === 0 && <span class="hint">0: the method finds it</span>}</div>}
       </div>
       {method && <p class="hint method-summary">{method.summary}</p>}
       <OptionsForm />
@@ -59,10 +61,22 @@ function ChooseForm() {
   );
 }
 
+// A collection without classes: where a set can come from.
+function FlatHint() {
+  const { store } = useApp();
+  const other = store.methods.value.find((m) => !m.takes_context && !unmetNeed(m, store.collection.value!) && partsField(m));
+  return (
+    <p class="hint" data-testid="flat-hint">There are no classes here. Select images on the map or in the gallery and choose <em>Use as … set to split</em>
+      {other && <>, or <button type="button" class="link-button" onClick={() => { store.methodName.value = other.name; store.set.value = { rest: true }; }}>find clusters first</button> and
+        use one of them as the set</>}.</p>
+  );
+}
+
 function MethodSelect() {
   const { store } = useApp();
   const choose = (event: Event) => {
     store.methodName.value = (event.currentTarget as HTMLSelectElement).value;
+    if (store.method.value?.takes_context && store.set.value.rest) store.set.value = {}; // everything has no context
     const parts = store.options.value.num_clusters;
     store.options.value = parts === undefined ? {} : { num_clusters: parts };
   };

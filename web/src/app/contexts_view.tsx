@@ -2,6 +2,7 @@
 // All possible contexts, ranked without labels; a small map of the split each gives.
 import { useState } from "preact/hooks";
 import { partColor, partColors } from "../model/palette";
+import { plainRequest } from "../model/rows";
 import { count, counted, number } from "../model/text";
 import type { ContextRow, RunBrief } from "../model/types";
 import { Stack } from "../component/charts";
@@ -34,7 +35,7 @@ export function ContextsView() {
         {ranking
           ? <button type="button" class="button primary" onClick={() => void actions.open(ranking.id)}>Open the ranking</button>
           : store.source.can.run && <button type="button" class="button primary"
-              onClick={() => void actions.start({ ...detail.request, name: undefined, constraints: undefined, context: undefined, rank_contexts: true })}>
+              onClick={() => void actions.start({ ...plainRequest(detail.request), context: undefined, rank_contexts: true }, true)}>
               <Icon name="rank" size={16} />Rank all contexts</button>}
       </Empty>
     );
@@ -61,7 +62,7 @@ function openContext({ store, actions }: App, name: string): void {
     sameSet(r.request.set, request.set) && sameSet(r.request.context, context) && sameSet(r.request.options, options));
   store.view.value = "look";
   if (found) void actions.open(found.id);
-  else void actions.start({ ...request, options, name: undefined, rank_contexts: false, constraints: undefined, context });
+  else void actions.start({ ...plainRequest(request), options, rank_contexts: false, context }, true);
 }
 
 function SplitMap({ row, side }: { row: ContextRow; side: number }) {

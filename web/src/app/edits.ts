@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selecting and correcting.
-import { correctionCount, freeRows, linkRows, moveRows, record, redo, undo, type Corrections } from "../model/corrections";
+import { addPart, correctionCount, freeRows, goTo, kSetAside, linkRows, moveRows, record, redo, toggleTag, undo,
+         type Corrections } from "../model/corrections";
 import { counted } from "../model/text";
 import type { RowSet } from "../model/types";
 import type { SelectMode } from "../component/map/map_controller";
@@ -12,10 +13,16 @@ export class Edits {
   constructor(private readonly store: Store, private readonly scene: SceneSignals,
               private readonly actions: Actions) {}
 
+  // Whether labels can be changed by hand: those of every method, where they can be kept.
   get canCorrect(): boolean {
     const opened = this.store.opened.value;
-    if (!opened || !this.store.source.can.run || opened.detail.rank_contexts) return false;
-    return !!this.store.methods.value.find((m) => m.name === opened.detail.method)?.takes_constraints;
+    return !!opened && this.store.source.can.run && !opened.detail.rank_contexts && !opened.detail.edits_problem;
+  }
+
+  // Whether the method can take the corrections as constraints and run again.
+  get canRerun(): boolean {
+    const method = this.store.opened.value?.detail.method;
+    return this.canCorrect && !!this.store.methods.value.find((m) => m.name === method)?.takes_constraints;
   }
 
   select(rows: Iterable<number>, mode: SelectMode = "replace"): void {
@@ -34,9 +41,7 @@ export class Edits {
   }
 
   selectPart(part: number): void {
-    const positions = this.scene.byPart.value[part];
-    const rows = this.scene.scene.value?.columns.rows;
-    if (positions && rows) this.select(Array.from(positions, (i) => rows[i]));
+    this.select(this.rowsOfPart(part));
   }
 
   selectAll(): void {
@@ -64,9 +69,40 @@ export class Edits {
 
   move(rows: Iterable<number>, part: number): void {
     const list = this.known(rows);
+    if (part === kSetAside) return this.setAside(list);
     const name = this.scene.scene.value?.parts[part]?.name;
     if (!list.length || name === undefined) return;
     this.change(moveRows(this.now, list, part), `${counted(list.length, "image")} to ${name}`);
+  }
+
+  setAside(rows: Iterable<number>): void {
+    const list = this.known(rows);
+    if (list.length) this.change(moveRows(this.now, list, kSetAside), `${counted(list.length, "image")} set aside`);
+  }
+
+  moveToNewPart(rows: Iterable<number>): void {
+    const list = this.known(rows);
+    const part = this.scene.scene.value?.parts.length;
+    if (!list.length || part === undefined) return;
+    this.change(moveRows(addPart(this.now), list, part), `${counted(list.length, "image")} to a new part`);
+  }
+
+  merge(part: number, into: number): void {
+    const scene = this.scene.scene.value;
+    const from = scene?.parts[part]?.name, to = scene?.parts[into]?.name;
+    if (!scene || from === undefined || to === undefined || part === into) return;
+    this.change(moveRows(this.now, this.rowsOfPart(part), into), `${from} merged into ${to}`);
+  }
+
+  tag(rows: Iterable<number>, tag: string): void {
+    const list = this.known(rows), name = tag.trim().slice(0, 60);
+    if (list.length && name) this.change(toggleTag(this.now, list, name), `tag ${name} on ${counted(list.length, "image")}`);
+  }
+
+  rowsOfPart(part: number): number[] {
+    const rows = this.scene.scene.value?.columns.rows;
+    const positions = part < 0 ? this.scene.unplaced.value : this.scene.byPart.value[part];
+    return rows && positions ? Array.from(positions, (i) => rows[i]) : [];
   }
 
   pin(rows: Iterable<number>): void {
@@ -88,6 +124,7 @@ export class Edits {
   }
 
   link(rows: Iterable<number>, kind: "together" | "apart"): void {
+    if (!this.canRerun) return;
     const list = this.known(rows);
     if (list.length < 2) {
       this.actions.toast(`Select at least two images to keep them ${kind}.`);
@@ -106,6 +143,12 @@ export class Edits {
     const before = this.store.corrections.value;
     this.store.corrections.value = undo(before);
     if (before.past.length) this.actions.announce(`Undone: ${before.what}`);
+  }
+
+  // Back, or forward, to what held after this many steps.
+  goTo(steps: number): void {
+    this.store.corrections.value = goTo(this.store.corrections.value, steps);
+    this.actions.announce(steps ? `After: ${this.store.corrections.value.what}` : "Before all corrections");
   }
 
   redo(): void { this.store.corrections.value = redo(this.store.corrections.value); }

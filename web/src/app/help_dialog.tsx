@@ -29,10 +29,12 @@ export function CorrectionsDialog() {
   const pairs = [...together.map((pair, i) => ({ pair, i, kind: "together" as const })), ...apart.map((pair, i) => ({ pair, i, kind: "apart" as const }))];
   return (
     <Dialog title="Corrections" onClose={() => { store.dialog.value = ""; }}>
+      <EditHistory />
+      <h3>What holds now</h3>
       {edits.count === 0 && <p class="hint">None.</p>}
       <ul class="correction-list">
         {[...memberships].map(([row, part]) => (
-          <li key={`m${row}`}><span><strong>{names.of(row)}</strong> belongs to <strong>{parts[part]?.name ?? part + 1}</strong></span>
+          <li key={`m${row}`}><span><strong>{names.of(row)}</strong> {part < 0 ? "is set aside" : <>belongs to <strong>{parts[part]?.name ?? part + 1}</strong></>}</span>
             <IconButton icon="close" title={`Remove: ${names.of(row)}`} onClick={() => edits.replaceAll(dropMembership(edits.now, row), "correction removed")} /></li>
         ))}
         {pairs.map(({ pair, i, kind }) => (
@@ -41,5 +43,23 @@ export function CorrectionsDialog() {
         ))}
       </ul>
     </Dialog>
+  );
+}
+
+// Every step so far; a click goes back to it, or forward again.
+function EditHistory() {
+  const { store, edits } = useApp();
+  const { past, what, future } = store.corrections.value;
+  const steps = [...past.slice(1).map((p) => p.what), ...(past.length ? [what] : []), ...future.map((f) => f.what)];
+  if (!steps.length) return null;
+  return (
+    <section aria-label="History">
+      <h3>History</h3>
+      <ol class="edit-history">
+        {["as the method left it", ...steps].map((step, i) => (
+          <li key={i}><button type="button" class="link-button" aria-current={i === past.length ? "step" : undefined} onClick={() => edits.goTo(i)}>{step}</button></li>
+        ))}
+      </ol>
+    </section>
   );
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys that work everywhere on the page. Lists and the map have their own.
 import { batch } from "@preact/signals";
+import { kHome } from "../model/camera";
 import type { View } from "../model/link";
 import type { App } from "./app_context";
 
@@ -16,7 +17,7 @@ export const kKeys: { title: string; keys: [string, string][] }[] = [
     ["Arrows", "pan, or move the cross-hair"], ["+ − 0", "zoom in, zoom out, fit"], ["V L B", "hand, lasso, box"],
     ["Space", "with lasso or box: set a corner"], ["Shift drag", "lasso with the hand"], ["Enter", "enlarge"]] },
   { title: "Correct the selection", keys: [
-    ["1 to 9", "belongs to this part"], ["P", "pin to its part, or unpin"], ["T", "must stay together"], ["X", "must be apart"],
+    ["1 to 9", "belongs to this part"], ["A", "set aside: in no part"], ["P", "pin to its part, or unpin"], ["T", "must stay together"], ["X", "must be apart"],
     ["Ctrl Z", "undo"], ["Ctrl Shift Z", "redo"]] },
 ];
 
@@ -51,7 +52,7 @@ function plain(app: App, event: KeyboardEvent): boolean {
   const selection = store.selection.value;
   if (/^[1-9]$/.test(event.key)) { edits.move(selection, Number(event.key) - 1); return selection.size > 0; }
   const known: Record<string, () => void> = {
-    r: () => { if (event.shiftKey) void actions.rerun(); else if (!store.problem.value) void actions.start(); },
+    r: () => { if (event.shiftKey) { if (edits.canRerun) void actions.rerun(); } else if (!store.problem.value) void actions.start(); },
     g: () => cycleLayout(app),
     "[": () => stepView(app, -1),
     "]": () => stepView(app, 1),
@@ -59,9 +60,11 @@ function plain(app: App, event: KeyboardEvent): boolean {
     s: () => { if (store.opened.value) store.dialog.value = "export"; },
     d: () => cycleTheme(app),
     escape: () => { edits.select([]); store.emphasised.value = []; },
+    a: () => edits.setAside(selection),
     p: () => edits.pin(selection),
     t: () => edits.link(selection, "together"),
     x: () => edits.link(selection, "apart"),
+    "0": () => { store.camera.value = kHome; }, // the map's own key, also when it has no focus
     v: () => { store.tool.value = "pan"; },
     l: () => { store.tool.value = "lasso"; },
     b: () => { store.tool.value = "box"; },
@@ -85,7 +88,7 @@ export function viewsOf({ store }: App): { value: View; title: string }[] {
   const views: { value: View; title: string }[] = [{ value: "look", title: "Look" }];
   const method = store.methods.value.find((m) => m.name === opened.detail.method);
   if (method?.takes_context || opened.detail.extras?.contexts?.length) views.push({ value: "contexts", title: "Contexts" });
-  views.push({ value: "compare", title: "Compare" });
+  if (store.source.can.run || store.runs.value.length > 1) views.push({ value: "compare", title: "Compare" });
   const { extras, files } = opened.detail;
   const hasExtras = !!(extras?.exemplars?.length || extras?.penalty_curve?.length || extras?.weights?.length || extras?.phrases?.length);
   if (hasExtras || files.length) views.push({ value: "method", title: `Inside ${opened.detail.method}` });

@@ -4,6 +4,7 @@ import { partColor, scaleColors } from "../model/palette";
 import { count } from "../model/text";
 import { PartMark } from "../component/controls";
 import { useApp } from "./app_context";
+import { unplacedPart } from "./scene";
 
 export function Legend() {
   const { store, scene, edits } = useApp();
@@ -24,6 +25,14 @@ export function Legend() {
           <span class="legend-count" data-testid={`legend-${i}`}>
             {isSelecting ? `${count(selected[i] ?? 0)} / ${count(sizes[i] ?? 0)}` : count(sizes[i] ?? 0)}
           </span>
+        </button>
+      ))}
+      {unplacedPart(scene).map((part) => (
+        <button type="button" key={part.index} class={`legend-item ${emphasised.length && !emphasised.includes(-1) ? "is-off" : ""}`}
+                aria-pressed={emphasised.includes(-1)} title={`${part.name}: click to show only these, double-click to select them`}
+                onClick={(event) => edits.emphasise(-1, !event.shiftKey)} onDblClick={() => edits.selectPart(-1)}>
+          <span class="legend-name">{part.name}</span>
+          <span class="legend-count" data-testid="legend-none">{count(part.size)}</span>
         </button>
       ))}
     </div>

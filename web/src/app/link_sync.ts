@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the URL's hash and the state in sync, both ways.
 import { batch, effect } from "@preact/signals";
-import { startHistory } from "../model/corrections";
 import { packLink, unpackLink, type LinkState } from "../model/link";
 import type { App } from "./app_context";
 
@@ -12,7 +11,7 @@ function linkState({ store }: App): LinkState {
     context: store.context.value, options: store.options.value, parts: [...store.emphasised.value],
     order: store.order.value, colorBy: store.colorBy.value, axes: store.axes.value,
     axisParts: store.axisParts.value, camera: store.camera.value, showContext: store.showContext.value,
-    tile: store.tile.value, selection: [...store.selection.value], corrections: store.corrections.value.now,
+    tile: store.tile.value, selection: [...store.selection.value],
   };
 }
 
@@ -43,9 +42,6 @@ async function applyLink(app: App, state: LinkState): Promise<void> {
     store.emphasised.value = state.parts;
     store.camera.value = state.camera;
     store.selection.value = new Set(state.selection);
-    const { corrections } = state;
-    if (corrections.memberships.size || corrections.together.length || corrections.apart.length)
-      store.corrections.value = startHistory(corrections);
   });
   if (state.against !== store.againstId.value) {
     await actions.compareWith(state.against);

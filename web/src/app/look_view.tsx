@@ -4,6 +4,7 @@ import { kOrders } from "../model/order";
 import { Segmented, Select } from "../component/controls";
 import { Splitter } from "../component/splitter";
 import { useApp } from "./app_context";
+import { unplacedPart } from "./scene";
 import { EditBar } from "./edit_bar";
 import { Legend } from "./legend";
 import { MapPanel } from "./map_panel";
@@ -34,15 +35,19 @@ export function LookView() {
 }
 
 function Gallery() {
-  const { store, scene } = useApp();
-  const parts = scene.scene.value?.parts ?? [];
+  const { store, scene, actions } = useApp();
+  const parts = [...(scene.scene.value?.parts ?? []), ...unplacedPart(scene)];
   const emphasised = store.emphasised.value;
   const shown = emphasised.length ? parts.filter((p) => emphasised.includes(p.index)) : parts;
-  const hasMargins = !!scene.scene.value?.columns.margins;
+  const has = { margins: !!scene.scene.value?.columns.margins, nearest: store.source.can.like, "": true };
+  const orders = kOrders.filter((order) => has[order.needs]);
   return (
     <section class="gallery" aria-label="Gallery">
       <div class="gallery-bar">
-        {hasMargins && <Select label="Order" value={store.order.value} choices={kOrders} onChange={(value) => { store.order.value = value; }} />}
+        <Select label="Order" value={orders.some((o) => o.value === store.order.value) ? store.order.value : "row"} choices={orders} onChange={(value) => actions.setOrder(value)} />
+        <label class="find"><span class="unseen">Find by name or tag</span>
+          <input type="search" placeholder="Find by name or tag" value={store.filter.value} data-testid="find"
+                 onInput={(event) => actions.setFilter(event.currentTarget.value)} /></label>
         <label class="slider" title="Size of the images">
           <span class="unseen">Size of the images</span>
           <input type="range" min={40} max={320} step={4} value={store.tile.value}

@@ -19,6 +19,9 @@ export class Names {
     return `row ${row}`;
   }
 
+  // Rows whose name holds the text, in upper or lower case; names that are not here yet are fetched.
+  matches(row: number, text: string): boolean { return this.of(row).toLowerCase().includes(text); }
+
   private async fetch(page: number): Promise<void> {
     this.pages.set(page, null);
     try {

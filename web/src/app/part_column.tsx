@@ -6,7 +6,7 @@ import { sureText } from "../model/part_names";
 import { baseName, count, number } from "../model/text";
 import type { Part, PartLabel } from "../model/types";
 import { Stack } from "../component/charts";
-import { EditableText, IconButton, PartMark } from "../component/controls";
+import { EditableText, IconButton, PartMark, Select } from "../component/controls";
 import { Thumbnail } from "../component/thumbnail";
 import { VirtualGrid, type TileInfo } from "../component/virtual_grid";
 import { useApp, type App } from "./app_context";
@@ -18,9 +18,10 @@ export function PartColumn({ part }: { part: Part }) {
   const { store, scene, edits } = app;
   const [isTarget, setTarget] = useState(false);
   const [column, isSeen] = useIsSeen();
-  const positions = scene.byPart.value[part.index];
+  const positions = part.index < 0 ? scene.unplaced.value : scene.byPart.value[part.index];
   const all = scene.scene.value!.columns.rows;
-  const rows = useMemo(() => Int32Array.from(positions ?? [], (i) => all[i]), [positions, all]);
+  const every = useMemo(() => Int32Array.from(positions ?? [], (i) => all[i]), [positions, all]);
+  const rows = found(app, every);
   const canCorrect = edits.canCorrect;
   const onDrop = (event: DragEvent) => {
     setTarget(false);
@@ -39,7 +40,7 @@ export function PartColumn({ part }: { part: Part }) {
     <section ref={column} class={`part-column ${isTarget ? "is-target" : ""}`} aria-label={part.name} data-part={part.index}
              style={{ "--part": partColor(part.index, store.isDark.value) }}
              onDragOver={onDragOver} onDragLeave={() => setTarget(false)} onDrop={onDrop}>
-      <PartCard part={part} size={rows.length} />
+      <PartCard part={part} size={every.length} />
       <VirtualGrid id={`part-${part.index}`} label={`Images of ${part.name}`} rows={rows} tile={store.tile.value} isSeen={isSeen}
                    color={partColor(part.index, store.isDark.value)} selected={store.selection.value}
                    tileOf={(row) => tileOf(app, row)} onOpen={(row) => { store.image.value = row; }}
@@ -47,6 +48,13 @@ export function PartColumn({ part }: { part: Part }) {
                    onEdge={(direction) => focusPart(part.index + direction)} dragged={canCorrect ? dragged : undefined} />
     </section>
   );
+}
+
+// Rows whose name or tag holds what is looked for.
+function found({ store, names, edits }: App, rows: Int32Array): Int32Array {
+  const text = store.filter.value.trim().toLowerCase();
+  if (!text) return rows;
+  return rows.filter((row) => names.matches(row, text) || edits.now.tags.get(row)?.some((tag) => tag.toLowerCase().includes(text)));
 }
 
 // Whether an element is in the window or near it.
@@ -70,10 +78,12 @@ function focusPart(index: number): void {
 function tileOf({ store, edits, names }: App, row: number): TileInfo {
   const { memberships, together, apart } = edits.now;
   const marks: TileInfo["marks"] = [];
+  const tags = edits.now.tags.get(row);
   const has = (pairs: readonly (readonly [number, number])[]) => pairs.some(([a, b]) => a === row || b === row);
   if (memberships.has(row)) marks.push({ icon: "pin", title: "pinned" });
   if (has(together)) marks.push({ icon: "link", title: "must stay together with another" });
   if (has(apart)) marks.push({ icon: "apart", title: "must be apart from another" });
+  if (tags) marks.push({ icon: "tag", title: `tagged ${tags.join(", ")}` });
   const name = names.of(row);
   const thumb = store.collection.value!.has_images ? store.source.thumb(row, store.tile.value > 120 ? 256 : 128) : null;
   return { thumb, name, text: baseName(name), marks };
@@ -87,15 +97,33 @@ function PartCard({ part, size }: { part: Part; size: number }) {
   return (
     <header class="part-card">
       <div class="part-head">
-        <PartMark index={part.index} color={color} />
+        {part.index >= 0 && <PartMark index={part.index} color={color} />}
         <h3><EditableText label={part.named_by === "labels" ? "Named by its labels" : "Name of the part"} value={part.name}
-                          class={part.named_by === "labels" ? "by-labels" : ""} mayBeEmpty disabled={!isRun || !store.source.can.rename}
+                          class={part.named_by === "labels" ? "by-labels" : ""} mayBeEmpty disabled={!isRun || !store.source.can.rename || part.index < 0}
                           onChange={(name) => void actions.namePart(part.index, name)} /></h3>
         <span class="part-size">{store.selection.value.size ? `${count(selected)} / ${count(size)}` : count(size)}</span>
         <IconButton icon="check" title={`Select all of ${part.name}`} onClick={() => edits.selectPart(part.index)} />
+        {edits.canCorrect && part.index >= 0 && size > 0 && <PartActions part={part} />}
       </div>
-      {isRun && <PartFacts part={part} size={size} />}
+      {isRun && part.index >= 0 && <PartFacts part={part} size={size} />}
     </header>
+  );
+}
+
+// Split this part, merge it into another, set it aside.
+function PartActions({ part }: { part: Part }) {
+  const { scene, actions, edits } = useApp();
+  const others = scene.scene.value!.parts.filter((p) => p.index !== part.index);
+  const act = (what: string) => {
+    if (what === "split") void actions.splitPart(part.index, part.name, edits.rowsOfPart(part.index));
+    else if (what === "aside") edits.setAside(edits.rowsOfPart(part.index));
+    else edits.merge(part.index, Number(what));
+  };
+  return (
+    <Select label={`What to do with ${part.name}`} value="" onChange={act}
+            choices={[{ value: "", title: "…", disabled: true }, { value: "split", title: "Split this part" },
+                      ...others.map((p) => ({ value: String(p.index), title: `Merge into ${p.index + 1} ${p.name}` })),
+                      { value: "aside", title: "Set aside" }]} />
   );
 }
 

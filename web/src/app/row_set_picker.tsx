@@ -12,7 +12,7 @@ interface PickerProps {
   value: RowSet;
   size: number;
   taken: RowSet; // classes that are in the other set
-  restTitle: string; // of the chip for all rows that are not in the other set
+  restTitle: string; // of the chip for all rows that are not in the other set; "": there is none
   onChange(value: RowSet): void;
 }
 
@@ -39,7 +39,7 @@ export function RowSetPicker(p: PickerProps) {
         <input class="filter" type="search" placeholder={`Find among ${all.length} classes`} aria-label={`Find a class: ${p.title}`}
                value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />}
       <div class="chips">
-        <Chip isOn={!!p.value.rest} title={p.restTitle} onClick={() => p.onChange(p.value.rest ? {} : { rest: true })} />
+        {p.restTitle && <Chip isOn={!!p.value.rest} title={p.restTitle} onClick={() => p.onChange(p.value.rest ? {} : { rest: true })} />}
         {shown.map((c) => (
           <Chip key={c.name} isOn={chosen.has(c.name)} title={c.name} size={c.count}
                 isTaken={taken.has(c.name)} onClick={() => toggle(c.name)} />

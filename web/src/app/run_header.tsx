@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Above the views: which run is open, its figures, the views it has.
+import { followedRows } from "../model/edit_log";
 import { describeSet, runTitle } from "../model/rows";
 import { counted, number, seconds } from "../model/text";
 import { EditableText } from "../component/controls";
@@ -26,6 +27,7 @@ export function RunHeader() {
           {detail.state === "cancelled" && <span class="is-poor">cancelled: the best so far</span>}
           {warnings > 0 && <button type="button" class="link-button is-poor" onClick={() => { store.view.value = "details"; }}>{counted(warnings, "warning")}</button>}
         </p>
+        <Origin />
       </div>
       <nav class="views" aria-label="Views">
         {viewsOf(app).map((v) => (
@@ -34,6 +36,29 @@ export function RunHeader() {
         ))}
       </nav>
     </div>
+  );
+}
+
+// Where the run comes from: a corrected result, and what followed the corrections; or a part of one.
+function Origin() {
+  const { store, actions, edits } = useApp();
+  const { detail, columns } = store.opened.value!;
+  const follows = detail.request.follows;
+  const source = store.runs.value.find((run) => run.id === follows?.run);
+  if (!follows) return null;
+  const name = source ? <button type="button" class="link-button" onClick={() => void actions.open(source.id)}>{runTitle(source)}</button> : <span>a run that was removed</span>;
+  if (follows.how === "split")
+    return <p class="run-facts" data-testid="origin"><span>a part of {name}</span>
+      {source && <button type="button" class="link-button" data-testid="adopt" onClick={() => void actions.adoptSplit()}>Put these parts into it</button>}</p>;
+  const followed = followedRows(detail.request.initial ?? [], columns.rows, columns.labels);
+  const placed = detail.request.constraints?.memberships?.length ?? 0;
+  return (
+    <p class="run-facts" data-testid="origin"><span>from {name}</span>
+      <span>{counted(placed, "image")} placed by you</span>
+      {followed.length > 0
+        ? <button type="button" class="link-button" onClick={() => edits.select(followed)}>{counted(followed.length, "image")} followed</button>
+        : <span>no image followed</span>}
+    </p>
   );
 }
 

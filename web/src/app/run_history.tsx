@@ -57,7 +57,7 @@ function stateText(run: RunBrief): string {
   if (run.state === "failed") return "failed";
   const gain = run.gain === undefined || run.gain === null ? "" : `, gain ${number(run.gain, 3)}`;
   const what = run.rank_contexts ? counted(run.n, "row") : `${counted(run.clusters, "part")}, ${counted(run.n, "row")}${gain}`;
-  return `${run.state === "cancelled" ? "cancelled, " : ""}${what} · ${age(run.created)}`;
+  return [`${run.state === "cancelled" ? "cancelled, " : ""}${what}`, age(run.created)].filter(Boolean).join(" · ");
 }
 
 function confirmRemoval(run: RunBrief, remove: () => void): void {

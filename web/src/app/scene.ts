@@ -3,8 +3,9 @@
 import { computed } from "@preact/signals";
 import { decisionPoints, placedPoints, principalPoints, rankShares, type MapPoints } from "../model/axes";
 import { correctedLabels } from "../model/corrections";
-import { positionsByPart, selectedByPart } from "../model/order";
+import { orderKeys, positionsByPart, selectedByPart, unplacedPositions } from "../model/order";
 import { partColor, partColors, scaleColors } from "../model/palette";
+import { allParts } from "../model/part_names";
 import { rowsOf } from "../model/rows";
 import type { Columns, Part } from "../model/types";
 import { Weight } from "../component/map/renderer";
@@ -29,19 +30,28 @@ export function createScene(store: Store) {
     return store.phase.value === "ready" && !store.runId.value ? collectionScene(store) : null;
   });
   const byPart = computed(() => scene.value
-    ? positionsByPart(scene.value.labels, scene.value.columns.margins, scene.value.parts.length, store.order.value)
+    ? positionsByPart(scene.value.labels, orderKeys(store.order.value, scene.value.columns.rows, scene.value.columns.margins, store.nearest.value), scene.value.parts.length)
     : []);
   const selectedCounts = computed(() => scene.value
     ? selectedByPart(scene.value.columns.rows, scene.value.labels, store.selection.value, scene.value.parts.length)
     : []);
-  const hasOwnAxes = computed(() => !!scene.value?.columns.decisions && scene.value.parts.length > 1);
+  const unplaced = computed(() => (scene.value ? unplacedPositions(scene.value.labels) : kNobody));
+  const hasOwnAxes = computed(() => !!scene.value?.columns.decisions && scene.value.columns.decisions.length > scene.value.columns.rows.length);
   const points = computed<MapPoints | null>(() => scene.value && scenePoints(store, scene.value, hasOwnAxes.value));
   const mapData = computed<MapData | null>(() =>
     scene.value && points.value && colorPoints(store, scene.value, points.value));
-  return { scene, byPart, selectedCounts, hasOwnAxes, points, mapData };
+  return { scene, byPart, unplaced, selectedCounts, hasOwnAxes, points, mapData };
 }
 
 export type SceneSignals = ReturnType<typeof createScene>;
+
+// Rows in no part as one more column: set aside, or without a class. Empty where there are none.
+export function unplacedPart({ scene, unplaced }: SceneSignals): Part[] {
+  const size = unplaced.value.length;
+  if (size === 0) return [];
+  return [{ index: -1, name: scene.value!.isRun ? "In no part" : "Without a class", named_by: "number", labels: [], exemplar_labels: [],
+            size, mean_margin: null, typical: [], border: [], apart: "", classes: [] }];
+}
 
 function runScene(store: Store): Scene {
   const { detail, columns } = store.opened.value!;
@@ -49,7 +59,24 @@ function runScene(store: Store): Scene {
   let context = columns.contextRows;
   if (!context && detail.request.context && store.collection.value)
     context = rowsOf(detail.request.context, store.classes.value, store.collection.value, detail.request.set);
-  return { isRun: true, columns, labels, parts: detail.parts, context: context ?? kNobody };
+  const corrections = store.corrections.value.now;
+  return { isRun: true, columns: correctedColumns(columns, labels), labels, parts: allParts(detail, corrections.added), context: context ?? kNobody };
+}
+
+// Margins of moved rows: by decision values where there are some, else unknown.
+function correctedColumns(columns: Columns, shown: Int32Array): Columns {
+  const { margins, decisions, labels } = columns;
+  if (!margins || shown === labels) return columns;
+  const numParts = decisions ? decisions.length / labels.length : 0;
+  const renewed = margins.slice();
+  for (let i = 0; i < shown.length; ++i) {
+    if (shown[i] === labels[i]) continue;
+    const own = decisions && shown[i] >= 0 && shown[i] < numParts ? decisions[i * numParts + shown[i]] : NaN;
+    let other = -Infinity;
+    for (let k = 0; k < numParts; ++k) if (k !== shown[i]) other = Math.max(other, decisions![i * numParts + k]);
+    renewed[i] = own - other;
+  }
+  return { ...columns, margins: renewed };
 }
 
 function collectionScene(store: Store): Scene {
@@ -65,11 +92,11 @@ function collectionScene(store: Store): Scene {
 }
 
 function scenePoints(store: Store, scene: Scene, hasOwnAxes: boolean): MapPoints {
-  const { columns, labels, parts } = scene;
+  const { columns, labels } = scene;
   if (hasOwnAxes && store.axes.value === "own") {
-    const last = parts.length - 1;
-    const axes = store.axisParts.value.map((p) => Math.min(p, last)) as [number, number];
-    return decisionPoints(columns, labels, parts.length, axes, store.showContext.value);
+    const numParts = columns.decisions!.length / columns.rows.length; // without those that were added
+    const axes = store.axisParts.value.map((p) => Math.min(p, numParts - 1)) as [number, number];
+    return decisionPoints(columns, labels, numParts, axes, store.showContext.value);
   }
   if (columns.places && store.axes.value === "place") return placedPoints(columns, labels);
   return principalPoints(store.map.value, columns, labels, store.showContext.value ? scene.context : kNobody);
@@ -94,7 +121,7 @@ function colorIndices(store: Store, scene: Scene, points: MapPoints, dark: boole
   const color = new Uint8Array(points.rows.length);
   const mode = store.colorBy.value;
   if (mode === "margin" && scene.columns.margins) {
-    const shares = rankShares(scene.columns.margins);
+    const shares = rankShares(scene.columns.margins.map((m) => (Number.isNaN(m) ? 0 : m)));
     const offset = points.rows.length - scene.columns.rows.length;
     shares.forEach((share, i) => { color[offset + i] = 1 + Math.round(Math.max(0, share) * (kScaleSteps - 1)); });
     return { color, colors: scaleColors(kScaleSteps) };

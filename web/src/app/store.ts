@@ -63,6 +63,8 @@ export function createStore(source: Source) {
     layout: signal<Layout>("both"),
     emphasised: signal<readonly number[]>([]),
     order: signal<Order>("sure"),
+    nearest: signal<Float32Array | null>(null), // distances to the nearest other row, once asked for
+    filter: signal(""), // part of a file's name, or a tag
     tile: signal(kDefaultLink.tile),
     colorBy: signal<ColorBy>("part"),
     axes: signal<Axes>("pca"),

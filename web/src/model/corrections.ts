@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's corrections of a result: rows that belong to a part, pairs that belong
-// together or apart. Every value is immutable; History keeps the earlier ones for undo.
+// The user's corrections of a result: rows that belong to a part or to none, parts that were added,
+// tags, pairs that belong together or apart. Every value is immutable; History keeps the earlier
+// ones for undo (edit_log.ts keeps it in the run's folder).
 import type { Constraints, Pair } from "./types";
 
+export const kSetAside = -1; // the part of a row that belongs to none
+
 export interface Corrections {
-  memberships: ReadonlyMap<number, number>; // row -> part
+  memberships: ReadonlyMap<number, number>; // row -> part, or kSetAside
   together: readonly Pair[];
   apart: readonly Pair[];
+  tags: ReadonlyMap<number, readonly string[]>; // row -> its tags
+  added: number; // parts beyond those of the method
 }
 
-export const kNoCorrections: Corrections = { memberships: new Map(), together: [], apart: [] };
+export const kNoCorrections: Corrections =
+  { memberships: new Map(), together: [], apart: [], tags: new Map(), added: 0 };
 
+// Tags are notes: they correct nothing.
 export function correctionCount(c: Corrections): number {
   return c.memberships.size + c.together.length + c.apart.length;
 }
@@ -25,7 +32,29 @@ export function freeRows(c: Corrections, rows: Iterable<number>): Corrections {
   const gone = new Set(rows);
   const memberships = new Map([...c.memberships].filter(([row]) => !gone.has(row)));
   const keep = ([a, b]: Pair) => !gone.has(a) && !gone.has(b);
-  return { memberships, together: c.together.filter(keep), apart: c.apart.filter(keep) };
+  return { ...c, memberships, together: c.together.filter(keep), apart: c.apart.filter(keep) };
+}
+
+export function addPart(c: Corrections): Corrections { return { ...c, added: c.added + 1 }; }
+
+// Gives the rows a tag, or takes it from them when all have it.
+export function toggleTag(c: Corrections, rows: Iterable<number>, tag: string): Corrections {
+  const list = [...rows];
+  const has = (row: number) => !!c.tags.get(row)?.includes(tag);
+  const isRemoval = list.every(has);
+  const tags = new Map(c.tags);
+  for (const row of list) {
+    const others = (tags.get(row) ?? []).filter((t) => t !== tag);
+    const next = isRemoval ? others : [...others, tag];
+    if (next.length) tags.set(row, next);
+    else tags.delete(row);
+  }
+  return { ...c, tags };
+}
+
+// All tags in use, in alphabetical order.
+export function knownTags(c: Corrections): string[] {
+  return [...new Set([...c.tags.values()].flat())].sort();
 }
 
 const isSame = (a: Pair, b: Pair) =>
@@ -52,8 +81,9 @@ export function dropMembership(c: Corrections, row: number): Corrections {
   return { ...c, memberships: new Map([...c.memberships].filter(([r]) => r !== row)) };
 }
 
+// What a method can take of them.
 export function constraintsOf(c: Corrections): Constraints {
-  const sorted = [...c.memberships].sort((a, b) => a[0] - b[0]);
+  const sorted = [...c.memberships].filter(([, part]) => part >= 0).sort((a, b) => a[0] - b[0]);
   return {
     memberships: sorted.map(([row, part]): Pair => [row, part]),
     must_link: c.together.map(([a, b]): Pair => [a, b]),
@@ -64,6 +94,7 @@ export function constraintsOf(c: Corrections): Constraints {
 export function correctionsOf(constraints: Constraints | undefined): Corrections {
   if (!constraints) return kNoCorrections;
   return {
+    ...kNoCorrections,
     memberships: new Map(constraints.memberships ?? []),
     together: constraints.must_link ?? [],
     apart: constraints.cannot_link ?? [],
@@ -102,6 +133,14 @@ export function undo<T>(h: History<T>): History<T> {
   if (!last) return h;
   return { past: h.past.slice(0, -1), now: last.value, what: last.what,
            future: [{ value: h.now, what: h.what }, ...h.future] };
+}
+
+// The value after the first `steps` of all steps, those undone included.
+export function goTo<T>(h: History<T>, steps: number): History<T> {
+  let at = h;
+  while (at.past.length > steps && at.past.length > 0) at = undo(at);
+  while (at.past.length < steps && at.future.length > 0) at = redo(at);
+  return at;
 }
 
 export function redo<T>(h: History<T>): History<T> {

@@ -2,7 +2,6 @@
 // The permalink: everything a user might want to return to, as the URL's hash.
 import type { Camera } from "./camera";
 import { kHome } from "./camera";
-import { kNoCorrections, type Corrections } from "./corrections";
 import type { Order } from "./order";
 import { packRows, unpackRows } from "./rows";
 import type { Pair, RowSet, Value } from "./types";
@@ -30,13 +29,12 @@ export interface LinkState {
   showContext: boolean;
   tile: number;
   selection: number[];
-  corrections: Corrections;
 }
 
 export const kDefaultLink: LinkState = {
   run: "", against: "", view: "look", layout: "both", method: "", set: {}, context: {}, options: {},
   parts: [], order: "sure", colorBy: "part", axes: "pca", axisParts: [0, 1], camera: kHome,
-  showContext: true, tile: 72, selection: [], corrections: kNoCorrections,
+  showContext: true, tile: 72, selection: [],
 };
 
 // Longer lists of rows make links that mail programs truncate; they are omitted.
@@ -59,16 +57,6 @@ function unpackSet(text: string): RowSet {
   if (text.startsWith("."))
     return { classes: text.split(",").map((word) => unescape(word.slice(1))).filter(Boolean) };
   return text ? { rows: unpackRows(text) } : {};
-}
-
-const packPairs = (pairs: readonly Pair[]) =>
-  pairs.map(([a, b]) => `${a.toString(36)}-${b.toString(36)}`).join(".");
-
-function unpackPairs(text: string): Pair[] {
-  return (text ? text.split(".") : []).flatMap((word): Pair[] => {
-    const [a, b] = word.split("-").map((v) => parseInt(v, 36));
-    return Number.isInteger(a) && Number.isInteger(b) ? [[a, b]] : [];
-  });
 }
 
 function packOptions(options: Record<string, Value>): string {
@@ -101,7 +89,6 @@ function unpackCamera(text: string): Camera {
 
 // Only what differs from the defaults is written, in a fixed order.
 export function packLink(state: LinkState): string {
-  const moves = [...state.corrections.memberships];
   const rows = (list: number[]) => (list.length <= kMaxLinkedRows ? packRows(list) : "");
   const words: [string, string][] = [
     ["run", escape(state.run)], ["against", escape(state.against)],
@@ -116,9 +103,6 @@ export function packLink(state: LinkState): string {
     ["background", state.showContext ? "" : "off"],
     ["tile", state.tile === kDefaultLink.tile ? "" : String(state.tile)],
     ["rows", rows(state.selection)],
-    ["moved", moves.length <= kMaxLinkedRows ? packPairs(moves) : ""],
-    ["together", packPairs(state.corrections.together)],
-    ["apart", packPairs(state.corrections.apart)],
   ];
   return words.filter(([, value]) => value !== "").map(([key, value]) => `${key}=${value}`).join("&");
 }
@@ -145,7 +129,7 @@ export function unpackLink(hash: string): LinkState {
     method: unescape(read("method")), set: unpackSet(read("set")),
     context: unpackSet(read("context")), options: unpackOptions(read("options")),
     parts: read("parts").split(".").filter(Boolean).map(Number).filter(Number.isInteger),
-    order: oneOf(read("order"), ["sure", "border", "row"] as const, "sure"),
+    order: oneOf(read("order"), ["sure", "border", "row", "odd", "twin"] as const, "sure"),
     colorBy: oneOf(read("color"), ["part", "class", "margin", "word"] as const, "part"),
     axes: read("axes") === "place" ? "place" : read("axes") ? "own" : "pca",
     axisParts: axisParts.length === 2 && axisParts.every(Number.isInteger)
@@ -154,7 +138,5 @@ export function unpackLink(hash: string): LinkState {
     showContext: read("background") !== "off",
     tile: tile >= 40 && tile <= 320 ? tile : kDefaultLink.tile,
     selection: unpackRows(read("rows")),
-    corrections: { memberships: new Map(unpackPairs(read("moved"))),
-                   together: unpackPairs(read("together")), apart: unpackPairs(read("apart")) },
   };
 }

@@ -49,6 +49,12 @@ export function requestName(request: RunRequest): string {
   return request.context ? `${set} against ${describeSet(request.context, true)}` : `${set}, ${request.method}`;
 }
 
+// What was asked for, without what came from an earlier result: its corrections, names and origin.
+export function plainRequest(request: RunRequest): RunRequest {
+  const { constraints: _c, initial: _i, part_names: _p, follows: _f, name: _n, ...plain } = request;
+  return plain;
+}
+
 export const runTitle = (run: { name: string; request: RunRequest }): string =>
   run.name || requestName(run.request);
 

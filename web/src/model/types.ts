@@ -62,6 +62,25 @@ export interface RunRequest {
   options: Record<string, Value>;
   rank_contexts?: boolean;
   constraints?: Constraints;
+  initial?: Pair[]; // row, part: the split to start from
+  part_names?: string[];
+  follows?: Follows;
+}
+
+// What a run was made from: a corrected result, or one of its parts.
+export interface Follows {
+  run: string;
+  how: "corrected" | "split";
+  part?: number;
+}
+
+// Changes by hand, kept in the run's folder.
+export interface RunEdits {
+  moves: Pair[]; // row, part; -1: set aside
+  tags: [number, string][];
+  num_parts: number;
+  part_names?: string[];
+  history?: { at: number; steps: import("./edit_log").Step[] } | null;
 }
 
 export type RunState = "queued" | "running" | "done" | "failed" | "cancelled";
@@ -155,6 +174,8 @@ export interface RunDetail extends RunBrief {
   columns: string[];
   files: RunFile[];
   extras?: Extras;
+  edits?: RunEdits;
+  edits_problem?: string; // why they cannot be read
 }
 
 export interface Comparison {

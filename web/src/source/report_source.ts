@@ -31,7 +31,7 @@ export function unpack(text: Packed): ArrayBuffer {
 const kNoServer = "A report cannot do this: open the collection with `milieu explore`.";
 
 export class ReportSource implements Source {
-  readonly can: Abilities = { run: false, rename: false, folders: false, report: false };
+  readonly can: Abilities = { run: false, rename: false, folders: false, report: false, like: false };
   readonly note: string;
   private readonly cellOfRow = new Map<number, number>();
 
@@ -69,6 +69,10 @@ export class ReportSource implements Source {
              width: columns * side, height: Math.ceil(rows_shown.length / columns) * side };
   }
 
+  original() { return null; }
+  like(): Promise<never> { return refuse(); }
+  nearest(): Promise<never> { return refuse(); }
+
   async run(id: string): Promise<RunDetail> {
     const found = this.data.runs.find((run) => run.id === id);
     if (!found) throw new SourceError(`This report has no run ${id}.`, 404);
@@ -104,7 +108,7 @@ export class ReportSource implements Source {
   fileUrl(id: string, name: string) { return this.data.files?.[id]?.[name] ?? null; }
 
   async download(id: string, what: Download) {
-    if (what === "report.html") throw new SourceError(kNoServer, 405);
+    if (what === "report.html" || what === "coco.json") throw new SourceError(kNoServer, 405);
     const run = await this.run(id);
     const columns = await this.columns(run);
     const text = what === "labels.csv" ? labelsCsv(columns, this.data.names, run.parts)

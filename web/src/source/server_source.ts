@@ -41,7 +41,7 @@ async function bytes(path: string, size: number): Promise<ArrayBuffer> {
 }
 
 export class ServerSource implements Source {
-  readonly can: Abilities = { run: true, rename: true, folders: true, report: true };
+  readonly can: Abilities = { run: true, rename: true, folders: true, report: true, like: true };
   readonly note = "";
 
   collection(): Promise<Collection> { return json("/api/collection"); }
@@ -51,6 +51,9 @@ export class ServerSource implements Source {
     return json(`/api/collection/names?from=${from}&count=${count}`);
   }
   thumb(row: number, side: number): Thumb { return { url: `/api/thumb/${row}?side=${side}` }; }
+  original(row: number) { return `/api/image/${row}`; }
+  like(row: number, count: number): Promise<{ rows: number[]; distances: number[] }> { return json(`/api/like/${row}?count=${count}`); }
+  async nearest() { return new Float32Array(await bytes("/api/collection/nearest", 4)); }
   methods(): Promise<Method[]> { return json("/api/methods"); }
   runs(): Promise<RunBrief[]> { return json("/api/runs"); }
   run(id: string): Promise<RunDetail> { return json(this.path(id)); }
@@ -92,11 +95,11 @@ export class ServerSource implements Source {
     return json(`/api/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`);
   }
   fileUrl(id: string, name: string) { return `${this.path(id)}/file/${encodeURIComponent(name)}`; }
-  async download(id: string, what: Download) {
-    return { url: `${this.path(id)}/export/${what}`, name: `${id}-${what}` };
+  async download(id: string, what: Download, isOriginal = false) {
+    return { url: `${this.path(id)}/export/${what}${isOriginal ? "?original" : ""}`, name: `${id}-${what}` };
   }
-  toFolders(id: string, how: "copy" | "link"): Promise<{ path: string; count: number }> {
-    return send("POST", `${this.path(id)}/export/folders`, { how });
+  toFolders(id: string, how: "copy" | "link", to: string, isOriginal = false): Promise<{ path: string; count: number }> {
+    return send("POST", `${this.path(id)}/export/folders${isOriginal ? "?original" : ""}`, to ? { how, to } : { how });
   }
 
   private path(id: string) { return `/api/runs/${encodeURIComponent(id)}`; }

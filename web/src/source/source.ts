@@ -2,13 +2,14 @@
 // Where the page gets its data from: the server of `milieu explore`, or the data inside a
 // report.html. What a source cannot do is hidden by the page.
 import type { Collection, Columns, Comparison, Method, ImageWords, Progress, RunBrief, RunDetail,
-              RunRequest } from "../model/types";
+              RunEdits, RunRequest } from "../model/types";
 
 export interface Abilities {
   run: boolean; // start, cancel and remove runs, correct
   rename: boolean;
   folders: boolean; // write images into folders
   report: boolean; // export report.html
+  like: boolean; // originals, and images that are alike
 }
 
 // An image, or a cell of a contact sheet.
@@ -16,9 +17,9 @@ export type Thumb =
   | { url: string }
   | { sheet: string; x: number; y: number; side: number; width: number; height: number };
 
-export type Download = "labels.csv" | "labels.json" | "report.html";
+export type Download = "labels.csv" | "labels.json" | "coco.json" | "report.html";
 
-export interface RunChange { name?: string; part_names?: string[] }
+export interface RunChange { name?: string; part_names?: string[]; edits?: RunEdits }
 
 export interface RunListener {
   progress(progress: Progress): void;
@@ -34,6 +35,9 @@ export interface Source {
   map(): Promise<Float32Array>; // 2n
   names(from: number, count: number): Promise<string[]>;
   thumb(row: number, side: number): Thumb | null;
+  original(row: number): string | null; // address of the image in full size
+  like(row: number, count: number): Promise<{ rows: number[]; distances: number[] }>;
+  nearest(): Promise<Float32Array>; // distance of each row to the nearest other one
   methods(): Promise<Method[]>;
   runs(): Promise<RunBrief[]>;
   run(id: string): Promise<RunDetail>;
@@ -46,8 +50,10 @@ export interface Source {
   listen(id: string, listener: RunListener): () => void;
   compare(a: string, b: string): Promise<Comparison>;
   fileUrl(id: string, name: string): string | null;
-  download(id: string, what: Download): Promise<{ url: string; name: string }>;
-  toFolders(id: string, how: "copy" | "link"): Promise<{ path: string; count: number }>;
+  // With the changes by hand, or as the method left it.
+  download(id: string, what: Download, isOriginal?: boolean): Promise<{ url: string; name: string }>;
+  // `to`: a folder that does not exist yet; "": beside the run.
+  toFolders(id: string, how: "copy" | "link", to: string, isOriginal?: boolean): Promise<{ path: string; count: number }>;
 }
 
 // A failure with a sentence for people. Status 0: no answer at all.

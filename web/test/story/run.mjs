@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
 // The explorer in a real browser, on generated images.
-//   node test/story/run.mjs PROGRAM SCREENSHOTS [--part main|keys|windows]
+//   node test/story/run.mjs PROGRAM SCREENSHOTS [--part main|curator]
 // Exit code 77: there is no browser, the test is skipped.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as story from "./main_story.mjs";
 import { keyboardStory, plainCanvasStory, reportStory, windowsStory } from "./other_stories.mjs";
+import { curatorStory } from "./curator_stories.mjs";
 import { writeImages } from "./images.mjs";
 import { findBrowser, Stage, startServer } from "./stage.mjs";
 import { tabsStory, vanishStory, wordsStory } from "./world_stories.mjs";
@@ -60,7 +61,9 @@ async function main() {
   const server = await tell("start", () => startServer(program, ["explore", join(folder, "drawings"), "--feature", "tiny", "--no-browser", "--port", "0", "--runs", join(folder, "runs")]));
   const stage = await Stage.open(screenshots);
   try {
+    if (part === "curator") return await tell("a curator's day", () => curatorStory(stage, program, folder));
     const link = await mainStory(stage, server);
+    await tell("a curator's day", () => curatorStory(stage, program, folder));
     await tell("words of cac", () => wordsStory(stage, server.address));
     await tell("two tabs, reload, cancel", () => tabsStory(stage, server.address));
     await tell("the folder disappears", () => vanishStory(stage, server.address, join(folder, "drawings")));

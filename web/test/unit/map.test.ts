@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
+import { clampedView, kFit, kMaxZoom, zoomedView, type ImageView } from "../../src/model/image_view";
 import { decisionPoints, placedPoints, placeOf, principalPoints, rankShares } from "../../src/model/axes";
 import { clampCamera, fit, kHome, pan, toPlane, toScreen, viewMatrix, zoomAt } from "../../src/model/camera";
 import { adjustedRand, compareSplits, matchColumns, mutualInformation } from "../../src/model/compare";
@@ -148,7 +149,6 @@ describe("link", () => {
       context: { rows: [3, 4, 5, 90] }, options: { num_clusters: 3, loss: "hinge", center: false, sizes: "20%-80%,3" },
       parts: [0, 2], order: "border", colorBy: "margin", axes: "own", axisParts: [2, 1], camera: { x: 0.25, y: -0.5, zoom: 12.5 },
       showContext: false, tile: 120, selection: [1, 2, 3, 700],
-      corrections: { memberships: new Map([[5, 1], [9, 0]]), together: [[1, 2]], apart: [[3, 400]] },
     };
     expect(unpackLink("#" + packLink(state))).toEqual(state);
     expect(packLink(state)).not.toMatch(/[\s"<>]/);
@@ -173,5 +173,21 @@ describe("palette", () => {
   });
   it("grows lighter along the scale", () => {
     for (let i = 1; i <= 10; ++i) expect(contrast(scaleColor(i / 10), "#000000")).toBeGreaterThan(contrast(scaleColor((i - 1) / 10), "#000000"));
+  });
+});
+
+describe("an image in full size", () => {
+  it("keeps what is under the pointer while zooming", () => {
+    const at = (v: ImageView, x: number) => (x - v.x) / v.zoom; // place in the image
+    const once = zoomedView(kFit, 2, 0.25, 0.75);
+    expect(at(once, 0.25)).toBeCloseTo(0.25);
+    const twice = zoomedView(once, 3, 0.6, 0.6);
+    expect(at(twice, 0.6)).toBeCloseTo(at(once, 0.6));
+  });
+  it("always covers the frame and is never smaller than it", () => {
+    expect(zoomedView(kFit, 0.1, 0.5, 0.5)).toEqual(kFit);
+    const moved = clampedView({ zoom: 2, x: 5, y: -5 });
+    expect([moved.x, moved.y]).toEqual([0, -1]);
+    expect(zoomedView(kFit, 1000, 0.5, 0.5).zoom).toBe(kMaxZoom);
   });
 });

@@ -4,7 +4,7 @@ import { constraintsOf, correctedLabels, correctionsOf, freeRows, kNoCorrections
          startHistory, undo } from "../../src/model/corrections";
 import { changedOptions, parseValue, problemOf, requestProblem } from "../../src/model/form";
 import { layGrid, scrollTo, stepItem, visibleItems } from "../../src/model/grid";
-import { positionsByPart, selectedByPart } from "../../src/model/order";
+import { orderKeys, positionsByPart, selectedByPart, type Order } from "../../src/model/order";
 import { namesByHand, renamedPart, sureText } from "../../src/model/part_names";
 import { packRows, rowsOf, unpackRows } from "../../src/model/rows";
 import { number, ticks, percent, seconds } from "../../src/model/text";
@@ -37,13 +37,21 @@ describe("rows", () => {
 describe("order", () => {
   const labels = Int32Array.of(0, 1, 0, 0, -1, 1);
   const margins = Float32Array.of(1, 5, 3, 3, 9, 2);
+  const rows = Int32Array.of(0, 1, 2, 3, 4, 5);
+  const keys = (order: Order) => orderKeys(order, rows, margins, null);
   it("puts the most certain first, ties by position, and omits rows without a part", () => {
-    const parts = positionsByPart(labels, margins, 2, "sure");
+    const parts = positionsByPart(labels, keys("sure"), 2);
     expect(parts.map((p) => [...p])).toEqual([[2, 3, 0], [1, 5]]);
   });
   it("puts the border first when asked", () => {
-    expect([...positionsByPart(labels, margins, 2, "border")[0]]).toEqual([0, 2, 3]);
-    expect([...positionsByPart(labels, null, 2, "border")[0]]).toEqual([0, 2, 3]);
+    expect([...positionsByPart(labels, keys("border"), 2)[0]]).toEqual([0, 2, 3]);
+    expect([...positionsByPart(labels, orderKeys("border", rows, null, null), 2)[0]]).toEqual([0, 2, 3]);
+  });
+  it("puts unusual rows or near-duplicates first by the distance to the nearest other row", () => {
+    const nearest = Float32Array.of(5, 1, 9, 2, 0, 3);
+    expect([...positionsByPart(labels, orderKeys("odd", rows, margins, nearest), 2)[0]]).toEqual([2, 0, 3]);
+    expect([...positionsByPart(labels, orderKeys("twin", rows, margins, nearest), 2)[0]]).toEqual([3, 0, 2]);
+    expect(orderKeys("odd", rows, margins, null)).toBeNull();
   });
   it("counts selected rows by part", () => {
     const rows = Int32Array.of(10, 11, 12, 13, 14, 15);
