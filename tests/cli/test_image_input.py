@@ -54,9 +54,26 @@ class ImageInputTest(FeatureCase):
                                "--truth", "truth.txt", "--json").json()
         self.assertEqual(summary["metrics"]["num_classes"], 1)
 
-    def test_folder_without_a_feature_is_refused_with_a_hint(self):
-        self.assertIn("photos is an image folder: say what to compute",
-                      self.fail_with(2, "kmeans", "photos", "-k", "3"))
+    def test_folder_without_a_feature_gets_the_default_and_says_so(self):
+        """issue 24: dcp, icc, exemplar and the baselines refused what explore took."""
+        done = self.succeed("kmeans", "photos", "-k", "3", "--out", "by_default")
+        self.assertIn("3 classes, described by gist", done.out)
+        self.succeed("kmeans", "photos", "-k", "3", "--feature", "gist", "--out", "by_gist", "--quiet")
+        self.assertEqual(list(self.labels("by_default")), list(self.labels("by_gist")))
+        for command in (["dcp", "photos", "--select", "red", "--context-select", "blobs"],
+                        ["icc", "photos"], ["exemplar", "photos"], ["ncut", "photos", "-k", "2"],
+                        ["bags", "photos", "-k", "2"]):
+            self.succeed(*command, "--quiet")
+
+    def test_predict_doubts_numbers_for_a_model_of_images(self):
+        """issue 24: a gist model took any array of its width without a word."""
+        self.succeed("kmeans", "photos", "-k", "2", "--feature", "gist", "--out", "run", "--quiet")
+        self.save("any.npy", np.random.RandomState(0).normal(size=(4, 512)).astype(np.float32))
+        done = self.succeed("predict", "run", "any.npy")
+        self.assertIn("run was trained on images described by gist", done.err)
+        self.assertNotIn("was trained on", self.succeed("predict", "run", "photos").err)
+
+    def test_feature_without_images_is_refused(self):
         self.save("X.npy", np.zeros((3, 2), np.float32))
         self.assertIn("X.npy is not an image folder",
                       self.fail_with(2, "kmeans", "X.npy", "-k", "2", "--feature", "tiny"))

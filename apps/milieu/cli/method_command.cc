@@ -122,7 +122,7 @@ int MethodCommand::run(Session& session) {
 
 void MethodCommand::print_result(Console& console, const RunOutcome& outcome) const {
   const RunSummary& summary = outcome.summary;
-  console.print(dataset_text(outcome.input.data) + "\n");
+  console.print(dataset_text(outcome.input.data, outcome.input.images.feature) + "\n");
   console.print(summary_text(summary, console));
   console.print(outcome.text);
   if (outcome.truth_metrics) console.print(metrics_line(*outcome.truth_metrics) + "\n");

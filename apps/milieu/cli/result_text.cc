@@ -75,7 +75,7 @@ std::string extra_text(const RunSummary& summary) {
 
 }  // namespace
 
-std::string dataset_text(const Dataset& data) {
+std::string dataset_text(const Dataset& data, const std::string& feature) {
   std::string text =
       fmt::format("read {}: {}", data.source, count_text(data.points.rows(), "sample"));
   if (data.points.cols() > 1) text += fmt::format(" x {}", count_text(data.points.cols()));
@@ -87,6 +87,7 @@ std::string dataset_text(const Dataset& data) {
                         counted(std::count(is_used.begin(), is_used.end(), 1), "class", "classes"));
   }
   if (!data.rows.empty()) text += ", selected";
+  if (!feature.empty()) text += fmt::format(", described by {}", feature);
   return text;
 }
 

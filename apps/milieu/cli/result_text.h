@@ -13,7 +13,7 @@
 namespace milieu::cli {
 
 // "read X.npy: 11,000 samples x 256, 10 classes".
-std::string dataset_text(const Dataset& data);
+std::string dataset_text(const Dataset& data, const std::string& feature = {});
 
 // The summary's brief line, method-specific values and the sizes as a list of bars (the largest
 // ones when there are many clusters).

@@ -38,7 +38,6 @@ namespace {
 constexpr const char* kInput = "Input";
 constexpr const char* kMethods = "For single methods";
 constexpr const char* kServer = "Server";
-constexpr const char* kDefaultFeature = "gist";
 
 struct ServerOptions {
   int port = 0;
@@ -195,10 +194,8 @@ void refuse_run_folder(const std::string& path) {
 int run_explore(ExploreOptions& options, Session& session) {
   refuse_run_folder(options.input.path);
   if (is_image_folder(options.input.path) && options.input.feature.empty() &&
-      options.input.vectors.empty()) {
-    options.input.feature = default_network_feature();
-    if (options.input.feature.empty()) options.input.feature = kDefaultFeature;
-  }
+      options.input.vectors.empty())
+    options.input.feature = default_feature();
   serve::ExplorerOptions explorer_options;
   explorer_options.collection = load_collection(options, session);
   check_labels(options, explorer_options.collection);

@@ -69,4 +69,10 @@ std::string default_network_feature(bool local) {
   return (local ? "onnx-patches:" : "onnx:") + network;
 }
 
+std::string default_feature(bool local) {
+  const std::string network = default_network_feature(local);
+  if (!network.empty()) return network;
+  return local ? "dense-sift" : "gist";
+}
+
 }  // namespace milieu

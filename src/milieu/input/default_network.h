@@ -12,6 +12,9 @@ namespace milieu {
 // cannot be understood.
 std::string default_network_feature(bool local = false);
 
+// What describes images when nothing is asked for: that network, else gist (`local`: dense-sift).
+std::string default_feature(bool local = false);
+
 // ~/.config/milieu/config, or milieu/config below XDG_CONFIG_HOME; "" without a home.
 std::string user_config_path();
 

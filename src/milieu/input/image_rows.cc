@@ -32,18 +32,6 @@ std::string place_of(const std::string& root, const std::string& spec, int max_s
   return cache_place(canonical, "", print);
 }
 
-// What is asked for, else the network that the user has set up.
-std::string require_feature(const std::string& path, const ImageOptions& images) {
-  const std::string feature = images.feature.empty() ? default_network_feature() : images.feature;
-  if (feature.empty())
-    throw InvalidArgument(
-        fmt::format("{} is an image folder: say what to compute from the images, such as "
-                    "--feature gist (milieu help features lists all features), or give vectors "
-                    "computed elsewhere with --vectors FILE",
-                    path));
-  return feature;
-}
-
 // Vectors in place of features: only for images, and only one of both.
 InputRows open_given_vectors(const std::string& path, const ImageOptions& images,
                              const LoadOptions& load) {
@@ -151,8 +139,8 @@ class CachedFeatures {
 
 InputRows open_image_rows(const std::string& path, const ImageOptions& images,
                           const LoadOptions& load, Monitor& monitor) {
-  std::vector<FeatureSpec> specs =
-      parse_feature_list(require_feature(path, images), images.codebook);
+  std::vector<FeatureSpec> specs = parse_feature_list(
+      images.feature.empty() ? default_feature() : images.feature, images.codebook);
   CachedFeatures cached(path, images, load.num_threads, monitor);
   monitor.on_stage(RunStage::Describing, path);
   FeatureTable table;

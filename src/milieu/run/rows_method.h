@@ -37,7 +37,7 @@ class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>
   Input read(InputSpec& spec, Monitor& monitor) override {
     if constexpr (requires { this->input_.counts; }) {
       if (spec.feature.empty() && spec.vectors.empty() && is_image_folder(spec.path))
-        spec.feature = default_network_feature(true);
+        spec.feature = default_feature(true);
       if (!spec.feature.empty() && !is_feature_input(spec.path))
         spec.feature = counting_features(spec.feature);
     }
