@@ -184,9 +184,9 @@ void ProgressMonitor::draw() {
   const double now = watch_.seconds();
   last_drawn_ = now;
   std::string line = fmt::format("{}  {}  {}", title_, state_.text, clock_text(now));
-  if (state_.seconds_left >= 0)
-    line += fmt::format(", about {} left",
-                        clock_text(std::max(0.0, state_.seconds_left - (now - state_.at))));
+  // An estimate that has run out says nothing: it was too low.
+  const double left = state_.seconds_left - (now - state_.at);
+  if (left >= 1) line += fmt::format(", about {} left", clock_text(left));
   if (!is_live()) return console_.note(line);
   fmt::print(stderr, "\r{}\x1b[K", clip(line, terminal_width() - 1));
   std::fflush(stderr);

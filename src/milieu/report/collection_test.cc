@@ -13,6 +13,7 @@
 #include "milieu/data/file/read_below.h"
 #include "milieu/linalg/pca.h"
 #include "milieu/report/page_json.h"
+#include "milieu/report/run_view.h"
 #include "milieu/testing/temp_dir.h"
 
 namespace milieu {
@@ -53,6 +54,28 @@ TEST(PrincipalMap, OneRowAndEqualRowsStayFinite) {
     std::fill_n(points.data(), points.size(), 2.F);
     for (const float value : principal_map(points)) EXPECT_TRUE(std::isfinite(value));
   }
+}
+
+// Of 320 images with room for 480, ten had no thumbnail.
+TEST(PageData, EveryImageHasAThumbnailWhereThereIsRoom_issue24) {
+  CollectionOptions options;
+  options.data.points = Points(spread_points(320, 4));
+  options.image_width = options.image_height = 2;
+  const Collection collection(std::move(options));
+  RunView view;
+  view.columns.num_parts = 2;
+  for (int32_t row = 0; row < 320; ++row) {
+    view.columns.rows.push_back(row);
+    view.columns.labels.push_back(row % 2);
+  }
+  complete_view(view, collection);
+  internal::PageLimits limits;
+  limits.max_row_images = 480;
+  internal::Json data = internal::page_data({}, view, collection, limits);
+  EXPECT_EQ(data["thumbs"]["rows_shown"].size(), 320U);
+  limits.max_row_images = 100;
+  data = internal::page_data({}, view, collection, limits);
+  EXPECT_EQ(data["thumbs"]["rows_shown"].size(), 100U);
 }
 
 class ReadBelow : public ::testing::Test {

@@ -181,7 +181,11 @@ void add_trace_card(Markup& page, const RunSummary& s) {
   if (!has_finite)
     page.element("p", "No value of the objective is finite.");
   else if (s.trace.size() == 1)
-    page.element("p", fmt::format("One iteration; the objective is {}.", real_text(s.trace[0], 7)));
+    page.element("p",
+                 fmt::format("{}; the objective is {}.",
+                             s.iterations > 1 ? fmt::format("After {} iterations", s.iterations)
+                                              : "One iteration",
+                             real_text(s.trace[0], 7)));
   else
     add_trace_plot(page, s.trace);
   close_card(page);

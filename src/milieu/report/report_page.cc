@@ -111,9 +111,12 @@ std::vector<int64_t> choose_thumbnails(const RunView& view, const ShownRows& sho
         if (depth < list->size() && static_cast<int64_t>(chosen.size()) < limit &&
             shown.place.contains((*list)[depth]))
           chosen.insert((*list)[depth]);
+  std::vector<int64_t> others;
+  for (const int64_t row : shown.rows)
+    if (!chosen.contains(row)) others.push_back(row);
   const auto left = limit - static_cast<int64_t>(chosen.size());
-  for (const int64_t i : thinned(static_cast<int64_t>(shown.rows.size()), left))
-    chosen.insert(shown.rows[static_cast<size_t>(i)]);
+  for (const int64_t i : thinned(static_cast<int64_t>(others.size()), left))
+    chosen.insert(others[static_cast<size_t>(i)]);
   return {chosen.begin(), chosen.end()};
 }
 

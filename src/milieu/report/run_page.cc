@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "milieu/base/error.h"
 #include "milieu/data/printable.h"
@@ -92,30 +93,108 @@ std::string static_page(const RunOutcome& outcome, const RunSummary& summary) {
   return render_report(report);
 }
 
-// The rows that the report holds, as their own collection.
-CollectionOptions report_collection(const RunOutcome& outcome, const std::vector<int64_t>& rows) {
+// The rows that a report holds: of the samples, then of the context.
+struct ReportRows {
+  std::vector<int64_t> samples, context;
+};
+
+ReportRows choose_rows(const RunOutcome& outcome, const PageLimits& limits) {
   const Dataset& samples = outcome.samples();
-  CollectionOptions options;
-  options.data.points = samples.points.gather(rows);
-  options.data.source = samples.source;
-  options.data.sample_shape = samples.sample_shape;
-  if (!outcome.truth.empty()) {
-    options.data.labels.names = outcome.truth.names;
-    for (const int64_t row : rows)
-      options.data.labels.indices.push_back(outcome.truth.indices[static_cast<size_t>(row)]);
-  }
+  const int64_t width = std::max<int64_t>(1, samples.points.cols());
+  const int64_t most = std::clamp<int64_t>(limits.max_numbers / width, 1, limits.max_rows);
+  ReportRows rows;
+  rows.samples = internal::thinned(samples.points.rows(), most);
+  const bool has_context =
+      outcome.context && !outcome.units && outcome.context->points.cols() == samples.points.cols();
+  if (has_context) rows.context = internal::thinned(outcome.context->points.rows(), most);
+  return rows;
+}
+
+void add_names(const Dataset& data, const std::vector<int64_t>& rows, Dataset& out) {
   for (const int64_t row : rows) {
     const auto place = static_cast<size_t>(row);
-    options.data.sample_names.push_back(
-        !samples.sample_names.empty()
-            ? samples.sample_names[place]
-            : std::to_string(samples.rows.empty() ? row : samples.rows[place]));
+    out.sample_names.push_back(!data.sample_names.empty()
+                                   ? data.sample_names[place]
+                                   : std::to_string(data.rows.empty() ? row : data.rows[place]));
+  }
+}
+
+// Classes of further rows, under the names that are there already or new ones.
+void add_classes(const Labels& labels, const std::vector<int64_t>& rows, Labels& out) {
+  for (const int64_t row : rows) {
+    const int index = labels.empty() ? -1 : labels.indices[static_cast<size_t>(row)];
+    if (index < 0) {
+      out.indices.push_back(-1);
+      continue;
+    }
+    const std::string& name = labels.names[static_cast<size_t>(index)];
+    const auto found = std::find(out.names.begin(), out.names.end(), name);
+    out.indices.push_back(static_cast<int>(found - out.names.begin()));
+    if (found == out.names.end()) out.names.push_back(name);
+  }
+}
+
+Points joined_points(const Dataset& samples, const RunOutcome& outcome, const ReportRows& rows) {
+  const Points own = samples.points.gather(rows.samples);
+  if (rows.context.empty()) return own;
+  const Points others = outcome.context->points.gather(rows.context);
+  Matrix<float> all(own.rows() + others.rows(), own.cols());
+  for (int64_t i = 0; i < own.rows(); ++i) std::copy_n(own.view().row(i), own.cols(), all.row(i));
+  for (int64_t i = 0; i < others.rows(); ++i)
+    std::copy_n(others.view().row(i), own.cols(), all.row(own.rows() + i));
+  return Points(std::move(all));
+}
+
+// The rows that the report holds, as their own collection.
+CollectionOptions report_collection(const RunOutcome& outcome, const ReportRows& rows) {
+  const Dataset& samples = outcome.samples();
+  CollectionOptions options;
+  options.data.points = joined_points(samples, outcome, rows);
+  options.data.source = samples.source;
+  options.data.sample_shape = samples.sample_shape;
+  add_names(samples, rows.samples, options.data);
+  if (!rows.context.empty()) add_names(*outcome.context, rows.context, options.data);
+  if (!outcome.truth.empty()) {
+    options.data.labels.names = outcome.truth.names;
+    add_classes(outcome.truth, rows.samples, options.data.labels);
+    if (!rows.context.empty())
+      add_classes(outcome.context->labels, rows.context, options.data.labels);
   }
   options.root = outcome.image_root();
   if (!outcome.units) options.feature = outcome.input.images.feature;
   options.image_width = outcome.image_size.width;
   options.image_height = outcome.image_size.height;
   return options;
+}
+
+// {"classes": [...]} of the classes that rows have; nothing where some have none.
+Json classes_of(const Labels& labels, int64_t num_rows) {
+  if (labels.empty() || static_cast<int64_t>(labels.indices.size()) != num_rows) return Json();
+  std::vector<bool> is_used(labels.names.size());
+  for (const int index : labels.indices) {
+    if (index < 0) return Json();
+    is_used[static_cast<size_t>(index)] = true;
+  }
+  Json names = Json::array();
+  for (size_t c = 0; c < is_used.size(); ++c)
+    if (is_used[c]) names.push_back(labels.names[c]);
+  return {{"classes", std::move(names)}};
+}
+
+// What was split, as the page names it: classes where the rows are some of INPUT, else everything.
+Json set_of(const RunOutcome& outcome) {
+  const Dataset& samples = outcome.samples();
+  const Json everything = {{"rest", true}};
+  if (samples.rows.empty()) return everything;
+  const Json classes = classes_of(outcome.truth, samples.points.rows());
+  return classes.is_null() ? everything : classes;
+}
+
+// What it was split against: classes, else the file or folder.
+Json context_of(const Dataset& context) {
+  const Json classes = classes_of(context.labels, context.points.rows());
+  if (!classes.is_null()) return classes;
+  return {{"classes", {std::filesystem::path(context.source).filename().string()}}};
 }
 
 PageRun page_run(const RunOutcome& outcome) {
@@ -125,21 +204,36 @@ PageRun page_run(const RunOutcome& outcome) {
   run.command = outcome.command;
   run.summary = Json::parse(outcome.summary_json(), nullptr, false);
   run.n = static_cast<int64_t>(outcome.labels.size());
-  run.request = {{"method", run.method}, {"set", {{"rest", true}}}, {"options", Json::object()}};
+  run.ranks_contexts = run.summary.is_object() && run.summary.contains("contexts");
+  run.request = {{"method", run.method}, {"set", set_of(outcome)}, {"options", Json::object()}};
+  if (outcome.context && !run.ranks_contexts) run.request["context"] = context_of(*outcome.context);
   if (outcome.summary.termination == Termination::Cancelled) run.state = "cancelled";
   return run;
 }
 
-RunView view_of(const RunOutcome& outcome, const std::vector<int64_t>& rows,
-                const Collection& collection) {
+// Decision values of the context; its rows follow those of the samples.
+void take_context(const RunOutcome& outcome, const ReportRows& rows, ViewColumns& columns) {
+  const Matrix<float> values = column_matrix(outcome.columns, "context_decisions");
+  const auto first = static_cast<int32_t>(rows.samples.size());
+  for (size_t i = 0; i < rows.context.size(); ++i) {
+    if (rows.context[i] >= values.rows()) return;
+    columns.context_rows.push_back(first + static_cast<int32_t>(i));
+    const float* row = values.row(rows.context[i]);
+    columns.context_decisions.insert(columns.context_decisions.end(), row, row + values.cols());
+  }
+}
+
+RunView view_of(const RunOutcome& outcome, const ReportRows& rows, const Collection& collection) {
   RunView view;
-  for (const int64_t row : rows) {
+  for (const int64_t row : rows.samples) {
     view.columns.rows.push_back(static_cast<int32_t>(view.columns.rows.size()));
     view.columns.labels.push_back(outcome.labels[static_cast<size_t>(row)]);
   }
   for (const int label : outcome.labels)
     view.columns.num_parts = std::max(view.columns.num_parts, label + 1);
-  take_decisions(outcome.columns, rows, view.columns);
+  take_decisions(outcome.columns, rows.samples, view.columns);
+  take_context(outcome, rows, view.columns);
+  view.contexts = ranked_contexts(outcome.columns, outcome.summary_json());
   complete_view(view, collection);
   take_names(outcome.part_names, view);
   for (const ResultFile& file : outcome.files)
@@ -159,15 +253,14 @@ std::string render_run_page(const RunOutcome& outcome) {
       (!outcome.truth.empty() && static_cast<int64_t>(outcome.truth.indices.size()) != n))
     return page;
   const PageLimits limits;
-  const int64_t width = std::max<int64_t>(1, outcome.samples().points.cols());
-  const std::vector<int64_t> rows =
-      internal::thinned(n, std::clamp<int64_t>(limits.max_numbers / width, 1, limits.max_rows));
+  const ReportRows rows = choose_rows(outcome, limits);
   const Collection collection(report_collection(outcome, rows));
   const RunView view = view_of(outcome, rows, collection);
   PageRun run = page_run(outcome);
   if (!lost.empty() && run.summary.is_object()) run.summary["warnings"].push_back(lost);
   Json data = internal::page_data(run, view, collection, limits);
-  data["collection"]["total"] = n;
+  data["collection"]["total"] =
+      n + static_cast<int64_t>(rows.context.empty() ? 0 : outcome.context->points.rows());
   internal::PageFiles files;
   for (const ResultFile& file : outcome.files) files.emplace_back(file.name, file.content);
   internal::add_page_files(files, data, limits);

@@ -156,7 +156,10 @@ TEST(Report, TracesOfEveryKindAreShown) {
     return page;
   };
   EXPECT_THAT(page_with({}), Not(HasSubstr("id=\"trace\"")));
+  run.summary.iterations = 1;
   EXPECT_THAT(page_with({12.5}), HasSubstr("One iteration; the objective is 12.5."));
+  run.summary.iterations = 253;  // of which only the last was traced
+  EXPECT_THAT(page_with({12.5}), HasSubstr("After 253 iterations; the objective is 12.5."));
   EXPECT_THAT(page_with({kNan, INFINITY}), HasSubstr("No value of the objective is finite."));
   EXPECT_THAT(page_with({kNan, 5, 4, kNan}), HasSubstr("iteration 2: 5"));
   EXPECT_THAT(page_with({7, 7, 7}), HasSubstr("iteration 3: 7"));

@@ -97,6 +97,17 @@ void refuse_keypoint_model(const PredictRequest& request, const ModelFile& file)
                   request.model, request.input));
 }
 
+// Numbers for a model of images may be that feature of other images, or anything else of its width.
+std::string doubt_about_columns(const PredictRequest& request, const InputRows& input) {
+  if (!input.images.feature.empty() || !request.images.vectors.empty()) return "";
+  const std::string feature = read_training(request.model).feature;
+  if (feature.empty()) return "";
+  return fmt::format(
+      "{} was trained on images described by {}: the columns of {} are taken for the same, which "
+      "nothing in the file says",
+      request.model, feature, request.input);
+}
+
 }  // namespace
 
 Prediction predict_input(const PredictRequest& request, Monitor& monitor) {
@@ -112,6 +123,11 @@ Prediction predict_input(const PredictRequest& request, Monitor& monitor) {
     out.data = input.rows.take(request.load.select, request.load.rows);
     out.labels = predict_with(file, out.data.points.view(), request.load.num_threads, path);
     out.warnings = std::move(input.warnings);
+    const std::string doubt = doubt_about_columns(request, input);
+    if (!doubt.empty()) {
+      monitor.on_note(doubt);
+      out.warnings.push_back(doubt);
+    }
   }
   out.kind = file.kind;
   return out;

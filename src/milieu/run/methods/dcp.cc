@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "milieu/base/error.h"
+#include "milieu/data/csv_text.h"
 #include "milieu/data/identity/fingerprint.h"
 #include "milieu/data/selection.h"
 #include "milieu/run/methods/dcp_contexts.h"
@@ -52,20 +53,23 @@ Matrix<float> gather_columns(FloatView points, const std::vector<int64_t>& first
   return out;
 }
 
-// sample, label, margin and the decision values.
+// sample, label, margin and the decision values; samples are called as in labels.csv.
 std::string decisions_csv(const Dataset& data, const DcpResult& result) {
-  std::string text = "sample,label,margin";
-  for (int64_t k = 0; k < result.decisions.cols(); ++k) text += fmt::format(",part_{}", k);
-  text += "\n";
+  CsvWriter table;
+  table.cell("sample").cell("label").cell("margin");
+  for (int64_t k = 0; k < result.decisions.cols(); ++k) table.cell(fmt::format("part_{}", k));
+  table.end_row();
   for (size_t i = 0; i < result.labels.size(); ++i) {
     const int64_t row = static_cast<int64_t>(i);
-    text += fmt::format("{},{},{}", data.rows.empty() ? row : data.rows[i], result.labels[i],
-                        result.margins[i]);
-    for (int64_t k = 0; k < result.decisions.cols(); ++k)
-      text += fmt::format(",{}", result.decisions(row, k));
-    text += "\n";
+    if (data.sample_names.empty())
+      table.cell(data.rows.empty() ? row : data.rows[i]);
+    else
+      table.cell(data.sample_names[i]);
+    table.cell(result.labels[i]).cell(result.margins[i]);
+    for (int64_t k = 0; k < result.decisions.cols(); ++k) table.cell(result.decisions(row, k));
+    table.end_row();
   }
-  return text;
+  return table.text();
 }
 
 // [Lampert08, section 5]: hinge, C = 100, 20 random restarts, gradient descent.
