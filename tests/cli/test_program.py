@@ -130,10 +130,17 @@ class BadInputTest(CliTest):
         self.write("empty.csv", "")
         self.refuse("empty.csv")
 
-    def test_a_folder_of_images_is_refused_with_a_hint(self):
+    def test_a_folder_without_a_readable_image_is_refused(self):
         (self.folder / "images").mkdir()
         self.write("images/a.png", b"\x89PNG\r\n\x1a\n")
-        self.assertIn("features", self.fail_with(2, "kmeans", "images"))
+        self.assertIn("no image in images could be read; the first: a.png",
+                      self.fail_with(1, "kmeans", "images"))
+
+    def test_a_folder_in_place_of_a_command_leads_to_the_explorer(self):
+        (self.folder / "my photos").mkdir()
+        error = self.fail_with(2, "my photos")
+        self.assertIn("'my photos' is a folder, not a command: see it with milieu explore 'my photos'",
+                      error)
 
     def test_a_file_that_is_not_data_is_refused(self):
         self.write("photo.jpg", b"\xff\xd8\xff\xe0 not really")

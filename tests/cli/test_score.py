@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """milieu score: figures by hand, all label formats, and labels that do not fit."""
 
+import json
 import unittest
 
 import numpy as np
 
+from images import make_folder
 from support import METRIC_KEYS, CliTest
 
 
@@ -25,6 +27,20 @@ class ScoreTest(CliTest):
         # Pairs together: 7 in clusters, 9 in classes, 3 + 1 in both.
         self.assertAlmostEqual(metrics["precision_pairwise"], 4 / 7, 12)
         self.assertAlmostEqual(metrics["recall_pairwise"], 4 / 9, 12)
+
+    def test_class_folders_are_the_truth(self):
+        make_folder(self.folder / "photos")
+        self.succeed("kmeans", "photos", "--feature", "color", "-k", "3", "--out", "run", "--quiet")
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        metrics = self.succeed("score", "run", "photos", "--json").json()
+        self.assertEqual(metrics["accuracy"], summary["metrics"]["accuracy"])
+        (self.folder / "photos" / "red" / "000.png").unlink()
+        self.assertIn("names the sample red/000.png, which is not an image below photos",
+                      self.fail_with(1, "score", "run", "photos"))
+        make_folder(self.folder / "photos", first=0)
+        (self.folder / "flat").mkdir()
+        (self.folder / "photos" / "red" / "000.png").rename(self.folder / "flat" / "1.png")
+        self.assertIn("no sub-folders", self.fail_with(1, "score", "run", "flat"))
 
     def test_table_for_people(self):
         out = self.succeed("score", "labels.csv", "truth.txt").out

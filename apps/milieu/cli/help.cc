@@ -69,8 +69,8 @@ std::string overview_text(const Console& console) {
       "\n{}\n"
       "  milieu demo                         a first look: built-in data, no files needed\n"
       "  milieu explore photos               split an image folder in a browser\n"
-      "  milieu kmeans X.npy -k 10 --out run  cluster the rows of a file, keep the results in "
-      "run/\n"
+      "  milieu dcp photos --select beach --context-select forest --out run\n"
+      "                                      split one class of a folder by another\n"
       "  milieu help dcp                     all flags of a command, with an example\n",
       console.paint(Style::Bold, "To begin"));
   return text;

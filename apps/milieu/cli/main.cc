@@ -3,6 +3,7 @@
 // error into one line on stderr and an exit code (docs/command_line.md).
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <malloc.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "cli/help.h"
 #include "cli/suggest.h"
 #include "milieu/base/error.h"
+#include "milieu/base/shell.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/isa.h"
 
@@ -27,6 +29,10 @@ namespace milieu::cli {
 namespace {
 
 [[noreturn]] void throw_unknown_command(const std::string& name) {
+  std::error_code error;
+  if (std::filesystem::is_directory(name, error))
+    throw UsageError(fmt::format("'{}' is a folder, not a command: see it with milieu explore {}",
+                                 name, shell_quoted(name)));
   std::vector<std::string> known = {"help"};
   for (const Command& command : commands()) known.emplace_back(command.name);
   const std::string nearest = nearest_word(name, known);
