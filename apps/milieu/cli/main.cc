@@ -3,9 +3,9 @@
 // error into one line on stderr and an exit code (docs/command_line.md).
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <malloc.h>
 #include <unistd.h>
+#include <filesystem>
 
 #include <csignal>
 #include <cstdlib>

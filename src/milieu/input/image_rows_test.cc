@@ -63,10 +63,10 @@ TEST_F(ImageRowsTest, FeaturesStandSideBySide) {
             input.images.columns[0].count + input.images.columns[1].count);
 }
 
-TEST_F(ImageRowsTest, FolderWithoutAFeatureSaysWhatToType) {
+TEST_F(ImageRowsTest, FolderWithoutAFeatureIsDescribedByTheDefault) {
   const std::string photos = make_image_folder(dir_, "photos", 1);
-  EXPECT_THAT([&] { open_rows(photos, {}, {}); },
-              ThrowsMessage<InvalidArgument>(HasSubstr("--feature gist")));
+  const InputRows rows = open_rows(photos, {}, {});
+  EXPECT_THAT(rows.images.feature, ::testing::StartsWith("gist"));
   const std::string file = dir_.write("X.csv", "1,2\n3,4\n");
   const ImageOptions gist{
       .feature = "gist", .max_side = {}, .codebook = {}, .vocabulary_folder = {}};
