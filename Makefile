@@ -11,6 +11,9 @@ JOBS ?= $(shell nproc)
 MILIEU := build/release/bin/milieu
 CONFIGURE = cmake --preset $(1) -Wno-dev
 BUILD = cmake --build --preset $(1) --parallel $(JOBS)
+# Debian's Python looks for packages of the system in dist-packages, for those of a user (PREFIX=~/.local)
+# or a virtual environment in site-packages.
+PYTHON_PLACE = lib/python$(shell /usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')/$(if $(filter /usr /usr/local,$(PREFIX)),dist-packages,site-packages)
 CTEST = ctest --preset $(1) --parallel $(JOBS)
 
 .DEFAULT_GOAL := help
@@ -95,7 +98,8 @@ wheel: python ## make a wheel of the Python package in build/wheel, without a ne
 	@cd packaging/python && MILIEU_PYTHON_DIR=$(CURDIR)/build/python /usr/bin/python3 -B -c \
 	  "import milieu_build; print('build/wheel/' + milieu_build.build_wheel('$(CURDIR)/build/wheel'))"
 
-install: build python ## install program, library, headers, completion under PREFIX (default /usr/local)
+install: build python ## install program, library, headers, completion, Python package under PREFIX (default /usr/local)
+	@cmake -DMILIEU_PYTHON_INSTALL_DIR:STRING=$(PYTHON_PLACE) build/release >/dev/null
 	@cmake --install build/release --prefix $(PREFIX)
 
 format: ## clang-format every source
