@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One part: a card with its facts, and its images. Rows can be dropped on it.
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { partColor } from "../model/palette";
+import { classShade, partColor } from "../model/palette";
 import { sureText } from "../model/part_names";
 import { baseName, count, number } from "../model/text";
 import type { Part, PartLabel } from "../model/types";
@@ -140,7 +140,7 @@ function PartFacts({ part, size }: { part: Part; size: number }) {
   const { store, scene, names } = useApp();
   const total = scene.scene.value!.columns.rows.length;
   const known = store.collection.value!.classes.map((c) => c.name);
-  const color = (name: string) => partColor(known.indexOf(name), store.isDark.value);
+  const color = (name: string) => classShade(known.indexOf(name), known.length, store.isDark.value);
   return (
     <>
       <p class="part-numbers">

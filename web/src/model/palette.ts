@@ -21,6 +21,13 @@ export function partColor(part: number, dark: boolean): string {
   return list[part % list.length];
 }
 
+// Classes beside parts: shades of one grey blue, never a part's colour.
+export function classShade(index: number, count: number, dark: boolean): string {
+  const step = count > 1 ? index / (count - 1) : 0;
+  const light = dark ? 38 + 40 * step : 42 + 42 * step;
+  return `hsl(212 16% ${Math.round(light)}%)`;
+}
+
 export function partColors(count: number, dark: boolean): string[] {
   return Array.from({ length: count }, (_, part) => partColor(part, dark));
 }
