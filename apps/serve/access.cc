@@ -30,6 +30,36 @@ std::string cookie_value(std::string_view header, std::string_view name) {
   return {};
 }
 
+// Asks for the token, and opens the view that the link named: its hash stays.
+constexpr const char* kDoor = R"(<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Milieu explorer</title>
+<style>
+  body { font: 16px/1.5 system-ui, sans-serif; max-width: 36em; margin: 4em auto; padding: 0 1em; }
+  input { font: inherit; width: 100%; box-sizing: border-box; padding: .4em; margin: .3em 0 1em; }
+  button { font: inherit; padding: .4em 1em; }
+  @media (prefers-color-scheme: dark) { body { background: #16181c; color: #e9ecef; } }
+</style>
+<main>
+<h1>Milieu explorer</h1>
+<p>This explorer shows someone's own images, so it opens only with its token, and this browser has not given it yet (or
+gave an old one: every start of <code>milieu explore</code> has a new one).</p>
+<p>Open the address that <code>milieu explore</code> printed in its terminal, or paste it here. A copied link then shows
+the view it was made for.</p>
+<form><label for="token">Address or token</label><input id="token" autocomplete="off" required>
+<button>Open</button></form>
+</main>
+<script>
+  document.querySelector("form").onsubmit = (event) => {
+    event.preventDefault();
+    const given = document.getElementById("token").value.trim();
+    const found = /[?&]token=([0-9a-f]+)/.exec(given);
+    location.href = "/?token=" + encodeURIComponent(found ? found[1] : given) + location.hash;
+  };
+</script>
+</html>
+)";
+
 Reply unknown_visitor(const std::string& path) {
   const char* sentence =
       "the token is missing or wrong: open the address that milieu explore printed";
@@ -37,10 +67,11 @@ Reply unknown_visitor(const std::string& path) {
   Reply reply;
   reply.status = 401;
   reply.type = "text/html; charset=utf-8";
-  reply.body = fmt::format(
-      "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Milieu explorer</title>"
-      "<h1>Milieu explorer</h1><p>{}.</p></html>\n",
-      sentence);
+  reply.body = kDoor;
+  reply.headers.emplace_back("Content-Security-Policy",
+                             "default-src 'none'; style-src 'unsafe-inline'; script-src "
+                             "'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors "
+                             "'none'");
   return reply;
 }
 

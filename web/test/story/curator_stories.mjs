@@ -123,6 +123,19 @@ async function lookClosely(page, stage) {
   await page.keyboard.press("Escape");
 }
 
+// A copied link in another browser asks for the token and then shows what it was copied for.
+async function otherBrowser(stage, server, link) {
+  const page = await stage.page(server.origin);
+  await page.goto(link);
+  await page.getByLabel("Address or token").fill(server.address);
+  await stage.shot(page, "74-door");
+  await page.getByRole("button", { name: "Open" }).click();
+  await page.locator("[data-part='0'] .tile").first().waitFor();
+  assert.equal(runId(page), new URLSearchParams(new URL(link).hash.slice(1)).get("run"));
+  stage.problems = stage.problems.filter((text) => !/401/.test(text)); // the browser tells of the refusal
+  await page.context().close();
+}
+
 export async function curatorStory(stage, program, folder) {
   const place = mkdtempSync(join(folder, "curator-"));
   const server = await startServer(program, ["explore", writeFlatFolder(place), "--feature", "tiny", "--no-browser", "--port", "0", "--runs", join(place, "runs")]);
@@ -142,7 +155,9 @@ export async function curatorStory(stage, program, folder) {
     await page.locator("select[title=Order]").selectOption("odd");
     await until("the distances are here", async () => (await page.locator("[data-part='0'] .tile").count()) > 0);
     stage.noProblems("a curator's day");
+    const link = page.url();
     await page.context().close();
+    await otherBrowser(stage, server, link);
   } finally {
     await server.stop();
   }
