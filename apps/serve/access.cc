@@ -68,10 +68,11 @@ Reply unknown_visitor(const std::string& path) {
   reply.status = 401;
   reply.type = "text/html; charset=utf-8";
   reply.body = kDoor;
-  reply.headers.emplace_back("Content-Security-Policy",
-                             "default-src 'none'; style-src 'unsafe-inline'; script-src "
-                             "'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors "
-                             "'none'");
+  reply.headers.emplace_back(
+      "Content-Security-Policy",
+      "default-src 'none'; style-src 'unsafe-inline'; script-src "
+      "'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors "
+      "'none'");
   return reply;
 }
 
