@@ -25,9 +25,11 @@ class RankedContext:
     """One context of a ranking, with the split it gives."""
 
     name: str
+    match: float  # adjusted Rand index with the split of the largest separation
+    separation: float
+    confidence: float
     consensus: float  # mean adjusted Rand index with the splits of the other contexts
     stability: float  # adjusted Rand index with the split of half the data
-    gain: float
     agreement: float  # of the restarts
     objective: float
     seconds: float
@@ -76,8 +78,13 @@ class DCPBase(PredictsRows, RowsEstimator):
         Planes of the parts; with a kernel, coefficients of the training samples.
     intercept_ : ndarray of shape (n_clusters,)
         Their offsets.
+    confidence_ : float
+        Share of samples expected to be right, from 0.5 to 1, as measured on pairs of digits at this
+        separation.
+    separation_ : float
+        How clearly the parts stand apart, and the context does not, in nats per sample.
     gain_ : float
-        ``1 - J / (J1 + (K - 1) Je)``: 0 or less when the context does not support a split.
+        ``1 - J / (J1 + (K - 1) Je)``: 0 or less when one part is cheaper than K.
     margins_ : ndarray of shape (n_samples,)
         How much larger the decision value of a sample's part is than the next one's; NaN for rows
         of the context.
@@ -148,6 +155,8 @@ class DCPBase(PredictsRows, RowsEstimator):
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.coef_ = arrays["coefficients"]
         self.intercept_ = arrays["offsets"]
+        self.confidence_ = result["confidence"]
+        self.separation_ = result["separation"]
         self.gain_ = result["gain"]
         self.margins_ = result["margins"]
         self.agreement_ = result["agreement"]

@@ -2,7 +2,7 @@
 // All possible contexts, ranked without labels; a small map of the split each gives.
 import { useState } from "preact/hooks";
 import { partColor, partColors } from "../model/palette";
-import { count, counted, number } from "../model/text";
+import { count, counted, number, percent } from "../model/text";
 import type { ContextRow, RunBrief } from "../model/types";
 import { Stack } from "../component/charts";
 import { Empty, Segmented } from "../component/controls";
@@ -85,7 +85,7 @@ function ContextTable({ contexts }: { contexts: ContextRow[] }) {
   return (
     <div class="table-box" tabIndex={0} role="region" aria-label="Ranking of contexts">
       <table class="table">
-        <thead><tr><th scope="col">Rank</th><th scope="col">Context</th><th scope="col">Score</th><th scope="col">Gain</th>
+        <thead><tr><th scope="col">Rank</th><th scope="col">Context</th><th scope="col">Score</th><th scope="col">Confidence</th>
           <th scope="col">Stability</th><th scope="col">Consensus</th><th scope="col">Sizes</th><th scope="col">Split</th>
           {store.source.can.run && <th scope="col"><span class="unseen">Open</span></th>}</tr></thead>
         <tbody>
@@ -93,7 +93,7 @@ function ContextTable({ contexts }: { contexts: ContextRow[] }) {
             <tr key={c.name}>
               <td class="number">{c.rank}</td><th scope="row">{c.name}</th>
               <td class="number score"><span class="score-bar" style={{ width: `${(Math.max(0, c.score) / best) * 100}%` }} /><span>{number(c.score, 3)}</span></td>
-              <td class={`number ${c.gain <= 0 ? "is-poor" : ""}`}>{number(c.gain, 3)}</td><td class="number">{number(c.stability, 3)}</td><td class="number">{number(c.consensus, 3)}</td>
+              <td class={`number ${c.confidence < 0.7 ? "is-poor" : ""}`}>{percent(c.confidence)}</td><td class="number">{number(c.stability, 3)}</td><td class="number">{number(c.consensus, 3)}</td>
               <td class="sizes"><span>{c.sizes.map(count).join(" / ")}</span><Stack label="Sizes" items={c.sizes.map((value, i) => ({ name: `part ${i + 1}`, value, color: partColor(i, store.isDark.value) }))} /></td>
               <td><SplitMap row={c} side={64} /></td>
               {store.source.can.run && <td><OpenButton row={c} /></td>}

@@ -77,7 +77,7 @@ export interface RunBrief {
   n: number;
   clusters: number;
   objective: number | null;
-  gain?: number;
+  confidence?: number;
   rank_contexts: boolean;
   request: RunRequest;
 }
@@ -115,7 +115,7 @@ export interface ContextRow {
   name: string;
   rank: number;
   score: number;
-  gain: number;
+  confidence: number;
   stability: number;
   consensus: number;
   sizes: number[];

@@ -78,18 +78,12 @@ struct TwoFactorMethod {
   bool sees_context = true;
   std::function<std::vector<int>(FloatView set, FloatView context, uint64_t seed)> labels;
 };
-// dcp with its default options and with its whitened recipe, k-means, spherical k-means, a Gaussian
+// dcp with its default options and with --preset margin, k-means, spherical k-means, a Gaussian
 // mixture on 10 principal components, normalized cut, contrastive PCA and k-means.
 std::vector<TwoFactorMethod> two_factor_methods(const ReproduceRun& run);
 
 // Directions in which the set varies more than `contrast` times the context, then k-means.
 std::vector<int> split_by_contrast(FloatView set, FloatView context, double contrast, uint64_t seed,
                                    const ReproduceRun& run);
-
-// Principal components of set and context together, each with variance 1: both sets.
-struct Whitened {
-  Matrix<float> set, context;
-};
-Whitened whiten_together(FloatView set, FloatView context, int num_components);
 
 }  // namespace milieu::cli

@@ -57,8 +57,8 @@ double better_error(const std::vector<int>& labels, const TwoFactorRows& rows) {
   return std::min(balanced_error(labels, rows.truth[0]), balanced_error(labels, rows.truth[1]));
 }
 
-// {first is a context in between, its error, mean error of all contexts, correlation of consensus
-// and of gain with 1 - error, seconds}.
+// {first is a context in between, its error, mean error of all contexts, correlation of match
+// and of confidence with 1 - error, seconds}.
 std::vector<double> rank_figures(const TwoFactorRows& rows, uint64_t seed,
                                  const ReproduceRun& run) {
   std::vector<DcpContext> contexts = {{"between classes", rows.between[0]},
@@ -73,17 +73,17 @@ std::vector<double> rank_figures(const TwoFactorRows& rows, uint64_t seed,
   const DcpRanking ranking = rank_contexts(rows.set, contexts, options, run.monitor());
   const double seconds = cpu_seconds() - before;
   if (run.is_stopped()) return std::vector<double>(6);
-  std::vector<double> consensus, gain, right;
+  std::vector<double> match, confidence, right;
   for (const DcpRankedContext& context : ranking.contexts) {
-    consensus.push_back(context.consensus);
-    gain.push_back(context.split.gain);
+    match.push_back(context.match);
+    confidence.push_back(context.split.separation);
     right.push_back(1 - better_error(context.split.labels, rows));
   }
   return {ranking.contexts[0].split.name.starts_with("between") ? 1.0 : 0.0,
           1 - right[0],
           1 - mean_of(right),
-          rank_correlation(consensus, right),
-          rank_correlation(gain, right),
+          rank_correlation(match, right),
+          rank_correlation(confidence, right),
           seconds};
 }
 
@@ -175,8 +175,7 @@ void show_errors(const std::vector<KindFigures>& kinds, const ReproduceRun& run)
                   "sets; \"minus\": paired differences, above 0 where dcp is better",
                   kinds[0].splits.size(), kPairs, run.num_runs(kDeepRuns)),
       "a split that follows the other factor has an error of 50 for the one asked for",
-      "whitened recipe: 30 principal components of set and context with variance 1, --bias 0 "
-      "--cost 1e-4 --sizes 5%-",
+      "--preset margin: what was the default before whitening",
       "contrastive PCA: 2 directions of largest (variance of the set) - (1 or 10) (that of the "
       "context)"};
   run.show(table);
@@ -186,11 +185,11 @@ void show_ranks(const std::vector<KindFigures>& kinds, const ReproduceRun& run) 
   ResultTable table{"deep_dcp_contexts",
                     "The same sets, contexts ranked without labels (dcp, default)",
                     {"sets", "first lies in between", "error of the first", "mean error of all",
-                     "correlation of consensus", "of gain", "CPU s"},
+                     "correlation of match", "of confidence", "CPU s"},
                     {},
                     {"contexts: the two in between, and four classes that are not; error: for the "
                      "factor that the split follows more",
-                     "correlation: Spearman's, of 1 - error with consensus or gain, within a set, "
+                     "correlation: Spearman's, of 1 - error with match or confidence, within a set, "
                      "averaged"}};
   for (const KindFigures& kind : kinds) {
     const auto cell = [&](size_t f) { return interval_text(column_of(kind.ranks, f)); };
