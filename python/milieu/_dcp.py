@@ -185,8 +185,9 @@ class DCPBase(PredictsRows, RowsEstimator):
                       ) -> list[RankedContext]:
         """Split X against each context and rank the contexts without labels.
 
-        Contexts whose splits other contexts agree with come first. The estimator itself stays as
-        it is: fit it with the context that you choose.
+        Contexts whose split agrees with the most clearly separated one come first. All of them
+        together are one more, "all contexts". The estimator itself stays as it is: fit it with the
+        context that you choose.
 
         Parameters
         ----------
@@ -204,6 +205,8 @@ class DCPBase(PredictsRows, RowsEstimator):
             contexts = {str(i): context for i, context in enumerate(contexts)}
         X = check_matrix(X, "X")
         candidates = {name: self._context(rows, X) for name, rows in contexts.items()}
+        if len(candidates) > 1:
+            candidates["all contexts"] = np.concatenate(list(candidates.values()))
         with reporter(self.verbose, self.callback, "rank_contexts") as callback:
             control = {"callback": callback, "keep_partial": self.keep_partial}
             ranking = self._call("dcp_rank", X, candidates, self._options(), control)

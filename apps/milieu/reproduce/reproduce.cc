@@ -91,6 +91,8 @@ const std::vector<Reproduction>& reproductions() {
       {"dcp", "digits", "Table 1 on USPS: digits against digits", reproduce_dcp_digits},
       {"dcp", "slant", "Figures 3 and 4: the slant of MNIST's ones", reproduce_dcp_slant},
       {"dcp", "pairs", "Figure 5 on USPS: all pairs of digits (long)", reproduce_dcp_pairs},
+      {"dcp", "two-factor", "two factors in pixels: the context decides which one is split",
+       reproduce_dcp_two_factor},
       {"dcp", "held-out", "pairs of classes that chose no default, beside the baselines",
        reproduce_dcp_held_out},
       {"dcp", "caltech", "Figure 6: brains of Caltech against other classes",

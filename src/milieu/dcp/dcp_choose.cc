@@ -31,6 +31,11 @@ bool is_uneven(const std::vector<int>& labels, int num_parts) {
   return static_cast<double>(smallest_part(labels, num_parts)) < kUnevenShare * even;
 }
 
+// What lowers J from that of no planes by nearly as much as the best is as good: the differences
+// are those of other samples of the same kind.
+constexpr double kEqualGain = 0.005;
+constexpr int kMostOfABalance = 4;
+
 // Restarts, those without small parts first, then by J.
 std::vector<int> order_by_objective(const DcpOptions& options, const std::vector<Found>& found) {
   std::vector<int> order(found.size());
@@ -44,15 +49,33 @@ std::vector<int> order_by_objective(const DcpOptions& options, const std::vector
   return order;
 }
 
-// With whitening: the lowest J of even and of uneven splits.
-std::vector<int> choose_by_balance(const DcpOptions& options, const std::vector<Found>& found) {
+// J of planes that are all 0.
+double objective_of_nothing(const DcpProblem& problem) {
+  double sum = 0;
+  for (int64_t i = 0; i < problem.num_rows(); ++i)
+    sum += problem.weight(i) * (i < problem.n ? 1 : problem.num_parts);
+  return problem.cost * problem.loss.value(1) * sum;
+}
+
+// With whitening: of the even and of the uneven splits those whose J is as good as the lowest, each
+// split once.
+std::vector<int> choose_by_balance(const DcpProblem& problem, const DcpOptions& options,
+                                   const std::vector<Found>& found) {
+  const double nothing = objective_of_nothing(problem);
   std::vector<int> chosen;
-  bool has[2] = {false, false};
+  double best_gain[2] = {0, 0};
+  int count[2] = {0, 0};
   for (const int i : order_by_objective(options, found)) {
-    const bool uneven = is_uneven(found[i].labels, options.num_clusters);
     if (!chosen.empty() && !is_whole_split(found[i].labels, options)) break;
-    if (!has[uneven]) chosen.push_back(i);
-    has[uneven] = true;
+    const bool uneven = is_uneven(found[i].labels, options.num_clusters);
+    const double gain = nothing - found[i].objective;
+    if (count[uneven] == 0) best_gain[uneven] = gain;
+    const bool is_near = gain >= (1 - kEqualGain) * best_gain[uneven];
+    const bool is_new = std::none_of(chosen.begin(), chosen.end(),
+                                     [&](int j) { return found[i].labels == found[j].labels; });
+    if (count[uneven] > 0 && (!is_near || !is_new || count[uneven] == kMostOfABalance)) continue;
+    chosen.push_back(i);
+    ++count[uneven];
   }
   return chosen;
 }
@@ -104,7 +127,7 @@ Choice choose_restart(const DcpProblem& problem, const ExactRows& rows, const Dc
                       const Constraints& constraints, const Stopwatch& watch, Monitor& monitor) {
   const bool is_whitened = problem.is_whitened();
   Choice best;
-  for (const int i : is_whitened ? choose_by_balance(options, found)
+  for (const int i : is_whitened ? choose_by_balance(problem, options, found)
                                  : choose_by_objective(problem, options, found)) {
     Solution solution;
     solution.labels = found[i].labels;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which restart becomes the result. Without whitening the one of lowest J. With it, J is compared
 // between splits of similar balance only (it prefers even ones), and the best of each balance and
-// floor are compared by how clearly their parts stand apart.
+// floor, with those that are as good, are compared by how clearly their parts stand apart.
 #pragma once
 
 #include "milieu/dcp/dcp_finish_internal.h"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace milieu::internal {
@@ -14,7 +15,13 @@ constexpr double kLeastVariance = 0.01;  // of the variance of all: two normals 
 constexpr double kSmallGain = 1e-6;      // nats per sample
 constexpr double kFewSamples = 2;        // weight that a normal must keep
 
-constexpr double kTrust = 4;
+// Measured on pairs of USPS digits, mixed 1:1 and 1:10, against one context or all together: mean
+// share of right samples by separation; straight lines in between.
+struct Trust {
+  double separation, right;
+};
+constexpr Trust kTrust[] = {{0, 0.5},     {0.15, 0.69}, {0.23, 0.72}, {0.28, 0.76}, {0.32, 0.78},
+                            {0.37, 0.82}, {0.44, 0.91}, {0.51, 0.98}, {0.65, 0.99}};
 
 // Values on a line with their weights.
 struct Line {
@@ -28,51 +35,77 @@ struct TwoNormals {
   double middle = 0;  // between the two means
 };
 
-// Two normals of one variance by EM, from a first share of the second one for every value.
-TwoNormals fit_two_normals(const Line& line, std::vector<double> shares) {
-  double total = 0, sum = 0, squares = 0;
+struct Moments {
+  double total = 0, mean = 0, variance = 0;
+};
+
+Moments moments_of(const Line& line) {
+  Moments m;
+  double sum = 0, squares = 0;
   for (size_t i = 0; i < line.values.size(); ++i) {
-    total += line.weight(i);
+    m.total += line.weight(i);
     sum += line.weight(i) * line.values[i];
   }
-  const double mean = sum / total;
+  m.mean = sum / m.total;
   for (size_t i = 0; i < line.values.size(); ++i)
-    squares += line.weight(i) * (line.values[i] - mean) * (line.values[i] - mean);
-  const double variance = squares / total;
-  if (!(variance > 0)) return {0, mean};
-  const double one = -0.5 * (std::log(variance) + 1);
+    squares += line.weight(i) * (line.values[i] - m.mean) * (line.values[i] - m.mean);
+  m.variance = squares / m.total;
+  return m;
+}
+
+struct Pair {
+  double weight[2] = {0, 0}, means[2] = {0, 0}, variance = 0;
+};
+
+// Weights, means and the common variance for shares of the second normal.
+Pair fit_to_shares(const Line& line, const std::vector<double>& shares, const Moments& all) {
+  Pair pair;
+  for (size_t i = 0; i < shares.size(); ++i)
+    for (int k = 0; k < 2; ++k) {
+      const double weight = line.weight(i) * (k == 1 ? shares[i] : 1 - shares[i]);
+      pair.weight[k] += weight;
+      pair.means[k] += weight * line.values[i];
+    }
+  for (int k = 0; k < 2; ++k) pair.means[k] /= std::max(pair.weight[k], 1e-300);
+  for (size_t i = 0; i < shares.size(); ++i)
+    for (int k = 0; k < 2; ++k) {
+      const double away = line.values[i] - pair.means[k];
+      pair.variance += line.weight(i) * (k == 1 ? shares[i] : 1 - shares[i]) * away * away;
+    }
+  pair.variance = std::max(pair.variance / all.total, kLeastVariance * all.variance);
+  return pair;
+}
+
+// The shares that follow; returns the mean log-likelihood, without the constant.
+double update_shares(const Line& line, const Pair& pair, double total,
+                     std::vector<double>& shares) {
+  double likelihood = 0;
+  for (size_t i = 0; i < shares.size(); ++i) {
+    double logs[2];
+    for (int k = 0; k < 2; ++k) {
+      const double away = line.values[i] - pair.means[k];
+      logs[k] = std::log(pair.weight[k] / total) - 0.5 * away * away / pair.variance;
+    }
+    const double most = std::max(logs[0], logs[1]);
+    const double both = most + std::log(std::exp(logs[0] - most) + std::exp(logs[1] - most));
+    likelihood += line.weight(i) * (both - 0.5 * std::log(pair.variance)) / total;
+    shares[i] = std::exp(logs[1] - both);
+  }
+  return likelihood;
+}
+
+// Two normals of one variance by EM, from a first share of the second one for every value.
+TwoNormals fit_two_normals(const Line& line, std::vector<double> shares) {
+  const Moments all = moments_of(line);
+  if (!(all.variance > 0)) return {0, all.mean};
+  const double one = -0.5 * (std::log(all.variance) + 1);
   double before = -std::numeric_limits<double>::infinity();
-  TwoNormals found{0, mean};
+  TwoNormals found{0, all.mean};
   for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
-    double weight[2] = {0, 0}, means[2] = {0, 0}, spread = 0;
-    for (size_t i = 0; i < shares.size(); ++i) {
-      const double second = line.weight(i) * shares[i], first = line.weight(i) - second;
-      weight[0] += first;
-      weight[1] += second;
-      means[0] += first * line.values[i];
-      means[1] += second * line.values[i];
-    }
-    if (std::min(weight[0], weight[1]) < kFewSamples) return {0, mean};
-    for (int k = 0; k < 2; ++k) means[k] /= weight[k];
-    for (size_t i = 0; i < shares.size(); ++i)
-      for (int k = 0; k < 2; ++k) {
-        const double away = line.values[i] - means[k];
-        spread += line.weight(i) * (k == 1 ? shares[i] : 1 - shares[i]) * away * away;
-      }
-    const double v = std::max(spread / total, kLeastVariance * variance);
-    double likelihood = 0;
-    for (size_t i = 0; i < shares.size(); ++i) {
-      double logs[2];
-      for (int k = 0; k < 2; ++k) {
-        const double away = line.values[i] - means[k];
-        logs[k] = std::log(weight[k] / total) - 0.5 * away * away / v;
-      }
-      const double most = std::max(logs[0], logs[1]);
-      const double both = most + std::log(std::exp(logs[0] - most) + std::exp(logs[1] - most));
-      likelihood += line.weight(i) * (both - 0.5 * std::log(v)) / total;
-      shares[i] = std::exp(logs[1] - both);
-    }
-    found = {std::max(0.0, likelihood - one), 0.5 * (means[0] + means[1])};
+    const Pair pair = fit_to_shares(line, shares, all);
+    if (std::min(pair.weight[0], pair.weight[1]) < kFewSamples) return {0, all.mean};
+    const double likelihood = update_shares(line, pair, all.total, shares);
+    found = {std::max(0.0, likelihood - one), 0.5 * (pair.means[0] + pair.means[1])};
     if (likelihood - before < kSmallGain) break;
     before = likelihood;
   }
@@ -95,7 +128,14 @@ Line line_of(const Matrix<double>& values, int64_t k, std::span<const double> we
 }  // namespace
 
 double confidence_of(double separation) {
-  return 1 - 0.5 * std::exp(-kTrust * std::max(0.0, separation));
+  const Trust* above = std::ranges::find_if(
+      kTrust, [&](const Trust& knot) { return knot.separation >= separation; });
+  if (above == std::end(kTrust)) return std::prev(above)->right;
+  if (above == std::begin(kTrust)) return above->right;
+  const Trust* below = std::prev(above);
+  const double share =
+      (separation - below->separation) / (above->separation - below->separation);
+  return below->right + share * (above->right - below->right);
 }
 
 double measure_separation(const Matrix<double>& values, const std::vector<int>& labels,

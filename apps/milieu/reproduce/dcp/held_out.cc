@@ -21,7 +21,7 @@ namespace milieu::cli {
 
 namespace {
 
-constexpr size_t kPerClass = 300, kContextRows = 200, kTogetherRows = 100, kMaxPairs = 45;
+constexpr size_t kPerClass = 200, kContextRows = 150, kTogetherRows = 75, kMaxPairs = 20;
 constexpr int kNumContexts = 6;
 constexpr size_t kUnequal = 10;  // 1:10
 constexpr const char* kFashion = "/usr/share/datasets/fashion-mnist/";  // of Debian's package
@@ -142,7 +142,7 @@ double correlation(std::vector<double> a, std::vector<double> b) {
 
 // Where the figures of one problem stand.
 enum Figure { KMeansError, MixtureError, CutError, WardError, DcpOne, DcpTogether, DcpFirst,
-              ContrastOne, ContrastTogether, MatchRho, ConfidenceRho, DcpSeconds, FirstConfidence };
+              MatchRho, ConfidenceRho, DcpSeconds, FirstConfidence };
 
 std::vector<double> run_problem(const PairProblem& problem, uint64_t seed,
                                 const ReproduceRun& run) {
@@ -154,7 +154,7 @@ std::vector<double> run_problem(const PairProblem& problem, uint64_t seed,
         figures.push_back(
             balanced_error(method.labels(problem.set, {}, seed), problem.truth));
   figures.push_back(balanced_error(ward(problem.set, run), problem.truth));
-  std::vector<double> errors, separations, matches, confidences, right, contrast;
+  std::vector<double> errors, separations, matches, confidences, right;
   std::vector<std::vector<int>> splits;
   const double before = cpu_seconds();
   for (const Matrix<float>& context : problem.contexts) {
@@ -177,15 +177,11 @@ std::vector<double> run_problem(const PairProblem& problem, uint64_t seed,
   for (size_t c = 0; c < splits.size(); ++c) {
     matches.push_back(compute_metrics(splits[c], splits[best]).ari);
     right.push_back(1 - errors[c]);
-    contrast.push_back(balanced_error(
-        split_by_contrast(problem.set, problem.contexts[c], 10, seed, run), problem.truth));
   }
   const std::vector<double> single(errors.begin(), errors.end() - 1);
   figures.push_back(mean_of(single));
   figures.push_back(errors.back());
   figures.push_back(errors[best]);
-  figures.push_back(mean_of({contrast.begin(), contrast.end() - 1}));
-  figures.push_back(contrast.back());
   figures.push_back(correlation(matches, right));
   figures.push_back(correlation(separations, right));
   figures.push_back(seconds);
@@ -229,8 +225,7 @@ void show_errors(const std::vector<Row>& rows, const std::vector<std::string>& s
                  bool is_unequal, const ReproduceRun& run) {
   const char* names[] = {"k-means", "mixture on 10 components", "normalized cut", "Ward",
                          "dcp, mean of single contexts", "dcp, all contexts together",
-                         "dcp, first of the ranking", "contrastive PCA, single contexts",
-                         "contrastive PCA, all together"};
+                         "dcp, first of the ranking"};
   ResultTable table{fmt::format("dcp_held_out_1_{}", is_unequal ? 10 : 1),
                     fmt::format("Held-out pairs of classes, 1:{}: class-balanced error in %",
                                 is_unequal ? 10 : 1),

@@ -18,12 +18,16 @@ namespace milieu::cli {
 // The second factor; the first is the class (object or digit).
 enum class SecondFactor { Blur, Rotation, Background, Slant, Color };
 
+// The first: classes of Caltech, digits of MNIST, garments of Debian's dataset-fashion-mnist.
+enum class FirstFactor { Object, Digit, Garment };
+
 struct TwoFactorKind {
   const char* name;  // "object x blur"
   SecondFactor factor;
-  bool is_object;  // classes of Caltech; false: digits of MNIST
+  FirstFactor first;
 };
-const std::vector<TwoFactorKind>& two_factor_kinds();
+// Objects and digits; garments as well if `with_garments` and their files are there.
+std::vector<TwoFactorKind> two_factor_kinds(bool with_garments);
 
 // One set with its contexts, as images.
 struct TwoFactorImages {
@@ -53,7 +57,9 @@ class TwoFactorSource {
     std::vector<std::vector<std::string>> paths;  // objects
   };
 
-  Classes objects_, digits_;
+  const Classes& classes_of(const TwoFactorKind& kind) const;
+
+  Classes objects_, digits_, garments_;
   std::vector<std::string> grounds_;  // textures behind digits
 };
 
@@ -71,6 +77,8 @@ TwoFactorRows describe(const TwoFactorImages& images, const DescribeImage& featu
 
 // What `--feature TEXT` computes for one image; keeps the feature open. Whole features only.
 DescribeImage open_feature(const std::string& text, const ReproduceRun& run);
+// 14 x 14 pixels of three colours, from 0 to 1.
+std::vector<float> pixels_of(const Image& image);
 
 // A way to split a set in two, seen against a context.
 struct TwoFactorMethod {

@@ -93,19 +93,25 @@ struct KindFigures {
   std::vector<std::vector<double>> splits, ranks;
 };
 
+// A feature, and what its experiment is called: "deep dcp".
+struct Experiment {
+  std::string name, title;
+  std::function<const DescribeImage&()> feature;
+  bool is_ranked = true;
+};
+
 bool run_kind(const TwoFactorKind& kind, const TwoFactorSource& source,
-              const std::function<const DescribeImage&()>& feature, ReproduceRun& run,
-              KindFigures& out) {
+              const Experiment& experiment, ReproduceRun& run, KindFigures& out) {
   out.name = kind.name;
   for (int i = 0; i < run.num_runs(kDeepRuns); ++i)
     for (int pair = 0; pair < std::min(kPairs, source.num_pairs(kind)); ++pair) {
       const uint64_t seed = run.options().seed + static_cast<uint64_t>(i);
-      const std::string key = fmt::format("deep dcp {}, pair {}, seed {}", kind.name, pair, seed);
+      const std::string key = fmt::format("{} {}, pair {}, seed {}", experiment.name, kind.name, pair, seed);
       std::optional<TwoFactorRows> rows;
       const auto load = [&]() -> const TwoFactorRows& {
         if (!rows) {
           run.say(key);
-          rows = describe(source.make(kind, pair, seed), feature(), run.options().num_threads);
+          rows = describe(source.make(kind, pair, seed), experiment.feature(), run.options().num_threads);
         }
         return *rows;
       };
@@ -116,6 +122,7 @@ bool run_kind(const TwoFactorKind& kind, const TwoFactorSource& source,
         if (run.is_stopped()) return false;
         out.splits.back().insert(out.splits.back().end(), figures.begin(), figures.end());
       }
+      if (!experiment.is_ranked) continue;
       out.ranks.push_back(
           run.piece(key + ", ranking", [&] { return rank_figures(load(), seed, run); }));
       if (run.is_stopped()) return false;
@@ -144,10 +151,14 @@ std::vector<double> difference(const std::vector<double>& a, const std::vector<d
   return differences;
 }
 
-void show_errors(const std::vector<KindFigures>& kinds, const ReproduceRun& run) {
-  ResultTable table{"deep_dcp",
-                    "Two-factor sets, embedding: error in % for the factor that the context asks "
-                    "for (class / second factor)",
+void show_errors(const Experiment& experiment, const std::vector<KindFigures>& kinds,
+                 const ReproduceRun& run) {
+  std::string file = experiment.name;
+  std::ranges::replace(file, ' ', '_');
+  ResultTable table{file,
+                    fmt::format("Two-factor sets, {}: error in % for the factor that the context "
+                                "asks for (class / second factor)",
+                                experiment.title),
                     {"method"},
                     {},
                     {}};
@@ -205,7 +216,7 @@ void show_ranks(const std::vector<KindFigures>& kinds, const ReproduceRun& run) 
 // What the first set of each kind looks like.
 void write_sheets(const TwoFactorSource& source, const ReproduceRun& run) {
   if (run.options().out.empty()) return;
-  for (const TwoFactorKind& kind : two_factor_kinds()) {
+  for (const TwoFactorKind& kind : two_factor_kinds(false)) {
     std::string name = fmt::format("deep_dcp {}.png", kind.name);
     std::ranges::replace(name, ' ', '_');
     run.write(name, draw_two_factors(source.make(kind, 0, run.options().seed)));
@@ -224,13 +235,28 @@ void reproduce_deep_dcp(ReproduceRun& run) {
     if (!opened) opened = open_feature(feature_text, run);
     return *opened;
   };
+  const Experiment experiment{"deep dcp", "embedding", feature, true};
   std::vector<KindFigures> kinds;
-  for (const TwoFactorKind& kind : two_factor_kinds()) {
+  for (const TwoFactorKind& kind : two_factor_kinds(false)) {
     kinds.emplace_back();
-    if (!run_kind(kind, source, feature, run, kinds.back())) return;
+    if (!run_kind(kind, source, experiment, run, kinds.back())) return;
   }
-  show_errors(kinds, run);
+  show_errors(experiment, kinds, run);
   show_ranks(kinds, run);
+}
+
+void reproduce_dcp_two_factor(ReproduceRun& run) {
+  const TwoFactorSource source(run);
+  run.keep_progress("dcp_two_factor");
+  const DescribeImage pixels = pixels_of;
+  const Experiment experiment{"dcp two-factor", "pixels",
+                              [&]() -> const DescribeImage& { return pixels; }, false};
+  std::vector<KindFigures> kinds;
+  for (const TwoFactorKind& kind : two_factor_kinds(true)) {
+    kinds.emplace_back();
+    if (!run_kind(kind, source, experiment, run, kinds.back())) return;
+  }
+  show_errors(experiment, kinds, run);
 }
 
 }  // namespace milieu::cli
