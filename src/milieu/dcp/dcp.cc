@@ -201,7 +201,7 @@ DcpResult fit_dcp(const DcpInput& input, const DcpOptions& options, Monitor& mon
     result.agreement = mean_agreement(kept.found, kept.choice.restart, result.labels);
     result.confidence = internal::confidence_of(result.separation);
   }
-  result.summary.termination = monitor.should_stop()  ? termination_from(monitor.stop_reason())
+  result.summary.termination = monitor.should_stop() ? termination_from(monitor.stop_reason())
                                : solution.is_settled ? Termination::Converged
                                                      : Termination::IterationLimit;
   internal::summarise(input, options, constraints, num_evaluations, result);

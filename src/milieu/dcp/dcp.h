@@ -37,8 +37,8 @@ enum class DcpCostPer { Set, Sample };
 // How the parts are searched for. The defaults are the best we know; the rest is for research.
 struct DcpSearchOptions {
   DcpOptimizer optimizer = DcpOptimizer::Lbfgs;
-  bool cost_path = true;   // approach the cost from below, where the problem is nearly convex
-  int num_crossings = 0;   // pairs of restarts whose planes are combined, per round; 0: none
+  bool cost_path = true;  // approach the cost from below, where the problem is nearly convex
+  int num_crossings = 0;  // pairs of restarts whose planes are combined, per round; 0: none
 };
 
 template <class Visitor>
@@ -225,8 +225,8 @@ struct DcpResult {
   double separation = 0;
   double confidence = 0;  // share of samples expected to be right at this separation, 0.5 to 1
   double floor = -1;      // of the whitening that was kept; -1: none
-  double gap = 0;              // duality gap of the K classifiers together, absolute
-  double agreement = 0;        // mean adjusted Rand index of the other restarts with the best one
+  double gap = 0;         // duality gap of the K classifiers together, absolute
+  double agreement = 0;   // mean adjusted Rand index of the other restarts with the best one
   std::vector<double> restart_objectives;
 };
 

@@ -33,7 +33,7 @@ bool is_uneven(const std::vector<int>& labels, int num_parts) {
 
 // What lowers J from that of no planes by nearly as much as the best is as good: the differences
 // are those of other samples of the same kind.
-constexpr double kEqualGain = 0.005;
+constexpr double kEqualGain = 0.002;
 constexpr int kMostOfABalance = 4;
 
 // Restarts, those without small parts first, then by J.
@@ -110,8 +110,7 @@ double separation_of(const DcpProblem& problem, const ExactRows& rows, const Dcp
     for (int64_t i = 0; i < problem.n; ++i) values(i, k) = f[i];
     for (int64_t i = 0; i < problem.m; ++i) context(i, k) = f[problem.n + i];
   }
-  return measure_separation(values, solution.labels, context, input.weights,
-                            input.context_weights);
+  return measure_separation(values, solution.labels, context, input.weights, input.context_weights);
 }
 
 }  // namespace

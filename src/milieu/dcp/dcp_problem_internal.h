@@ -48,8 +48,8 @@ struct PrincipalRows {
 };
 // Null when the monitor stops it.
 std::shared_ptr<const PrincipalRows> find_principal_rows(
-    std::unique_ptr<const FeatureSource> source, const std::vector<double>& shares,
-    int num_threads, const Monitor& monitor);
+    std::unique_ptr<const FeatureSource> source, const std::vector<double>& shares, int num_threads,
+    const Monitor& monitor);
 // Component j divided by sqrt(v_j + floor * v), v the mean of the v_j weighted by themselves; and
 // the bias.
 std::unique_ptr<FeatureSource> make_whitened_features(std::shared_ptr<const PrincipalRows> rows,

@@ -44,9 +44,14 @@ DcpContextSplit run_context(FloatView points, const DcpContext& context, const D
   input.points = points;
   input.context = context.points;
   DcpResult result = fit_dcp(input, options, monitor);
-  DcpContextSplit split{context.name,      result.labels,     result.summary.objective,
-                        result.separation, result.confidence, result.agreement,
-                        0,                 0};
+  DcpContextSplit split{context.name,
+                        result.labels,
+                        result.summary.objective,
+                        result.separation,
+                        result.confidence,
+                        result.agreement,
+                        0,
+                        0};
   if (!monitor.should_stop() && options.kernel != DcpKernel::Precomputed)
     split.stability = measure_stability(points, context.points, split.labels, options, monitor);
   split.seconds = watch.seconds();

@@ -43,7 +43,7 @@ Square make_square() {
 
 TEST(DcpRank, ContextsWithTheSplitOfTheBestComeFirst_issue26) {
   Square s = make_square();
-  s.candidates.erase(s.candidates.begin() + 2);  // without the far one
+  s.candidates.erase(s.candidates.begin() + 2);          // without the far one
   for (int64_t i = 0; i < 80; ++i) s.points(i, 0) *= 2;  // the upright contexts' split is clearer
   for (Matrix<float>& context : s.contexts)
     for (int64_t i = 0; i < context.rows(); ++i) context(i, 0) *= 2;

@@ -178,7 +178,6 @@ void summarise(const DcpInput& input, const DcpOptions& options, const Constrain
   summary.extra = {{"confidence", result.confidence},
                    {"separation", result.separation},
                    {"whitening_floor", result.floor},
-                   {"gain", result.gain},
                    {"joint_objective", result.joint_objective},
                    {"empty_objective", result.empty_objective},
                    {"gap", result.gap},
@@ -188,6 +187,8 @@ void summarise(const DcpInput& input, const DcpOptions& options, const Constrain
                    {"wrong_side_samples", wrong.samples},
                    {"wrong_side_context", wrong.context},
                    {"restart_objectives", result.restart_objectives}};
+  // With whitening and a small cost the gain says nothing.
+  if (result.floor < 0) summary.extra.insert(summary.extra.begin() + 3, {"gain", result.gain});
 }
 
 }  // namespace milieu::internal

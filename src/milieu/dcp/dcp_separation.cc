@@ -133,8 +133,7 @@ double confidence_of(double separation) {
   if (above == std::end(kTrust)) return std::prev(above)->right;
   if (above == std::begin(kTrust)) return above->right;
   const Trust* below = std::prev(above);
-  const double share =
-      (separation - below->separation) / (above->separation - below->separation);
+  const double share = (separation - below->separation) / (above->separation - below->separation);
   return below->right + share * (above->right - below->right);
 }
 

@@ -173,7 +173,8 @@ void reproduce_dcp_digits(ReproduceRun& run) {
       cells.push_back(beside(kColumns[c].published[context], columns[c].by_context[context]));
     table.rows.push_back(std::move(cells));
   }
-  std::vector<std::string> averages{"average"}, together{"all others"}, kmeans{"k-means"}, spectral{"normalized cut"};
+  std::vector<std::string> averages{"average"}, together{"all others"}, kmeans{"k-means"},
+      spectral{"normalized cut"};
   for (size_t c = 0; c < columns.size(); ++c) {
     averages.push_back(beside(kColumns[c].average, columns[c].averages));
     together.push_back(interval_text(columns[c].together));

@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kPerClass = 200, kContextRows = 150, kTogetherRows = 75, kMaxPairs = 20;
 constexpr int kNumContexts = 6;
-constexpr size_t kUnequal = 10;  // 1:10
+constexpr size_t kUnequal = 10;                                         // 1:10
 constexpr const char* kFashion = "/usr/share/datasets/fashion-mnist/";  // of Debian's package
 
 struct LabelledRows {
@@ -94,8 +94,7 @@ PairProblem make_problem(const LabelledRows& rows, int first, int second, bool i
   const int num_classes = 1 + *std::ranges::max_element(rows.labels);
   for (const int64_t c : random.sample_without_replacement(num_classes, num_classes)) {
     if (c == first || c == second || problem.contexts.size() == kNumContexts) continue;
-    const std::vector<int64_t> own =
-        some_rows(rows, static_cast<int>(c), kContextRows, random);
+    const std::vector<int64_t> own = some_rows(rows, static_cast<int>(c), kContextRows, random);
     problem.contexts.push_back(gather_rows(rows.points, own));
     together.insert(together.end(), own.begin(),
                     own.begin() + static_cast<int64_t>(std::min(own.size(), kTogetherRows)));
@@ -141,8 +140,19 @@ double correlation(std::vector<double> a, std::vector<double> b) {
 }
 
 // Where the figures of one problem stand.
-enum Figure { KMeansError, MixtureError, CutError, WardError, DcpOne, DcpTogether, DcpFirst,
-              MatchRho, ConfidenceRho, DcpSeconds, FirstConfidence };
+enum Figure {
+  KMeansError,
+  MixtureError,
+  CutError,
+  WardError,
+  DcpOne,
+  DcpTogether,
+  DcpFirst,
+  MatchRho,
+  ConfidenceRho,
+  DcpSeconds,
+  FirstConfidence
+};
 
 std::vector<double> run_problem(const PairProblem& problem, uint64_t seed,
                                 const ReproduceRun& run) {
@@ -151,8 +161,7 @@ std::vector<double> run_problem(const PairProblem& problem, uint64_t seed,
   for (const std::string& name : blind_names())
     for (const TwoFactorMethod& method : methods)
       if (method.name == name)
-        figures.push_back(
-            balanced_error(method.labels(problem.set, {}, seed), problem.truth));
+        figures.push_back(balanced_error(method.labels(problem.set, {}, seed), problem.truth));
   figures.push_back(balanced_error(ward(problem.set, run), problem.truth));
   std::vector<double> errors, separations, matches, confidences, right;
   std::vector<std::vector<int>> splits;
@@ -172,8 +181,8 @@ std::vector<double> run_problem(const PairProblem& problem, uint64_t seed,
     splits.push_back(result.labels);
   }
   const double seconds = (cpu_seconds() - before) / static_cast<double>(problem.contexts.size());
-  const size_t best = static_cast<size_t>(std::ranges::max_element(separations) -
-                                          separations.begin());
+  const size_t best =
+      static_cast<size_t>(std::ranges::max_element(separations) - separations.begin());
   for (size_t c = 0; c < splits.size(); ++c) {
     matches.push_back(compute_metrics(splits[c], splits[best]).ari);
     right.push_back(1 - errors[c]);
@@ -223,8 +232,12 @@ std::string p_text(const std::vector<double>& a, const std::vector<double>& b) {
 
 void show_errors(const std::vector<Row>& rows, const std::vector<std::string>& sets,
                  bool is_unequal, const ReproduceRun& run) {
-  const char* names[] = {"k-means", "mixture on 10 components", "normalized cut", "Ward",
-                         "dcp, mean of single contexts", "dcp, all contexts together",
+  const char* names[] = {"k-means",
+                         "mixture on 10 components",
+                         "normalized cut",
+                         "Ward",
+                         "dcp, mean of single contexts",
+                         "dcp, all contexts together",
                          "dcp, first of the ranking"};
   ResultTable table{fmt::format("dcp_held_out_1_{}", is_unequal ? 10 : 1),
                     fmt::format("Held-out pairs of classes, 1:{}: class-balanced error in %",
@@ -233,8 +246,7 @@ void show_errors(const std::vector<Row>& rows, const std::vector<std::string>& s
                     {},
                     {"minus: paired over all pairs; above 0 where dcp is better"}};
   for (const std::string& set : sets)
-    table.columns.push_back(
-        fmt::format("{} ({})", set, column(rows, set, is_unequal, 0).size()));
+    table.columns.push_back(fmt::format("{} ({})", set, column(rows, set, is_unequal, 0).size()));
   for (const char* name : {"all", "minus dcp, single", "minus dcp, together"})
     table.columns.emplace_back(name);
   for (size_t f = 0; f < std::size(names); ++f) {
@@ -316,10 +328,11 @@ void reproduce_dcp_held_out(ReproduceRun& run) {
         const std::string key = fmt::format("held-out {}, {} v {}, {}", data.name, first, second,
                                             is_unequal ? "1:10" : "1:1");
         rows.push_back({data.name, is_unequal, run.piece(key, [&, a = first, b = second] {
-          const PairProblem problem = make_problem(
-              data, a, b, is_unequal, random.child(static_cast<uint64_t>(1 + 1000 * a + b)));
-          return run_problem(problem, run.options().seed, run);
-        })});
+                          const PairProblem problem =
+                              make_problem(data, a, b, is_unequal,
+                                           random.child(static_cast<uint64_t>(1 + 1000 * a + b)));
+                          return run_problem(problem, run.options().seed, run);
+                        })});
         if (run.is_stopped()) return;
       }
   }

@@ -106,12 +106,14 @@ bool run_kind(const TwoFactorKind& kind, const TwoFactorSource& source,
   for (int i = 0; i < run.num_runs(kDeepRuns); ++i)
     for (int pair = 0; pair < std::min(kPairs, source.num_pairs(kind)); ++pair) {
       const uint64_t seed = run.options().seed + static_cast<uint64_t>(i);
-      const std::string key = fmt::format("{} {}, pair {}, seed {}", experiment.name, kind.name, pair, seed);
+      const std::string key =
+          fmt::format("{} {}, pair {}, seed {}", experiment.name, kind.name, pair, seed);
       std::optional<TwoFactorRows> rows;
       const auto load = [&]() -> const TwoFactorRows& {
         if (!rows) {
           run.say(key);
-          rows = describe(source.make(kind, pair, seed), experiment.feature(), run.options().num_threads);
+          rows = describe(source.make(kind, pair, seed), experiment.feature(),
+                          run.options().num_threads);
         }
         return *rows;
       };
@@ -193,15 +195,16 @@ void show_errors(const Experiment& experiment, const std::vector<KindFigures>& k
 }
 
 void show_ranks(const std::vector<KindFigures>& kinds, const ReproduceRun& run) {
-  ResultTable table{"deep_dcp_contexts",
-                    "The same sets, contexts ranked without labels (dcp, default)",
-                    {"sets", "first lies in between", "error of the first", "mean error of all",
-                     "correlation of match", "of confidence", "CPU s"},
-                    {},
-                    {"contexts: the two in between, and four classes that are not; error: for the "
-                     "factor that the split follows more",
-                     "correlation: Spearman's, of 1 - error with match or confidence, within a set, "
-                     "averaged"}};
+  ResultTable table{
+      "deep_dcp_contexts",
+      "The same sets, contexts ranked without labels (dcp, default)",
+      {"sets", "first lies in between", "error of the first", "mean error of all",
+       "correlation of match", "of confidence", "CPU s"},
+      {},
+      {"contexts: the two in between, and four classes that are not; error: for the "
+       "factor that the split follows more",
+       "correlation: Spearman's, of 1 - error with match or confidence, within a set, "
+       "averaged"}};
   for (const KindFigures& kind : kinds) {
     const auto cell = [&](size_t f) { return interval_text(column_of(kind.ranks, f)); };
     table.rows.push_back({kind.name, percent_text(mean_of(column_of(kind.ranks, 0))) + " %",

@@ -51,14 +51,14 @@ Matrix<float> apply_moment(FloatView rows, const std::vector<double>& shares, Fl
     gemm_nt(1, part, axes, 0, along);
     for (int64_t i = 0; i < block.size(); ++i) {
       const auto share = static_cast<float>(
-          shares.empty() ? 1.0 : shares[static_cast<size_t>(block.begin + i)] * double(rows.rows()));
+          shares.empty() ? 1.0
+                         : shares[static_cast<size_t>(block.begin + i)] * double(rows.rows()));
       for (int64_t k = 0; k < axes.rows(); ++k) turned(k, i) = share * along(i, k);
     }
     gemm(1, turned, part, 1, sum);
   };
-  return parallel_reduce(rows.rows(), kBlock, num_threads,
-                         Matrix<float>(axes.rows(), rows.cols()), accumulate,
-                         [](Matrix<float>& total, const Matrix<float>& part) {
+  return parallel_reduce(rows.rows(), kBlock, num_threads, Matrix<float>(axes.rows(), rows.cols()),
+                         accumulate, [](Matrix<float>& total, const Matrix<float>& part) {
                            for (int64_t i = 0; i < total.size(); ++i)
                              total.data()[i] += part.data()[i];
                          });
@@ -66,11 +66,11 @@ Matrix<float> apply_moment(FloatView rows, const std::vector<double>& shares, Fl
 
 // Orthonormal rows that span those of `rows`.
 DoubleRows orthonormal(const Matrix<float>& rows) {
-  DoubleRows turned = Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic,
-                                                     Eigen::RowMajor>>(rows.data(), rows.rows(),
-                                                                       rows.cols())
-                          .cast<double>()
-                          .transpose();
+  DoubleRows turned =
+      Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
+          rows.data(), rows.rows(), rows.cols())
+          .cast<double>()
+          .transpose();
   const Eigen::HouseholderQR<DoubleRows> qr(turned);
   const DoubleRows thin = DoubleRows::Identity(rows.cols(), rows.rows());
   return (qr.householderQ() * thin).transpose();
@@ -147,8 +147,8 @@ class WhitenedFeatures : public FeatureSource {
 }  // namespace
 
 std::shared_ptr<const PrincipalRows> find_principal_rows(
-    std::unique_ptr<const FeatureSource> source, const std::vector<double>& shares,
-    int num_threads, const Monitor& monitor) {
+    std::unique_ptr<const FeatureSource> source, const std::vector<double>& shares, int num_threads,
+    const Monitor& monitor) {
   const Matrix<float> rows = read_rows(*source, num_threads);
   const DoubleRows space = leading_space(rows, shares, num_threads, monitor);
   if (monitor.should_stop()) return nullptr;

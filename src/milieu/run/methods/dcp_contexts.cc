@@ -24,16 +24,19 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 Json to_json(const DcpContextSplit& split) {
-  return {{"name", split.name},           {"objective", split.objective},
-          {"separation", split.separation}, {"confidence", split.confidence},
-          {"agreement", split.agreement},   {"stability", split.stability},
-          {"seconds", split.seconds},       {"labels", split.labels}};
+  return {{"name", split.name},
+          {"objective", split.objective},
+          {"separation", split.separation},
+          {"confidence", split.confidence},
+          {"agreement", split.agreement},
+          {"stability", split.stability},
+          {"seconds", split.seconds},
+          {"labels", split.labels}};
 }
 
 DcpContextSplit from_json(const Json& json) {
-  return {json.at("name"),       json.at("labels"),     json.at("objective"),
-          json.at("separation"), json.at("confidence"), json.at("agreement"),
-          json.at("stability"),  json.at("seconds")};
+  return {json.at("name"),       json.at("labels"),    json.at("objective"), json.at("separation"),
+          json.at("confidence"), json.at("agreement"), json.at("stability"), json.at("seconds")};
 }
 
 void check_labels(const DcpContextSplit& split, const RankingShape& shape,
