@@ -143,12 +143,19 @@ struct Kept {
   std::unique_ptr<ExactRows> rows;
   std::vector<Found> found;
   Choice choice;
+  int restarts_before = 0;  // those of the floors before it
+};
+
+// What all floors together report.
+struct SearchRecord {
+  std::vector<double> restart_objectives;  // floor by floor
+  int64_t num_evaluations = 0;
 };
 
 // Searches with every floor of the whitening, or once without it. No problem: stopped before any
 // had features.
 Kept search_all(const DcpInput& input, const DcpOptions& options, const Constraints& constraints,
-                const Stopwatch& watch, Monitor& monitor, int64_t& num_evaluations) {
+                const Stopwatch& watch, Monitor& monitor, SearchRecord& record) {
   internal::DcpProblems problems(input, options, monitor);
   Kept kept;
   for (size_t which = 0; which < problems.size(); ++which) {
@@ -157,12 +164,16 @@ Kept search_all(const DcpInput& input, const DcpOptions& options, const Constrai
     next.problem = std::make_unique<DcpProblem>(problems.make(which));
     if (next.problem->source == nullptr) break;
     next.found = run_search(*next.problem, input, options, constraints, monitor);
-    num_evaluations += count_evaluations(next.found);
+    next.restarts_before = static_cast<int>(record.restart_objectives.size());
+    record.num_evaluations += count_evaluations(next.found);
+    for (const Found& one : next.found) record.restart_objectives.push_back(one.objective);
     const bool is_searched = !monitor.should_stop();
     if (kept.problem != nullptr && !is_searched) break;
     next.rows = std::make_unique<ExactRows>(*next.problem, monitor);
+    const internal::RestartCount count{watch, next.restarts_before,
+                                       static_cast<int>(problems.size() * next.found.size())};
     next.choice = is_searched ? choose_restart(*next.problem, *next.rows, input, options,
-                                               next.found, constraints, watch, monitor)
+                                               next.found, constraints, count, monitor)
                               : take_unfinished(*next.problem, next.found);
     if (kept.problem == nullptr || is_better(next.choice, kept.choice, true))
       kept = std::move(next);
@@ -176,8 +187,8 @@ DcpResult fit_dcp(const DcpInput& input, const DcpOptions& options, Monitor& mon
   const Stopwatch watch;
   internal::validate_dcp(input, options);
   const Constraints constraints = internal::make_constraints(input, options);
-  int64_t num_evaluations = 0;
-  Kept kept = search_all(input, options, constraints, watch, monitor, num_evaluations);
+  SearchRecord record;
+  Kept kept = search_all(input, options, constraints, watch, monitor, record);
   if (kept.problem == nullptr) return stopped_before_the_search(input, options, monitor);
   Solution& solution = kept.choice.solution;
   order_parts(input, options, solution);
@@ -189,13 +200,13 @@ DcpResult fit_dcp(const DcpInput& input, const DcpOptions& options, Monitor& mon
   result.floor = kept.problem->floor;
   result.summary.objective = solution.objective;
   result.summary.trace = solution.trace;
-  result.summary.restart = kept.choice.restart;
-  result.summary.num_restarts = static_cast<int>(kept.found.size());
+  result.summary.restart = kept.restarts_before + kept.choice.restart;
+  result.summary.num_restarts = static_cast<int>(record.restart_objectives.size());
   result.summary.iterations =
       std::max(kept.found[kept.choice.restart].iterations, static_cast<int>(solution.trace.size()));
   result.labels = std::move(solution.labels);
   internal::fill_decisions(input, options, constraints.empty(), result);
-  for (const Found& one : kept.found) result.restart_objectives.push_back(one.objective);
+  result.restart_objectives = std::move(record.restart_objectives);
   if (!monitor.should_stop()) {
     compare_with_trivial(*kept.problem, *kept.rows, options, monitor, result);
     result.agreement = mean_agreement(kept.found, kept.choice.restart, result.labels);
@@ -204,7 +215,7 @@ DcpResult fit_dcp(const DcpInput& input, const DcpOptions& options, Monitor& mon
   result.summary.termination = monitor.should_stop() ? termination_from(monitor.stop_reason())
                                : solution.is_settled ? Termination::Converged
                                                      : Termination::IterationLimit;
-  internal::summarise(input, options, constraints, num_evaluations, result);
+  internal::summarise(input, options, constraints, record.num_evaluations, result);
   result.summary.seconds = watch.seconds();
   return result;
 }

@@ -123,7 +123,7 @@ bool is_better(const Choice& one, const Choice& other, bool is_whitened) {
 
 Choice choose_restart(const DcpProblem& problem, const ExactRows& rows, const DcpInput& input,
                       const DcpOptions& options, const std::vector<Found>& found,
-                      const Constraints& constraints, const Stopwatch& watch, Monitor& monitor) {
+                      const Constraints& constraints, const RestartCount& count, Monitor& monitor) {
   const bool is_whitened = problem.is_whitened();
   Choice best;
   for (const int i : is_whitened ? choose_by_balance(problem, options, found)
@@ -134,9 +134,9 @@ Choice choose_restart(const DcpProblem& problem, const ExactRows& rows, const Dc
     solution.planes = Matrix<double>(problem.num_parts, problem.d);
     std::copy(found[i].planes.begin(), found[i].planes.end(), solution.planes.data());
     const auto report = [&](int round, double objective) {
-      IterationReport r{i, static_cast<int>(found.size()), round, kMaxRounds, objective, 0, 0};
+      IterationReport r{count.before + i, count.total, round, kMaxRounds, objective, 0, 0};
       r.change = round > 1 ? objective - solution.trace[solution.trace.size() - 2] : 0;
-      r.seconds = watch.seconds();
+      r.seconds = count.watch.seconds();
       monitor.on_iteration(r);
     };
     alternate(problem, rows, constraints, kMaxRounds, monitor, report, solution);

@@ -19,10 +19,17 @@ struct Choice {
 
 bool is_better(const Choice& one, const Choice& other, bool is_whitened);
 
+// How the restarts of one problem are reported: those of the floors before it come first.
+struct RestartCount {
+  const Stopwatch& watch;
+  int before = 0;
+  int total = 0;
+};
+
 // Finishes the candidates among `found` by exact alternation and chooses one. `found` is not empty.
 Choice choose_restart(const DcpProblem& problem, const ExactRows& rows, const DcpInput& input,
                       const DcpOptions& options, const std::vector<Found>& found,
-                      const Constraints& constraints, const Stopwatch& watch, Monitor& monitor);
+                      const Constraints& constraints, const RestartCount& count, Monitor& monitor);
 
 // What is left of a search that was stopped.
 Choice take_unfinished(const DcpProblem& problem, const std::vector<Found>& found);
