@@ -22,7 +22,7 @@ py::dict fit(py::handle X, const py::dict& options, const py::dict& inputs,
       run_fit(control, [&](Monitor& monitor) { return fit_dcp(input, values, monitor); });
   py::dict out = result_to_python(result);
   out["decisions"] = to_array(std::move(result.decisions));
-  out["gain"] = result.gain;
+  if (result.floor < 0) out["gain"] = result.gain;
   out["separation"] = result.separation;
   out["confidence"] = result.confidence;
   out["gap"] = result.gap;

@@ -84,7 +84,8 @@ class DCPBase(PredictsRows, RowsEstimator):
     separation_ : float
         How clearly the parts stand apart, and the context does not, in nats per sample.
     gain_ : float
-        ``1 - J / (J1 + (K - 1) Je)``: 0 or less when one part is cheaper than K.
+        ``1 - J / (J1 + (K - 1) Je)``: 0 or less when one part is cheaper than K; NaN with
+        whitening, where it says nothing.
     margins_ : ndarray of shape (n_samples,)
         How much larger the decision value of a sample's part is than the next one's; NaN for rows
         of the context.
@@ -155,9 +156,10 @@ class DCPBase(PredictsRows, RowsEstimator):
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.coef_ = arrays["coefficients"]
         self.intercept_ = arrays["offsets"]
-        self.confidence_ = result["confidence"]
-        self.separation_ = result["separation"]
-        self.gain_ = result["gain"]
+        # Runs of 0.1.0 have no confidence, whitened ones no gain.
+        self.confidence_ = result.get("confidence", np.nan)
+        self.separation_ = result.get("separation", np.nan)
+        self.gain_ = result.get("gain", np.nan)
         self.margins_ = result["margins"]
         self.agreement_ = result["agreement"]
 

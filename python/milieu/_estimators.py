@@ -299,7 +299,8 @@ class DCP(_dcp.DCPBase):
     separation_ : float
         How clearly the parts stand apart, and the context does not, in nats per sample.
     gain_ : float
-        ``1 - J / (J1 + (K - 1) Je)``: 0 or less when one part is cheaper than K.
+        ``1 - J / (J1 + (K - 1) Je)``: 0 or less when one part is cheaper than K; NaN with
+        whitening, where it says nothing.
     margins_ : ndarray of shape (n_samples,)
         How much larger the decision value of a sample's part is than the next one's; NaN for rows
         of the context.
