@@ -30,7 +30,7 @@ export function ContextsView() {
     const ranking = rankingOf(app);
     return (
       <Empty icon="rank" title="Which context is most informative?">
-        <p>Every other class is tried as the context of this set. The context whose split agrees most with the others comes first; no labels are used.</p>
+        <p>Every other class, and all of them together, are tried as the context of this set. Contexts whose split is like the clearest one come first; no labels are used.</p>
         {ranking
           ? <button type="button" class="button primary" onClick={() => void actions.open(ranking.id)}>Open the ranking</button>
           : store.source.can.run && <button type="button" class="button primary"
@@ -43,7 +43,7 @@ export function ContextsView() {
   return (
     <section class="contexts" aria-label="Contexts">
       <div class="view-bar">
-        <p class="hint">{counted(contexts.length, "context")}, best first. Consensus: how much the splits of the other contexts agree with this one.</p>
+        <p class="hint">{counted(contexts.length, "context")}, best first. Score: how much the split agrees with the clearest one. Consensus: how much the splits of the other contexts agree with it.</p>
         <Segmented label="Show as" value={shape} onChange={(value: "table" | "maps") => setShape(value)}
                    choices={[{ value: "table", title: "Table", icon: "rank" }, { value: "maps", title: "Maps", icon: "gallery" }]} />
       </div>
@@ -52,10 +52,14 @@ export function ContextsView() {
   );
 }
 
+// The row of all contexts together (dcp_contexts.cc).
+const ALL_CONTEXTS = "all contexts";
+
 // Opens the run with this context; starts it if there is none yet.
 function openContext({ store, actions }: App, name: string): void {
-  const { request } = store.opened.value!.detail;
-  const context = { classes: [name] };
+  const { request, extras } = store.opened.value!.detail;
+  const singles = (extras?.contexts ?? []).map((c) => c.name).filter((c) => c !== ALL_CONTEXTS).sort();
+  const context = { classes: name === ALL_CONTEXTS ? singles : [name] };
   const { rank_contexts: _, ...options } = request.options;
   const found = store.runs.value.find((r) => !r.rank_contexts && r.method === request.method && !r.request.constraints &&
     sameSet(r.request.set, request.set) && sameSet(r.request.context, context) && sameSet(r.request.options, options));
