@@ -131,7 +131,7 @@ std::vector<RankedContext> unfinished_contexts(const RunRecord& record) {
     if (!split.is_object()) continue;
     RankedContext context;
     context.name = split.value("name", "");
-    context.gain = split.value("gain", 0.0);
+    context.confidence = split.value("confidence", 0.0);
     context.stability = split.value("stability", 0.0);
     context.labels = split.value("labels", std::vector<int>());
     contexts.push_back(std::move(context));

@@ -71,7 +71,7 @@ def compare(folder, repeat, random):
     center = np.concatenate([points, context]).mean(0)  # dcp does so by default: the same data
     points, context = points - center, context - center
     library = liblinear.load()
-    runs = {"dcp, 20 restarts": ["--restarts", "20"], "dcp, 1 restart": ["--restarts", "1"]}
+    runs = {"dcp, 20 restarts": ["--preset", "margin"], "dcp, 1 restart": ["--preset", "margin", "--restarts", "1"]}
     solvers = {"K liblinear -s 1 -e 0.1": (liblinear.DUAL, 0.1),  # its defaults
                "K liblinear -s 2 -e 0.01": (liblinear.PRIMAL, 0.01),
                "K liblinear -s 1 -e 0.001": (liblinear.DUAL, 0.001)}

@@ -22,7 +22,9 @@ py::dict fit(py::handle X, const py::dict& options, const py::dict& inputs,
       run_fit(control, [&](Monitor& monitor) { return fit_dcp(input, values, monitor); });
   py::dict out = result_to_python(result);
   out["decisions"] = to_array(std::move(result.decisions));
-  out["gain"] = result.gain;
+  if (result.floor < 0) out["gain"] = result.gain;
+  out["separation"] = result.separation;
+  out["confidence"] = result.confidence;
   out["gap"] = result.gap;
   out["agreement"] = result.agreement;
   out["restart_objectives"] = to_array(std::move(result.restart_objectives));
@@ -34,7 +36,9 @@ py::dict to_python(const DcpRankedContext& context) {
   entry["name"] = context.split.name;
   entry["consensus"] = context.consensus;
   entry["stability"] = context.split.stability;
-  entry["gain"] = context.split.gain;
+  entry["match"] = context.match;
+  entry["separation"] = context.split.separation;
+  entry["confidence"] = context.split.confidence;
   entry["agreement"] = context.split.agreement;
   entry["objective"] = context.split.objective;
   entry["seconds"] = context.split.seconds;

@@ -25,9 +25,11 @@ class RankedContext:
     """One context of a ranking, with the split it gives."""
 
     name: str
+    match: float  # adjusted Rand index with the split of the largest separation
+    separation: float
+    confidence: float
     consensus: float  # mean adjusted Rand index with the splits of the other contexts
     stability: float  # adjusted Rand index with the split of half the data
-    gain: float
     agreement: float  # of the restarts
     objective: float
     seconds: float
@@ -76,8 +78,14 @@ class DCPBase(PredictsRows, RowsEstimator):
         Planes of the parts; with a kernel, coefficients of the training samples.
     intercept_ : ndarray of shape (n_clusters,)
         Their offsets.
+    confidence_ : float
+        Share of samples expected to be right, from 0.5 to 1, as measured on pairs of digits at this
+        separation.
+    separation_ : float
+        How clearly the parts stand apart, and the context does not, in nats per sample.
     gain_ : float
-        ``1 - J / (J1 + (K - 1) Je)``: 0 or less when the context does not support a split.
+        ``1 - J / (J1 + (K - 1) Je)``: 0 or less when one part is cheaper than K; NaN with
+        whitening, where it says nothing.
     margins_ : ndarray of shape (n_samples,)
         How much larger the decision value of a sample's part is than the next one's; NaN for rows
         of the context.
@@ -148,7 +156,10 @@ class DCPBase(PredictsRows, RowsEstimator):
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.coef_ = arrays["coefficients"]
         self.intercept_ = arrays["offsets"]
-        self.gain_ = result["gain"]
+        # Runs of 0.1.0 have no confidence, whitened ones no gain.
+        self.confidence_ = result.get("confidence", np.nan)
+        self.separation_ = result.get("separation", np.nan)
+        self.gain_ = result.get("gain", np.nan)
         self.margins_ = result["margins"]
         self.agreement_ = result["agreement"]
 
@@ -176,8 +187,9 @@ class DCPBase(PredictsRows, RowsEstimator):
                       ) -> list[RankedContext]:
         """Split X against each context and rank the contexts without labels.
 
-        Contexts whose splits other contexts agree with come first. The estimator itself stays as
-        it is: fit it with the context that you choose.
+        Contexts whose split agrees with the most clearly separated one come first. All of them
+        together are one more, "all contexts". The estimator itself stays as it is: fit it with the
+        context that you choose.
 
         Parameters
         ----------
@@ -195,6 +207,8 @@ class DCPBase(PredictsRows, RowsEstimator):
             contexts = {str(i): context for i, context in enumerate(contexts)}
         X = check_matrix(X, "X")
         candidates = {name: self._context(rows, X) for name, rows in contexts.items()}
+        if len(candidates) > 1:
+            candidates["all contexts"] = np.concatenate(list(candidates.values()))
         with reporter(self.verbose, self.callback, "rank_contexts") as callback:
             control = {"callback": callback, "keep_partial": self.keep_partial}
             ranking = self._call("dcp_rank", X, candidates, self._options(), control)

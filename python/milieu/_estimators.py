@@ -228,8 +228,13 @@ class DCP(_dcp.DCPBase):
         How many parts. Must be at least 1.
     loss : {'hinge', 'squared-hinge', 'huber'}, default='squared-hinge'
         Loss of a sample inside the margin.
-    cost : float, default=100.0
-        Cost of margin violations (C); large values give the hard margin. Must be above 0.
+    cost : float, default=0.1
+        Cost of margin violations; large values give the hard margin. Must be above 0.
+    cost_per : {'set', 'sample'}, default='set'
+        Cost is divided by the number of samples (set), or is the C of every sample (sample).
+    whiten : str or float, default='1,0.3,0.1,0.03'
+        Floors of the whitening that are tried, the best separated split is kept; none: no
+        whitening.
     center : bool, default=True
         Move the origin to the mean of samples and context.
     scale : bool, default=False
@@ -239,17 +244,19 @@ class DCP(_dcp.DCPBase):
     gamma : float, default=0.0
         Factor in polynomial, exp-chi-squared and rbf; 0 is 1/d, or 1/mean distance for the last
         two. Must be at least 0.
-    init : {'mixed', 'kmeans', 'planes', 'seeds', 'random'}, default='mixed'
+    init : {'mixed', 'kmeans', 'axes', 'planes', 'seeds', 'random'}, default='mixed'
         How the restarts are initialised.
-    n_init : int, default=20
-        Independent restarts; the best is kept. Must be at least 1.
+    n_init : int, default=8
+        Independent restarts for each floor of the whitening. Must be at least 1.
     min_part : int, default=1
         Keep a restart with a part smaller than this only when all have one. Must be at least 0.
+    min_share : float, default=0.1
+        The same limit as a fraction of an even share of the samples. Must be between 0 and 1.
     sizes : str or float, default=''
         Limits of the part sizes: 4,6 or 10- or 20%-80%; one for all parts or one per part.
     huber_width : float, default=0.5
         Half width of the rounded corner of the Huber loss. Must be above 0.
-    bias : float, default=1.0
+    bias : float, default=0.0
         Constant feature that gives the planes an offset; 0 keeps them at the origin. Must be at
         least 0.
     coef0 : float, default=1.0
@@ -260,7 +267,7 @@ class DCP(_dcp.DCPBase):
         How the parts are searched for.
     cost_path : bool, default=True
         Approach cost in steps of ten from where the problem is nearly convex.
-    n_crossings : int, default=10
+    n_crossings : int, default=0
         After the restarts, combine the planes of this many pairs of them; 0 combines none. Must be
         at least 0.
     max_iter : int, default=150
@@ -286,8 +293,14 @@ class DCP(_dcp.DCPBase):
         Planes of the parts; with a kernel, coefficients of the training samples.
     intercept_ : ndarray of shape (n_clusters,)
         Their offsets.
+    confidence_ : float
+        Share of samples expected to be right, from 0.5 to 1, as measured on pairs of digits at this
+        separation.
+    separation_ : float
+        How clearly the parts stand apart, and the context does not, in nats per sample.
     gain_ : float
-        ``1 - J / (J1 + (K - 1) Je)``: 0 or less when the context does not support a split.
+        ``1 - J / (J1 + (K - 1) Je)``: 0 or less when one part is cheaper than K; NaN with
+        whitening, where it says nothing.
     margins_ : ndarray of shape (n_samples,)
         How much larger the decision value of a sample's part is than the next one's; NaN for rows
         of the context.
@@ -304,22 +317,25 @@ class DCP(_dcp.DCPBase):
         n_clusters: int = 2,
         *,
         loss: Literal['hinge', 'squared-hinge', 'huber'] = 'squared-hinge',
-        cost: float = 100.0,
+        cost: float = 0.1,
+        cost_per: Literal['set', 'sample'] = 'set',
+        whiten: str | float = '1,0.3,0.1,0.03',
         center: bool = True,
         scale: bool = False,
         kernel: Literal['linear', 'polynomial', 'intersection', 'chi-squared', 'exp-chi-squared', 'rbf', 'precomputed'] = 'linear',
         gamma: float = 0.0,
-        init: Literal['mixed', 'kmeans', 'planes', 'seeds', 'random'] = 'mixed',
-        n_init: int = 20,
+        init: Literal['mixed', 'kmeans', 'axes', 'planes', 'seeds', 'random'] = 'mixed',
+        n_init: int = 8,
         min_part: int = 1,
+        min_share: float = 0.1,
         sizes: str | float = '',
         huber_width: float = 0.5,
-        bias: float = 1.0,
+        bias: float = 0.0,
         coef0: float = 1.0,
         degree: int = 2,
         optimizer: Literal['lbfgs', 'soft-max', 'alternation', 'annealing', 'entropy'] = 'lbfgs',
         cost_path: bool = True,
-        n_crossings: int = 10,
+        n_crossings: int = 0,
         max_iter: int = 150,
         tol: float = 1e-05,
         random_state: Any = 1,
@@ -331,6 +347,8 @@ class DCP(_dcp.DCPBase):
         self.n_clusters = n_clusters
         self.loss = loss
         self.cost = cost
+        self.cost_per = cost_per
+        self.whiten = whiten
         self.center = center
         self.scale = scale
         self.kernel = kernel
@@ -338,6 +356,7 @@ class DCP(_dcp.DCPBase):
         self.init = init
         self.n_init = n_init
         self.min_part = min_part
+        self.min_share = min_share
         self.sizes = sizes
         self.huber_width = huber_width
         self.bias = bias

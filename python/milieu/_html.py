@@ -36,7 +36,7 @@ def _figures(summary: dict[str, Any]) -> str:
              "clusters": f"{summary['clusters']:,}", "objective": f"{summary['objective']:.6g}",
              "ended": f"{summary['termination']} after {summary['iterations']:,} iterations",
              "seconds": f"{summary['seconds']:.2f}"}
-    for name in ("gain", "gap", "lower_bound"):
+    for name in ("confidence", "gap", "lower_bound"):
         if isinstance(summary.get(name), float):
             shown[name.replace("_", " ")] = f"{summary[name]:.4g}"
     cells = "".join(f"<td style='padding:0 14px 4px 0;text-align:left'><small>{name}</small><br>"

@@ -25,7 +25,7 @@ def test_context_between_two_groups_separates_them(cross):
     truth = np.repeat([0, 1], 30)
     dcp = DCP(n_clusters=2).fit(X, context=cross["middle"])
     assert matched_accuracy(truth, dcp.labels_) == 1
-    assert dcp.gain_ > 0
+    assert dcp.confidence_ > 0.8
     assert dcp.coef_.shape == (2, 2) and dcp.intercept_.shape == (2,)
     assert (dcp.margins_ > 0).all()
 
@@ -88,9 +88,10 @@ def test_ranking_names_contexts_and_leaves_the_estimator_alone(cross):
     dcp = DCP()
     ranking = dcp.rank_contexts(X, {"middle": cross["middle"], "north": cross["north"],
                                     "south": cross["south"]})
-    assert {context.name for context in ranking} == {"middle", "north", "south"}
-    values = [context.consensus for context in ranking if context.gain > 0]
-    assert values == sorted(values, reverse=True)
+    assert {context.name for context in ranking} == {"middle", "north", "south", "all contexts"}
+    values = [context.match for context in ranking]
+    assert values == sorted(values, reverse=True) and values[0] == 1
+    cross["all contexts"] = np.concatenate([cross["middle"], cross["north"], cross["south"]])
     assert not hasattr(dcp, "labels_")
     again = clone(dcp).fit(X, context=cross[ranking[0].name])
     assert matched_accuracy(again.labels_, ranking[0].labels) == 1

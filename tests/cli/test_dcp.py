@@ -60,7 +60,8 @@ class DcpTest(MethodCases, CliTest):
         return "free"
 
     def test_gain_and_its_parts_are_in_the_summary(self):
-        summary = self.fit("--json").json()
+        margin = ["--preset", "margin", "--json"]
+        summary = self.fit(*margin).json()
         whole = summary["joint_objective"] + 2 * summary["empty_objective"]
         self.assertAlmostEqual(summary["gain"], 1 - summary["objective"] / whole, places=9)
         self.assertGreater(summary["gain"], 0.5)
@@ -68,20 +69,30 @@ class DcpTest(MethodCases, CliTest):
         self.assertEqual(len(summary["restart_objectives"]), 20)
         # Restarts find the best split or a worse one, all the same as that of the second restart.
         num_worse = sum(o > 2 * summary["objective"] for o in summary["restart_objectives"])
-        worse = self.fit("--restarts", "2", "--crossings", "0", "--json").json()["agreement"]
+        worse = self.fit("--restarts", "2", "--crossings", "0", *margin).json()["agreement"]
         self.assertTrue(0 < worse < 1 <= num_worse)
         self.assertAlmostEqual(summary["agreement"], 1 - num_worse * (1 - worse) / 19, places=9)
         self.assertGreater(summary["evaluations"], 20)
         self.assertGreater(summary["evaluations"],  # crossings count, those that do not help as well
-                           self.fit("--crossings", "0", "--json").json()["evaluations"])
+                           self.fit("--crossings", "0", *margin).json()["evaluations"])
+
+    def test_confidence_is_in_the_summary_issue26(self):
+        summary = self.fit("--json").json()
+        self.assertTrue(0.7 < summary["confidence"] <= 1)
+        self.assertNotIn("gain", summary)
+        self.assertIn(summary["whitening_floor"], (1, 0.3, 0.1, 0.03))
+        self.assertEqual(self.fit("--whiten", "0.2", "--json").json()["whitening_floor"], 0.2)
+        self.assertEqual(
+            self.fail_with(2, "dcp", "X.npy", *self.arguments, "--whiten", "much"),
+            "whiten is 'much', must be none or numbers of at least 0, such as 1,0.3,0.1")
 
     def test_golden_line(self):
         self.save("line.npy", np.array([[-2.], [-1], [1], [2]]))
         self.save("zero.npy", np.array([[0.]]))
         for loss, cost, wanted in (("hinge", 100, 5), ("hinge", 0.5, 1.75),
                                    ("squared-hinge", 1, 2.181818)):
-            summary = self.succeed("dcp", "line.npy", "--context", "zero.npy", "-k", "2", "--loss",
-                                   loss, "--cost", cost, "--center", "false", "--json").json()
+            summary = self.succeed("dcp", "line.npy", "--context", "zero.npy", "-k", "2",
+                                   "--preset", "margin", "--loss", loss, "--cost", cost, "--center", "false", "--json").json()
             self.assertAlmostEqual(summary["objective"], wanted, delta=2e-6)
             self.assertEqual(summary["sizes"], [2, 2])
 
@@ -196,7 +207,7 @@ class DcpRankTest(CliTest):
         super().setUp()
         random = np.random.RandomState(0)
         corners = np.array([[-5, -5], [5, -5], [-5, 5], [5, 5]])
-        samples = np.repeat(corners, 20, 0) + .5 * random.randn(80, 2)
+        samples = np.repeat(corners, 20, 0) + (.25, .5) * random.randn(80, 2)
         upright = [(x, 0) + (.3, 5) * random.randn(30, 2) for x in (0, .5)]
         flat = (0, 0) + (5, .3) * random.randn(30, 2)
         self.save("X.npy", np.concatenate([samples, *upright, flat]).astype(np.float32))
@@ -206,18 +217,18 @@ class DcpRankTest(CliTest):
 
     def test_table_and_json(self):
         out = self.succeed(*self.arguments).out
-        self.assertRegex(out, r"(?m)^ +rank +context +consensus +gain +stability")
-        self.assertRegex(out, r"(?m)^ +3 +3 ")  # the odd one out
+        self.assertRegex(out, r"(?m)^ +rank +context +match +confidence +consensus +stability")
+        self.assertRegex(out, r"(?m)^ +4 +3 ")  # the odd one out
         summary = self.succeed(*self.arguments, "--json", "--out", "run").json()
-        self.assertEqual(sorted(summary["contexts"][:2]), ["1", "2"])
+        self.assertEqual(sorted(summary["contexts"][:3]), ["1", "2", "all contexts"])
         self.assertEqual(summary["context"], summary["contexts"][0])
-        self.assertEqual(len(summary["context_gain"]), 3)
+        self.assertEqual(len(summary["context_confidence"]), 4)
         self.assertEqual(sorted(self.run_files("run")),
                          sorted(RUN_FILES + ["columns.safetensors", "contexts.csv", "decisions.csv"]))
 
     def test_some_classes_and_folders(self):
         summary = self.succeed(*self.arguments, "--context-select", "1,3", "--json").json()
-        self.assertEqual(sorted(summary["contexts"]), ["1", "3"])
+        self.assertEqual(sorted(summary["contexts"]), ["1", "3", "all contexts"])
         X, y = np.load(self.folder / "X.npy"), np.load(self.folder / "y.npy")
         (self.folder / "contexts").mkdir()
         for c in (1, 3):
@@ -225,7 +236,7 @@ class DcpRankTest(CliTest):
         self.save("S.npy", X[y == 0])
         summary = self.succeed("dcp", "S.npy", "--context", "contexts", "--rank-contexts",
                                "--json").json()
-        self.assertEqual(sorted(summary["contexts"]), ["c1", "c3"])
+        self.assertEqual(sorted(summary["contexts"]), ["all contexts", "c1", "c3"])
         self.assertIn("rank its files", self.fail_with(2, "dcp", "S.npy", "--context", "contexts"))
 
     def test_select_is_needed(self):
@@ -235,18 +246,18 @@ class DcpRankTest(CliTest):
     def test_a_stopped_ranking_says_how_to_resume(self):
         summary = self.succeed(*self.arguments, "--time-limit", "0.000001", "--json").json()
         self.assertEqual(summary["termination"], "TimeLimit")
-        self.assertTrue(any("0 of 3 contexts" in w and "--resume FILE" in w
+        self.assertTrue(any("0 of 4 contexts" in w and "--resume FILE" in w
                             for w in summary["warnings"]), summary["warnings"])
 
     def test_finished_contexts_are_kept(self):
         whole = self.succeed(*self.arguments, "--resume", "state.json", "--json").json()
         state = json.loads((self.folder / "state.json").read_text())
-        self.assertEqual(len(state["splits"]), 3)
+        self.assertEqual(len(state["splits"]), 4)
         state["splits"] = state["splits"][:2]
         state["check"] = f"{fnv1a(json.dumps(state['splits'], separators=(',', ':'))):016x}"
         self.write("state.json", json.dumps(state))
         again = self.succeed(*self.arguments, "--resume", "state.json", "--json").json()
-        for key in ("contexts", "context_consensus", "context_gain", "context_stability"):
+        for key in ("contexts", "context_match", "context_confidence", "context_consensus", "context_stability"):
             self.assertEqual(again[key], whole[key])
         self.assertIn("belongs to a ranking of other data or options",
                       self.fail_with(2, *self.arguments, "--resume", "state.json", "--cost", "7"))

@@ -118,7 +118,7 @@ class RunTest(ExplorerTest):
         detail = explorer.run(**DCP, name="first", options={"num_clusters": 2, "seed": 3})
         run = detail["id"]
         self.assertEqual((detail["name"], detail["n"], detail["clusters"]), ("first", 60, 2))
-        self.assertGreater(detail["gain"], 0)
+        self.assertGreater(detail["confidence"], 0.5)
         self.assertEqual(list(self.column(explorer, run, "rows", "<i4")), list(range(60)))
         labels = self.column(explorer, run, "labels", "<i4")
         self.assertEqual([part["size"] for part in detail["parts"]],

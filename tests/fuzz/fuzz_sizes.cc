@@ -13,7 +13,7 @@ const RegisterFuzzTarget kRegistered("sizes", [](std::span<const std::byte> inpu
   DcpInput problem;
   problem.points = points;
   problem.context = context;
-  DcpOptions options;
+  DcpOptions options = margin_dcp_options();
   options.sizes = as_text(input);
   options.num_restarts = 1;
   options.max_iterations = 2;

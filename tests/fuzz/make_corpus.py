@@ -139,7 +139,7 @@ def selection_seeds():
 
 
 def ranking_seeds():
-    split = ('{"name":"a","objective":0.5,"gain":0.25,"agreement":0.75,"stability":0,'
+    split = ('{"name":"a","objective":0.5,"separation":0.25,"confidence":0.75,"agreement":0.75,"stability":0,'
              '"seconds":0.125,"labels":[0,0,1,1]}')
     write("ranking", "one", f'k\n{{"key":"k","splits":[{split}]}}')
     write("ranking", "none", 'k\n{"key":"k","splits":[]}')

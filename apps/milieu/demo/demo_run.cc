@@ -40,7 +40,16 @@ const std::vector<DemoJob>& demo_jobs() {
       {"agglomerative", "rings", {{"num_clusters", "4"}}},
       {"kmeans", "ell", {{"num_clusters", "2"}}},
       {"ncut", "ell", {{"num_clusters", "2"}}},
-      {"dcp", "ell", {{"num_clusters", "2"}, {"loss", "hinge"}}, {{"context", "ell_context"}}},
+      // A plane set: the hard margin of the paper, as in its Figure 2.
+      {"dcp",
+       "ell",
+       {{"num_clusters", "2"},
+        {"loss", "hinge"},
+        {"cost", "100"},
+        {"cost_per", "sample"},
+        {"bias", "1"},
+        {"whiten", "none"}},
+       {{"context", "ell_context"}}},
   };
   return jobs;
 }

@@ -8,10 +8,12 @@
 // Symbols      J1: J of all samples as one part; Je: of a part without samples
 // Conventions  sums, not means; the bias is a feature and is charged in |w|^2. Ties go to the
 // lowest
-//              part. Parts are numbered by their first sample, unless constraints or initial labels
-//              name them.
-//              A restart with a part smaller than min_part counts only when all have one. J1 +
-//              (K - 1) Je can always be had: the zero of the gain.
+//              part. Parts are numbered by their first sample, unless constraints or initial
+//              labels name them.
+//              A restart with a part smaller than min_part or min_share counts only when all have
+//              one. J1 + (K - 1) Je can always be had: the zero of the gain. By default x and z
+//              are whitened together and C = cost / n: see dcp_choose_internal.h for how the
+//              result is chosen.
 //              Stopped by the monitor: the best restart that came to its end, or the first as it
 //              is; labels are those of its planes.
 // See          [Lampert08]; docs/algorithms/dcp.md
@@ -26,115 +28,23 @@
 #include <numeric>
 
 #include "milieu/base/error.h"
-#include "milieu/dcp/dcp_finish_internal.h"
+#include "milieu/dcp/dcp_choose_internal.h"
 #include "milieu/dcp/dcp_report_internal.h"
-#include "milieu/dcp/dcp_search_internal.h"
+#include "milieu/dcp/dcp_separation_internal.h"
 #include "milieu/metrics/metrics.h"
 
 namespace milieu {
 namespace {
 
+using internal::Choice;
 using internal::Constraints;
 using internal::DcpProblem;
 using internal::ExactRows;
 using internal::Found;
 using internal::Solution;
 
-constexpr int kMaxRounds = 100;
-constexpr int64_t kSmallProblem = 20000;  // features in all: every restart is finished exactly
-constexpr int64_t kFewSamples = 64;       // up to this many, single samples are moved as well
 constexpr double kRelGap = 1e-8;
 constexpr double kNoGain = 1e-7;  // smaller gains may come from the gaps of the classifiers
-
-int64_t smallest_part(const std::vector<int>& labels, int num_parts) {
-  std::vector<int64_t> sizes(num_parts);
-  for (const int label : labels) ++sizes[label];
-  return *std::min_element(sizes.begin(), sizes.end());
-}
-
-// Restarts worth an exact finish, best first: those near the best (a rounded hinge and float sums
-// blur the order), each split once; all of them in small problems.
-std::vector<int> choose_candidates(const DcpProblem& problem, const DcpOptions& options,
-                                   const std::vector<Found>& found) {
-  const bool is_small = problem.num_rows() * problem.d <= kSmallProblem ||
-                        options.search.optimizer == DcpOptimizer::Alternation;
-  const bool is_blurred = problem.loss.loss == DcpLoss::Hinge;
-  std::vector<int> order(found.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::vector<char> is_whole(found.size());
-  for (size_t i = 0; i < found.size(); ++i)
-    is_whole[i] = smallest_part(found[i].labels, problem.num_parts) >= options.min_part;
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    if (is_whole[a] != is_whole[b]) return is_whole[a] > is_whole[b];
-    return found[a].objective < found[b].objective;
-  });
-  const double limit = found[order[0]].objective * (is_blurred ? 1.1 : 1.001);
-  const size_t most = is_small ? found.size() : is_blurred ? 5 : 2;
-  std::vector<int> chosen;
-  for (const int i : order) {
-    if (chosen.size() == most || (!is_small && found[i].objective > limit)) break;
-    if (is_whole[i] != is_whole[order[0]] && !is_small) break;
-    const bool is_new = std::none_of(chosen.begin(), chosen.end(),
-                                     [&](int j) { return found[i].labels == found[j].labels; });
-    if (is_new) chosen.push_back(i);
-  }
-  return chosen;
-}
-
-struct Best {
-  Solution solution;
-  int restart = 0;
-  bool is_whole = false;  // no part below min_part
-};
-
-// Finishes the candidates by exact alternation and keeps the best.
-Best finish_candidates(const DcpProblem& problem, const ExactRows& rows, const DcpOptions& options,
-                       const std::vector<Found>& found, const Constraints& constraints,
-                       const Stopwatch& watch, Monitor& monitor) {
-  Best best;
-  for (const int i : choose_candidates(problem, options, found)) {
-    Solution solution;
-    solution.labels = found[i].labels;
-    solution.objective = found[i].objective;
-    solution.planes = Matrix<double>(problem.num_parts, problem.d);
-    std::copy(found[i].planes.begin(), found[i].planes.end(), solution.planes.data());
-    const auto report = [&](int round, double objective) {
-      IterationReport r{i, static_cast<int>(found.size()), round, kMaxRounds, objective, 0, 0};
-      r.change = round > 1 ? objective - solution.trace[solution.trace.size() - 2] : 0;
-      r.seconds = watch.seconds();
-      monitor.on_iteration(r);
-    };
-    alternate(problem, rows, constraints, kMaxRounds, monitor, report, solution);
-    if (problem.n <= kFewSamples && constraints.empty() &&
-        options.search.optimizer != DcpOptimizer::Alternation)
-      improve_by_moves(problem, rows, kMaxRounds, monitor, solution);
-    const bool is_whole = smallest_part(solution.labels, problem.num_parts) >= options.min_part;
-    if (best.solution.labels.empty() || is_whole > best.is_whole ||
-        (is_whole == best.is_whole && solution.objective < best.solution.objective))
-      best = {std::move(solution), i, is_whole};
-    if (monitor.should_stop()) break;
-  }
-  return best;
-}
-
-// What is left of a search that was stopped.
-Best take_unfinished(const DcpProblem& problem, const std::vector<Found>& found) {
-  Best best;
-  for (size_t i = 1; i < found.size(); ++i)
-    if (found[i].objective < found[best.restart].objective) best.restart = static_cast<int>(i);
-  const Found& chosen = found[best.restart];
-  Solution& solution = best.solution;
-  solution.planes = Matrix<double>(problem.num_parts, problem.d);
-  std::copy(chosen.planes.begin(), chosen.planes.end(), solution.planes.data());
-  internal::Lane lane;
-  lane.planes = chosen.planes;
-  lane.cost = problem.cost;
-  lane.loss = problem.loss;
-  evaluate(problem, {&lane, 1}, silent_monitor());
-  solution.objective = lane.value;
-  solution.labels = label_samples(problem, {chosen.planes})[0];
-  return best;
-}
 
 // Parts by their first sample; empty ones last. Constraints and initial labels that name parts
 // forbid it.
@@ -229,43 +139,99 @@ DcpResult stopped_before_the_search(const DcpInput& input, const DcpOptions& opt
   return result;
 }
 
+// The best split so far with the problem it belongs to.
+struct Kept {
+  std::unique_ptr<DcpProblem> problem;
+  std::unique_ptr<ExactRows> rows;
+  std::vector<Found> found;
+  Choice choice;
+  int restarts_before = 0;  // those of the floors before it
+};
+
+// What all floors together report.
+struct SearchRecord {
+  std::vector<double> restart_objectives;  // floor by floor
+  int64_t num_evaluations = 0;
+};
+
+// Searches with every floor of the whitening, or once without it. No problem: stopped before any
+// had features.
+Kept search_all(const DcpInput& input, const DcpOptions& options, const Constraints& constraints,
+                const Stopwatch& watch, Monitor& monitor, SearchRecord& record) {
+  internal::DcpProblems problems(input, options, monitor);
+  Kept kept;
+  for (size_t which = 0; which < problems.size(); ++which) {
+    if (kept.problem != nullptr && monitor.should_stop()) break;
+    Kept next;
+    next.problem = std::make_unique<DcpProblem>(problems.make(which));
+    if (next.problem->source == nullptr) break;
+    next.found = run_search(*next.problem, input, options, constraints, monitor);
+    next.restarts_before = static_cast<int>(record.restart_objectives.size());
+    record.num_evaluations += count_evaluations(next.found);
+    for (const Found& one : next.found) record.restart_objectives.push_back(one.objective);
+    const bool is_searched = !monitor.should_stop();
+    if (kept.problem != nullptr && !is_searched) break;
+    next.rows = std::make_unique<ExactRows>(*next.problem, monitor);
+    const internal::RestartCount count{watch, next.restarts_before,
+                                       static_cast<int>(problems.size() * next.found.size())};
+    next.choice = is_searched ? choose_restart(*next.problem, *next.rows, input, options,
+                                               next.found, constraints, count, monitor)
+                              : take_unfinished(*next.problem, next.found);
+    if (kept.problem == nullptr || is_better(next.choice, kept.choice, true))
+      kept = std::move(next);
+  }
+  return kept;
+}
+
 }  // namespace
 
 DcpResult fit_dcp(const DcpInput& input, const DcpOptions& options, Monitor& monitor) {
   const Stopwatch watch;
-  const DcpProblem problem = internal::make_dcp_problem(input, options, monitor);
+  internal::validate_dcp(input, options);
   const Constraints constraints = internal::make_constraints(input, options);
-  if (problem.source == nullptr) return stopped_before_the_search(input, options, monitor);
-  const std::vector<Found> found = run_search(problem, input, options, constraints, monitor);
-  const bool is_searched = !monitor.should_stop();
-  const ExactRows rows(problem, monitor);
-  Best best = is_searched
-                  ? finish_candidates(problem, rows, options, found, constraints, watch, monitor)
-                  : take_unfinished(problem, found);
-  order_parts(input, options, best.solution);
+  SearchRecord record;
+  Kept kept = search_all(input, options, constraints, watch, monitor, record);
+  if (kept.problem == nullptr) return stopped_before_the_search(input, options, monitor);
+  Solution& solution = kept.choice.solution;
+  order_parts(input, options, solution);
 
   DcpResult result;
-  result.model = problem.source->to_model(best.solution.planes);
-  result.gap = best.solution.gap;
-  result.summary.objective = best.solution.objective;
-  result.summary.trace = best.solution.trace;
-  result.summary.restart = best.restart;
-  result.summary.num_restarts = static_cast<int>(found.size());
+  result.model = kept.problem->source->to_model(solution.planes);
+  result.gap = solution.gap;
+  result.separation = kept.choice.separation;
+  result.floor = kept.problem->floor;
+  result.summary.objective = solution.objective;
+  result.summary.trace = solution.trace;
+  result.summary.restart = kept.restarts_before + kept.choice.restart;
+  result.summary.num_restarts = static_cast<int>(record.restart_objectives.size());
   result.summary.iterations =
-      std::max(found[best.restart].iterations, static_cast<int>(best.solution.trace.size()));
-  result.labels = std::move(best.solution.labels);
+      std::max(kept.found[kept.choice.restart].iterations, static_cast<int>(solution.trace.size()));
+  result.labels = std::move(solution.labels);
   internal::fill_decisions(input, options, constraints.empty(), result);
-  for (const Found& one : found) result.restart_objectives.push_back(one.objective);
+  result.restart_objectives = std::move(record.restart_objectives);
   if (!monitor.should_stop()) {
-    compare_with_trivial(problem, rows, options, monitor, result);
-    result.agreement = mean_agreement(found, best.restart, result.labels);
+    compare_with_trivial(*kept.problem, *kept.rows, options, monitor, result);
+    result.agreement = mean_agreement(kept.found, kept.choice.restart, result.labels);
+    result.confidence = internal::confidence_of(result.separation);
   }
-  result.summary.termination = monitor.should_stop()      ? termination_from(monitor.stop_reason())
-                               : best.solution.is_settled ? Termination::Converged
-                                                          : Termination::IterationLimit;
-  internal::summarise(input, options, constraints, count_evaluations(found), result);
+  result.summary.termination = monitor.should_stop() ? termination_from(monitor.stop_reason())
+                               : solution.is_settled ? Termination::Converged
+                                                     : Termination::IterationLimit;
+  internal::summarise(input, options, constraints, record.num_evaluations, result);
   result.summary.seconds = watch.seconds();
   return result;
+}
+
+DcpOptions margin_dcp_options() {
+  DcpOptions options;
+  options.cost = 100;
+  options.cost_per = DcpCostPer::Sample;
+  options.bias = 1;
+  options.whiten = "none";
+  options.search.num_crossings = 10;
+  options.num_restarts = 20;
+  options.min_share = 0;
+  return options;
 }
 
 DcpSplitCost split_cost(const DcpInput& input, std::span<const int> labels,

@@ -31,13 +31,14 @@ enum class DcpKernel {
   Precomputed
 };
 enum class DcpOptimizer { Lbfgs, SoftMax, Alternation, Annealing, Entropy };
-enum class DcpInit { Mixed, KMeans, Planes, Seeds, Random };
+enum class DcpInit { Mixed, KMeans, Axes, Planes, Seeds, Random };
+enum class DcpCostPer { Set, Sample };
 
 // How the parts are searched for. The defaults are the best we know; the rest is for research.
 struct DcpSearchOptions {
   DcpOptimizer optimizer = DcpOptimizer::Lbfgs;
-  bool cost_path = true;   // approach the cost from below, where the problem is nearly convex
-  int num_crossings = 10;  // pairs of restarts whose planes are combined, per round; 0: none
+  bool cost_path = true;  // approach the cost from below, where the problem is nearly convex
+  int num_crossings = 0;  // pairs of restarts whose planes are combined, per round; 0: none
 };
 
 template <class Visitor>
@@ -59,11 +60,16 @@ void visit_fields(DcpSearchOptions& o, Visitor&& v) {
 struct DcpOptions {
   int num_clusters = 2;  // K, parts
   DcpLoss loss = DcpLoss::SquaredHinge;
-  double cost = 100;         // C: cost of a margin violation; a large one gives the hard margin
+  double cost = 0.1;  // of margin violations; a large one gives the hard margin
+  // Set: C = cost / n, so that it means the same for any number of samples. Sample: C = cost.
+  DcpCostPer cost_per = DcpCostPer::Set;
   double huber_width = 0.5;  // h: half width of the rounded corner of the Huber loss
   bool center = true;        // move the origin to the (weighted) mean of samples and context
   bool scale = false;        // divide by the mean length, so that cost does not depend on units
-  double bias = 1;           // B: the constant added as a feature; 0: planes through the origin
+  double bias = 0;           // B: the constant added as a feature; 0: planes through the origin
+  // Floors of the whitening that are tried; "none": the features as they are. Component j of set
+  // and context together is divided by sqrt(v_j + floor * mean v): see docs/algorithms/dcp.md.
+  std::string whiten = "1,0.3,0.1,0.03";
   DcpKernel kernel = DcpKernel::Linear;
   // Of polynomial, exp-chi-squared and rbf; 0: 1/d, or 1/mean distance for the last two.
   double gamma = 0;
@@ -71,10 +77,11 @@ struct DcpOptions {
   int degree = 2;    // of polynomial
   DcpInit init = DcpInit::Mixed;
   DcpSearchOptions search;
-  int num_restarts = 20;
+  int num_restarts = 8;         // for each floor of the whitening
   int max_iterations = 150;     // of each stage of one restart
   double rel_tolerance = 1e-5;  // a stage ends when the objective falls by less than this fraction
   int min_part = 1;             // a restart with a smaller part is kept only when all have one
+  double min_share = 0.1;       // the same, as a fraction of an even share of the samples
   std::string sizes;            // limits of the part sizes: "4,6", "10-", "20%-80%"; empty: none
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
@@ -88,7 +95,12 @@ void visit_fields(DcpOptions& o, Visitor&& v) {
                      {"squared-hinge", DcpLoss::SquaredHinge},
                      {"huber", DcpLoss::Huber}}),
     "loss of a sample inside the margin");
-  v("cost", o.cost, above(0), "cost of margin violations (C); large values give the hard margin");
+  v("cost", o.cost, above(0), "cost of margin violations; large values give the hard margin");
+  v("cost_per", o.cost_per,
+    one_of<DcpCostPer>({{"set", DcpCostPer::Set}, {"sample", DcpCostPer::Sample}}),
+    "--cost is divided by the number of samples (set), or is the C of every sample (sample)");
+  v("whiten", o.whiten, anything(),
+    "floors of the whitening that are tried, the best separated split is kept; none: no whitening");
   v("huber_width", o.huber_width, above(0).advanced(),
     "half width of the rounded corner of the Huber loss");
   v("center", o.center, anything(), "move the origin to the mean of samples and context");
@@ -112,15 +124,18 @@ void visit_fields(DcpOptions& o, Visitor&& v) {
   v("init", o.init,
     one_of<DcpInit>({{"mixed", DcpInit::Mixed},
                      {"kmeans", DcpInit::KMeans},
+                     {"axes", DcpInit::Axes},
                      {"planes", DcpInit::Planes},
                      {"seeds", DcpInit::Seeds},
                      {"random", DcpInit::Random}})
         .alias("starts"),
     "how the restarts are initialised");
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
-    "independent restarts; the best is kept");
+    "independent restarts for each floor of the whitening");
   v("min_part", o.min_part, at_least(0),
     "keep a restart with a part smaller than this only when all have one");
+  v("min_share", o.min_share, between(0, 1),
+    "the same limit as a fraction of an even share of the samples");
   v("sizes", o.sizes, anything(),
     "limits of the part sizes: 4,6 or 10- or 20%-80%; one for all parts or one per part");
   visit_fields(o.search, v);
@@ -131,6 +146,10 @@ void visit_fields(DcpOptions& o, Visitor&& v) {
   v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
+
+// The defaults before whitening: a large cost in the features as they are, 20 restarts, the lowest
+// J. Close to the paper, for parts that a wide margin separates from the context.
+DcpOptions margin_dcp_options();
 
 // Two samples, by their rows.
 using DcpLink = std::pair<int64_t, int64_t>;
@@ -200,9 +219,14 @@ struct DcpResult {
   std::vector<float> margins;
   double empty_objective = 0;  // Je: cost of a part without samples
   double joint_objective = 0;  // J1: cost of all samples as one part
-  double gain = 0;             // 1 - J / (J1 + (K - 1) Je); <= 0: the context supports no split
-  double gap = 0;              // duality gap of the K classifiers together, absolute
-  double agreement = 0;        // mean adjusted Rand index of the other restarts with the best one
+  double gain = 0;             // 1 - J / (J1 + (K - 1) Je); <= 0: one part is cheaper than K
+  // How clearly the parts stand apart, and the context does not, along the direction between them:
+  // nats per sample by which two normals describe it better than one.
+  double separation = 0;
+  double confidence = 0;  // share of samples expected to be right at this separation, 0.5 to 1
+  double floor = -1;      // of the whitening that was kept; -1: none
+  double gap = 0;         // duality gap of the K classifiers together, absolute
+  double agreement = 0;   // mean adjusted Rand index of the other restarts with the best one
   std::vector<double> restart_objectives;
 };
 

@@ -54,7 +54,7 @@ inline Case histograms() {
 
 // The settings of the golden cases: not centred, bias 1.
 inline DcpOptions golden_options(DcpLoss loss, double cost, int num_clusters = 2) {
-  DcpOptions options;
+  DcpOptions options = margin_dcp_options();
   options.loss = loss;
   options.cost = cost;
   options.num_clusters = num_clusters;

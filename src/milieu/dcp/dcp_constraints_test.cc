@@ -99,7 +99,7 @@ std::string refusal(DcpInput input, const std::string& sizes = "", int num_parts
   const dcp_cases::Case ell = dcp_cases::ell();
   input.points = ell.points;
   input.context = ell.context;
-  DcpOptions options;
+  DcpOptions options = margin_dcp_options();
   options.sizes = sizes;
   options.num_clusters = num_parts;
   return message_of([&] { fit_dcp(input, options); });
@@ -123,7 +123,7 @@ TEST(DcpConstraints, OddCycleIsNamed) {
   EXPECT_THAT(refusal(input),
               AllOf(HasSubstr("samples 0 and 1 apart"), HasSubstr("samples 1 and 2 apart"),
                     HasSubstr("samples 2 and 0 apart"), Not(HasSubstr("5"))));
-  DcpOptions three;
+  DcpOptions three = margin_dcp_options();
   three.num_clusters = 3;
   const dcp_cases::Case ell = dcp_cases::ell();
   input.points = ell.points;

@@ -47,7 +47,7 @@ TEST_P(DcpGoldenDigits, TrueSplitCostsWhatTheNotePrints) {
   DcpInput input;
   input.points = mixture.points;
   input.context = context.points;
-  DcpOptions options;  // squared hinge, C = 100, bias 1
+  DcpOptions options = margin_dcp_options();  // squared hinge, C = 100, bias 1
   options.center = false;
   const DcpSplitCost cost = split_cost(input, mixture.labels, options);
   const auto expect_close = [](double value, double wanted) {

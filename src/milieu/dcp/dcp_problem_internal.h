@@ -39,6 +39,22 @@ std::unique_ptr<FeatureSource> make_linear_features(const DcpInput& input,
 std::unique_ptr<FeatureSource> make_kernel_features(const DcpInput& input,
                                                     const DcpOptions& options, Monitor& monitor);
 
+// Principal components of samples and context together, at most 60.
+struct PrincipalRows {
+  std::unique_ptr<const FeatureSource> source;  // what they are components of; without bias
+  Matrix<double> axes;                          // q x D, orthonormal
+  std::vector<double> variances;                // q mean squares, largest first
+  Matrix<float> coordinates;                    // (n + m) x q
+};
+// Null when the monitor stops it.
+std::shared_ptr<const PrincipalRows> find_principal_rows(
+    std::unique_ptr<const FeatureSource> source, const std::vector<double>& shares, int num_threads,
+    const Monitor& monitor);
+// Component j divided by sqrt(v_j + floor * v), v the mean of the v_j weighted by themselves; and
+// the bias.
+std::unique_ptr<FeatureSource> make_whitened_features(std::shared_ptr<const PrincipalRows> rows,
+                                                      double floor, double bias);
+
 struct DcpProblem {
   int64_t n = 0;  // samples
   int64_t m = 0;  // context
@@ -51,6 +67,8 @@ struct DcpProblem {
   double cost = 0;
   double mean_square = 0;  // mean squared length of a row
   int num_threads = 0;
+  double floor = -1;  // of the whitening; -1: none
+  bool is_whitened() const { return floor >= 0; }
 
   int64_t num_rows() const { return n + m; }
   double weight(int64_t i) const { return weights.empty() ? 1.0 : weights[i]; }
@@ -58,7 +76,30 @@ struct DcpProblem {
   int64_t block_size() const;
 };
 
-// Checks options and input, builds the features. The source is null when the monitor stops it.
+// Floors from the text of the option: empty for "none". Throws InvalidArgument.
+std::vector<double> parse_floors(const std::string& text);
+
+// Throws InvalidArgument for options or input that cannot be used.
+void validate_dcp(const DcpInput& input, const DcpOptions& options);
+
+// Builds what the problems of all floors share, from valid input.
+class DcpProblems {
+ public:
+  DcpProblems(const DcpInput& input, const DcpOptions& options, Monitor& monitor);
+  size_t size() const { return floors_.empty() ? 1 : floors_.size(); }
+  // The problem of one floor, or the only one; once without whitening. The source is null when the
+  // monitor stopped it.
+  DcpProblem make(size_t which);
+
+ private:
+  const DcpInput& input_;
+  const DcpOptions& options_;
+  std::vector<double> floors_;
+  std::unique_ptr<FeatureSource> source_;           // without whitening
+  std::shared_ptr<const PrincipalRows> principal_;  // with
+};
+
+// Checks options and input; the problem of the first floor, or the only one.
 DcpProblem make_dcp_problem(const DcpInput& input, const DcpOptions& options, Monitor& monitor);
 
 }  // namespace milieu::internal

@@ -44,8 +44,14 @@ DcpContextSplit run_context(FloatView points, const DcpContext& context, const D
   input.points = points;
   input.context = context.points;
   DcpResult result = fit_dcp(input, options, monitor);
-  DcpContextSplit split{
-      context.name, result.labels, result.summary.objective, result.gain, result.agreement, 0, 0};
+  DcpContextSplit split{context.name,
+                        result.labels,
+                        result.summary.objective,
+                        result.separation,
+                        result.confidence,
+                        result.agreement,
+                        0,
+                        0};
   if (!monitor.should_stop() && options.kernel != DcpKernel::Precomputed)
     split.stability = measure_stability(points, context.points, split.labels, options, monitor);
   split.seconds = watch.seconds();
@@ -60,6 +66,15 @@ void set_consensus(std::vector<DcpRankedContext>& contexts) {
       if (&one != &other) sum += compute_metrics(one.split.labels, other.split.labels).ari;
     if (contexts.size() > 1) one.consensus = sum / static_cast<double>(contexts.size() - 1);
   }
+}
+
+void set_match(std::vector<DcpRankedContext>& contexts) {
+  const auto best = std::ranges::max_element(
+      contexts, {}, [](const DcpRankedContext& one) { return one.split.separation; });
+  if (best == contexts.end()) return;
+  const std::vector<int> reference = best->split.labels;
+  for (DcpRankedContext& one : contexts)
+    one.match = compute_metrics(one.split.labels, reference).ari;
 }
 
 }  // namespace
@@ -93,14 +108,13 @@ DcpRanking rank_contexts(FloatView points, const std::vector<DcpContext>& contex
   DcpRanking ranking;
   if (monitor.should_stop()) ranking.termination = termination_from(monitor.stop_reason());
   for (DcpContextSplit& split : splits)
-    if (!split.labels.empty()) ranking.contexts.push_back({std::move(split), 0});
+    if (!split.labels.empty()) ranking.contexts.push_back({std::move(split), 0, 0});
   set_consensus(ranking.contexts);
+  set_match(ranking.contexts);
   std::stable_sort(ranking.contexts.begin(), ranking.contexts.end(),
                    [](const DcpRankedContext& a, const DcpRankedContext& b) {
-                     const bool a_splits = a.split.gain > 0, b_splits = b.split.gain > 0;
-                     if (a_splits != b_splits) return a_splits;
-                     if (a.consensus != b.consensus) return a.consensus > b.consensus;
-                     return a.split.gain > b.split.gain;
+                     if (a.match != b.match) return a.match > b.match;
+                     return a.split.separation > b.split.separation;
                    });
   for (size_t i = 0; i < contexts.size() && !ranking.contexts.empty(); ++i)
     if (contexts[i].name == ranking.contexts[0].split.name)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks candidate contexts without labels. The paper leaves the choice of the context to a person;
-// here each candidate splits the samples, and splits that other contexts agree with rank first.
+// here each candidate splits the samples, and contexts whose split is like the most clearly
+// separated one rank first.
 #pragma once
 
 #include <functional>
@@ -22,7 +23,8 @@ struct DcpContextSplit {
   std::string name;
   std::vector<int> labels;  // n; empty: not run
   double objective = 0;
-  double gain = 0;
+  double separation = 0;  // as in DcpResult
+  double confidence = 0;
   double agreement = 0;  // of the restarts
   double stability = 0;  // adjusted Rand index with the split of half the data
   double seconds = 0;
@@ -30,12 +32,13 @@ struct DcpContextSplit {
 
 struct DcpRankedContext {
   DcpContextSplit split;
+  double match = 0;      // adjusted Rand index with the split of the largest separation
   double consensus = 0;  // mean adjusted Rand index with the splits of the other contexts
 };
 
 struct DcpRanking {
-  std::vector<DcpRankedContext> contexts;  // those that were run, best first: contexts with a gain
-                                           // first, by falling consensus, then gain, then order
+  std::vector<DcpRankedContext> contexts;  // those that were run, best first: by falling match,
+                                           // then separation, then order
   Termination termination = Termination::Converged;
   // The full result with the first context; none when it was known already or was stopped.
   std::optional<DcpResult> first_result;

@@ -41,15 +41,20 @@ Square make_square() {
   return s;
 }
 
-TEST(DcpRank, AgreementOfContextsComesFirstAndNoGainLast) {
-  const Square s = make_square();
+TEST(DcpRank, ContextsWithTheSplitOfTheBestComeFirst_issue26) {
+  Square s = make_square();
+  s.candidates.erase(s.candidates.begin() + 2);          // without the far one
+  for (int64_t i = 0; i < 80; ++i) s.points(i, 0) *= 2;  // the upright contexts' split is clearer
+  for (Matrix<float>& context : s.contexts)
+    for (int64_t i = 0; i < context.rows(); ++i) context(i, 0) *= 2;
   const DcpRanking ranking = rank_contexts(s.points, s.candidates, {});
-  ASSERT_EQ(ranking.contexts.size(), 4u);
+  ASSERT_EQ(ranking.contexts.size(), 3u);
   EXPECT_EQ(ranking.contexts[0].split.name.substr(0, 7), "upright");
   EXPECT_EQ(ranking.contexts[1].split.name.substr(0, 7), "upright");
   EXPECT_EQ(ranking.contexts[2].split.name, "flat");
-  EXPECT_EQ(ranking.contexts[3].split.name, "far");
-  EXPECT_LE(ranking.contexts[3].split.gain, 0);
+  EXPECT_EQ(ranking.contexts[0].match, 1);
+  EXPECT_GT(ranking.contexts[1].match, 0.9);
+  EXPECT_LT(ranking.contexts[2].match, 0.1);
   EXPECT_GT(ranking.contexts[0].split.stability, 0.9);
   for (int64_t i = 0; i < 80; ++i) EXPECT_EQ(ranking.contexts[0].split.labels[i], i % 2);
 }

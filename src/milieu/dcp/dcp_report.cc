@@ -16,6 +16,7 @@ namespace {
 
 // A part below this fraction of its even share: the split only detects outliers.
 constexpr double kOutlierShare = 0.1;
+constexpr double kDoubtful = 0.7;  // confidence below which a split is called unclear
 
 bool is_stopped(const RunSummary& summary) {
   return summary.termination == Termination::Cancelled ||
@@ -96,10 +97,16 @@ void warn_about_context(const DcpInput& input, const DcpOptions& options, const 
         fmt::format("{} of {} samples {} also in the context and cannot be separated from it",
                     overlap, input.points.rows(), by_number(overlap, "is", "are")));
   if (is_stopped(summary)) return;
-  if (options.num_clusters > 1 && result.gain <= 0)
+  if (options.num_clusters > 1 && result.floor < 0 && result.gain <= 0)
     summary.warnings.push_back(
         fmt::format("gain is {:.3g}: this context does not support a split into {}", result.gain,
                     counted(options.num_clusters, "part")));
+  if (options.num_clusters > 1 && result.floor >= 0 && result.confidence < kDoubtful)
+    summary.warnings.push_back(
+        fmt::format("confidence is {:.2f}: the samples show no clear split against this context; "
+                    "try another one, or several together",
+                    result.confidence));
+  if (result.floor >= 0) return;  // at a small cost planes are directions, not borders
   std::vector<std::string> inseparable;
   for (int k = 0; k < options.num_clusters; ++k)
     if (wrong.samples[k] + wrong.context[k] > 0)
@@ -168,7 +175,9 @@ void summarise(const DcpInput& input, const DcpOptions& options, const Constrain
     summary.warnings.push_back(
         "the assignment under constraints was cut short after a number of trials: a better split "
         "may exist");
-  summary.extra = {{"gain", result.gain},
+  summary.extra = {{"confidence", result.confidence},
+                   {"separation", result.separation},
+                   {"whitening_floor", result.floor},
                    {"joint_objective", result.joint_objective},
                    {"empty_objective", result.empty_objective},
                    {"gap", result.gap},
@@ -178,6 +187,8 @@ void summarise(const DcpInput& input, const DcpOptions& options, const Constrain
                    {"wrong_side_samples", wrong.samples},
                    {"wrong_side_context", wrong.context},
                    {"restart_objectives", result.restart_objectives}};
+  // With whitening and a small cost the gain says nothing.
+  if (result.floor < 0) summary.extra.insert(summary.extra.begin() + 3, {"gain", result.gain});
 }
 
 }  // namespace milieu::internal

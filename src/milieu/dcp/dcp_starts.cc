@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/dcp/dcp_search_internal.h"
@@ -26,15 +28,45 @@ std::vector<double> draw_planes(const DcpProblem& problem, double size, Random& 
   return planes;
 }
 
-// Random directions around the samples' mean: the part is the direction a sample lies furthest in.
-std::vector<int> split_by_planes(const DcpProblem& problem, Random& random) {
-  const Matrix<float> values = sample_values(problem, draw_planes(problem, 1, random));
+// Directions around the samples' mean: the part is the direction a sample lies furthest in.
+std::vector<int> split_around_mean(const DcpProblem& problem, const std::vector<double>& planes) {
+  const Matrix<float> values = sample_values(problem, planes);
   std::vector<double> offsets(problem.num_parts);
   for (int k = 0; k < problem.num_parts; ++k) {
     for (int64_t i = 0; i < problem.n; ++i) offsets[k] -= values(k, i);
     offsets[k] /= static_cast<double>(problem.n);
   }
   return largest(values, offsets);
+}
+
+// Principal axes of the samples, as rows, largest variance first.
+Matrix<double> sample_axes(const DcpProblem& problem, int64_t count) {
+  const Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>
+      rows(problem.rows.data(), problem.n, problem.d);
+  const Eigen::RowVectorXd mean = rows.colwise().mean().cast<double>();
+  Eigen::MatrixXd scatter = Eigen::MatrixXd::Zero(problem.d, problem.d);
+  for (int64_t i = 0; i < problem.n; ++i)
+    scatter.selfadjointView<Eigen::Lower>().rankUpdate(
+        (rows.row(i).cast<double>() - mean).transpose());
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(scatter);
+  Matrix<double> axes(count, problem.d);
+  for (int64_t j = 0; j < count; ++j)
+    for (int64_t t = 0; t < problem.d; ++t)
+      axes(j, t) = solver.eigenvectors()(t, problem.d - 1 - j % problem.d);
+  return axes;
+}
+
+// Directions at equal angles in the plane of an axis and the next one, around the samples' mean;
+// for two parts, the two sides of the axis.
+std::vector<int> split_by_axes(const DcpProblem& problem, const Matrix<double>& axes, int64_t j) {
+  std::vector<double> planes;
+  for (int k = 0; k < problem.num_parts; ++k) {
+    const double angle = 2 * std::numbers::pi * k / problem.num_parts;
+    const double sine = problem.num_parts == 2 ? 0 : std::sin(angle);
+    for (int64_t t = 0; t < problem.d; ++t)
+      planes.push_back(std::cos(angle) * axes(j, t) + sine * axes(j + 1, t));
+  }
+  return split_around_mean(problem, planes);
 }
 
 // Random samples as seeds: the part is the nearest seed.
@@ -66,8 +98,12 @@ std::vector<int> split_by_kmeans(const DcpProblem& problem, uint64_t seed, const
   return labels;
 }
 
-DcpInit kind_of(DcpInit asked, int restart) {
+constexpr int kMixedAxes = 3;  // restarts of `mixed` in whitened features
+
+// Axes are for whitened features, where the first ones are those of the set, not of the context.
+DcpInit kind_of(DcpInit asked, int restart, bool is_whitened) {
   if (asked != DcpInit::Mixed) return asked;
+  if (is_whitened && restart >= 1 && restart <= kMixedAxes) return DcpInit::Axes;
   return restart == 0 ? DcpInit::KMeans : restart % 2 == 1 ? DcpInit::Planes : DcpInit::Seeds;
 }
 
@@ -78,15 +114,22 @@ std::vector<Start> draw_starts(const DcpProblem& problem, const DcpInput& input,
   if (!input.initial_labels.empty())
     return {{{input.initial_labels.begin(), input.initial_labels.end()}, {}}};
   std::vector<Start> starts;
+  const int num_axes = options.init == DcpInit::Axes ? options.num_restarts : kMixedAxes;
+  Matrix<double> axes;
   for (int restart = 0; restart < options.num_restarts; ++restart) {
     Random random = Random(options.seed).child(static_cast<uint64_t>(restart));
     Start start;
-    switch (kind_of(options.init, restart)) {
+    switch (kind_of(options.init, restart, problem.is_whitened())) {
       case DcpInit::KMeans:
         start.labels = split_by_kmeans(problem, random.next_bits(), monitor);
         break;
+      case DcpInit::Axes:
+        if (axes.empty()) axes = sample_axes(problem, num_axes + 2);
+        start.labels =
+            split_by_axes(problem, axes, options.init == DcpInit::Axes ? restart : restart - 1);
+        break;
       case DcpInit::Planes:
-        start.labels = split_by_planes(problem, random);
+        start.labels = split_around_mean(problem, draw_planes(problem, 1, random));
         break;
       case DcpInit::Random:
         start.planes =

@@ -63,7 +63,7 @@ TEST(Dcp, AgreementIsTheRandIndexOfTheOtherRestarts) {
   data.context = dcp_cases::rows(2, {4, 0, 0, 4, 4, 4});
   int num_compared = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    DcpOptions options;
+    DcpOptions options = margin_dcp_options();
     options.num_clusters = 3;
     options.init = DcpInit::Seeds;
     options.search.num_crossings = 0;
@@ -87,7 +87,7 @@ TEST(Dcp, EveryOptimizerAndInitSplitsTheToyAtItsCorner) {
        {DcpOptimizer::Lbfgs, DcpOptimizer::SoftMax, DcpOptimizer::Annealing, DcpOptimizer::Entropy})
     for (const DcpInit init :
          {DcpInit::Mixed, DcpInit::KMeans, DcpInit::Planes, DcpInit::Seeds, DcpInit::Random}) {
-      DcpOptions options;
+      DcpOptions options = margin_dcp_options();
       options.search.optimizer = optimizer;
       options.init = init;
       options.num_restarts = 6;
@@ -104,7 +104,7 @@ TEST(Dcp, AlternationNeverRisesFromAnyStart) {
   const Toy toy = make_toy(100, 4);
   for (const DcpLoss loss : {DcpLoss::Hinge, DcpLoss::SquaredHinge, DcpLoss::Huber})
     for (uint64_t seed = 1; seed <= 5; ++seed) {
-      DcpOptions options;
+      DcpOptions options = margin_dcp_options();
       options.loss = loss;
       options.cost = 1;
       options.search.optimizer = DcpOptimizer::Alternation;
@@ -122,7 +122,7 @@ TEST(Dcp, LinearKernelEqualsTheLinearForm) {
   weights[7] = 3;
   context_weights[5] = 0.25;
   for (const bool is_centered : {false, true}) {
-    DcpOptions options;
+    DcpOptions options = margin_dcp_options();
     options.center = is_centered;
     options.cost = 3;
     DcpInput input = toy.data.input();
@@ -160,7 +160,7 @@ TEST(Dcp, KernelModelsPredictTheirTrainingLabels) {
   for (const DcpKernel kernel : {DcpKernel::Polynomial, DcpKernel::Intersection,
                                  DcpKernel::ChiSquared, DcpKernel::ExpChiSquared, DcpKernel::Rbf})
     for (const bool is_scaled : {false, true}) {
-      DcpOptions options;
+      DcpOptions options = margin_dcp_options();
       options.kernel = kernel;
       options.scale = is_scaled;
       const DcpResult result = fit_dcp(c.input(), options);
@@ -199,7 +199,7 @@ TEST(Dcp, SplitCostTrainsForTheGivenLabels) {
 TEST(Dcp, FarContextSupportsNoSplit) {
   Toy toy = make_toy(40, 6);
   for (int64_t i = 0; i < toy.data.context.size(); ++i) toy.data.context.data()[i] += 100;
-  const DcpResult result = fit_dcp(toy.data.input(), {});
+  const DcpResult result = fit_dcp(toy.data.input(), margin_dcp_options());
   EXPECT_LE(result.gain, 0);
   EXPECT_THAT(result.summary.warnings, Contains(HasSubstr("does not support a split")));
 }
@@ -208,17 +208,17 @@ TEST(Dcp, OverlapWithTheContextIsCounted) {
   Toy toy = make_toy(40, 7);
   for (int64_t i = 0; i < 5; ++i)
     std::copy_n(toy.data.points.row(3 * i), 2, toy.data.context.row(i));
-  EXPECT_THAT(fit_dcp(toy.data.input(), {}).summary.warnings,
+  EXPECT_THAT(fit_dcp(toy.data.input(), margin_dcp_options()).summary.warnings,
               Contains(HasSubstr("5 of 80 samples are also in the context")));
   const Case same{toy.data.points, toy.data.points};
-  EXPECT_THAT(fit_dcp(same.input(), {}).summary.warnings,
+  EXPECT_THAT(fit_dcp(same.input(), margin_dcp_options()).summary.warnings,
               Contains(HasSubstr("80 of 80 samples are also in the context")));
 }
 
 TEST(Dcp, InseparablePartsAreNamed) {
   Toy toy = make_toy(40, 8);
   std::copy_n(toy.data.points.row(0), 2, toy.data.context.row(0));
-  const DcpResult result = fit_dcp(toy.data.input(), {});
+  const DcpResult result = fit_dcp(toy.data.input(), margin_dcp_options());
   EXPECT_THAT(result.summary.warnings, Contains(HasSubstr("not separable from the context")));
 }
 
@@ -230,13 +230,13 @@ TEST(Dcp, FewOutliersAreCalledSo) {
     c.points(i, 1) = static_cast<float>(random.normal());
   }
   for (int64_t i = 0; i < 80; ++i) c.context.data()[i] = static_cast<float>(random.normal());
-  EXPECT_THAT(fit_dcp(c.input(), {}).summary.warnings,
+  EXPECT_THAT(fit_dcp(c.input(), margin_dcp_options()).summary.warnings,
               Contains(HasSubstr("only detects outliers")));
 }
 
 TEST(Dcp, PartsAreNumberedByTheirFirstSample) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
-    DcpOptions options;
+    DcpOptions options = margin_dcp_options();
     options.seed = seed;
     options.num_clusters = 3;
     const std::vector<int> labels = fit_dcp(make_toy(30, seed).data.input(), options).labels;
@@ -246,7 +246,7 @@ TEST(Dcp, PartsAreNumberedByTheirFirstSample) {
 
 TEST(Dcp, BadInputIsRefused) {
   const Case c = dcp_cases::ell();
-  const auto refusal = [&](DcpInput input, DcpOptions options = {}) {
+  const auto refusal = [&](DcpInput input, DcpOptions options = margin_dcp_options()) {
     return message_of([&] { fit_dcp(input, options); });
   };
   DcpInput input = c.input();
@@ -259,7 +259,7 @@ TEST(Dcp, BadInputIsRefused) {
   broken(2, 1) = std::nanf("");
   input.context = broken;
   EXPECT_THAT(refusal(input), AllOf(HasSubstr("context"), HasSubstr("row 2, column 1")));
-  DcpOptions options;
+  DcpOptions options = margin_dcp_options();
   options.num_clusters = 11;
   EXPECT_THAT(refusal(c.input(), options), HasSubstr("num_clusters is 11"));
   options = {};
@@ -280,7 +280,7 @@ TEST(Dcp, BadInputIsRefused) {
 }
 
 TEST(Dcp, IndefiniteAndLopsidedKernelsAreRefused) {
-  DcpOptions options;
+  DcpOptions options = margin_dcp_options();
   options.kernel = DcpKernel::Precomputed;
   options.center = false;
   Matrix<float> gram(6, 6);
@@ -299,7 +299,7 @@ TEST(Dcp, StoppedKernelFitIsValid) {
   std::stop_source source;
   source.request_stop();
   Monitor monitor(source.get_token());
-  DcpOptions options;
+  DcpOptions options = margin_dcp_options();
   options.kernel = DcpKernel::Rbf;
   const Toy toy = make_toy(50, 2);
   const DcpResult result = fit_dcp(toy.data.input(), options, monitor);
@@ -312,7 +312,7 @@ TEST(Dcp, PixelsOfAnySizeAreSplitTheSameWhenScaled) {
   Toy large = toy;
   for (int64_t i = 0; i < large.data.points.size(); ++i) large.data.points.data()[i] *= 1024;
   for (int64_t i = 0; i < large.data.context.size(); ++i) large.data.context.data()[i] *= 1024;
-  DcpOptions options;
+  DcpOptions options = margin_dcp_options();
   options.scale = true;
   const DcpResult a = fit_dcp(toy.data.input(), options), b = fit_dcp(large.data.input(), options);
   EXPECT_EQ(a.labels, b.labels);

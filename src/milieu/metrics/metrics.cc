@@ -9,9 +9,9 @@
 //                      and B-cubed. NMI and ARI compare partitions of all samples: there such
 //                      samples form one more cluster, which is what scikit-learn computes from the
 //                      same labels.
-//   equal matchings    among matchings with the same accuracy the one with the smallest
-//                      balanced_error is taken, so that no figure depends on how clusters are
-//                      named.
+//   equal matchings    among matchings with the same accuracy the one with the smallest mean error
+//                      of the classes is taken, so that no figure depends on how clusters are
+//                      named. balanced_error has a matching of its own, the best for it.
 //   identical          one cluster and one class, and partitions equal up to names, give exactly 1.
 //   no information     NMI is exactly 0 when one side has a single part and the other has several.
 //   no pairs           0/0 in the pairwise figures is 1 when neither side puts a pair together,
@@ -71,6 +71,23 @@ void set_sizes(const Table& table, const Parts& clusters, Metrics& metrics) {
     metrics.sizes[clusters.values[i]] = table.row_sums[i];
 }
 
+// 1 - the mean over classes of the share that their cluster holds, under the matching that is best
+// for it: that of the accuracy can be worse than its reverse where classes are unequal.
+double best_balanced_error(const Table& table) {
+  constexpr int kBits = 60;
+  std::vector<Wide> weights(table.num_classes);
+  for (int j = 0; j < table.num_classes; ++j) weights[j] = (Wide{1} << kBits) / table.col_sums[j];
+  const size_t cells = static_cast<size_t>(table.num_clusters) * table.num_classes;
+  const std::vector<int> match = internal::weighted_assignment(
+      std::span(table.counts).first(cells), table.num_clusters, table.num_classes, weights);
+  double recall_sum = 0;
+  for (int i = 0; i < table.num_clusters; ++i)
+    if (match[i] >= 0)
+      recall_sum +=
+          static_cast<double>(table(i, match[i])) / static_cast<double>(table.col_sums[match[i]]);
+  return std::max(0.0, 1 - recall_sum / table.num_classes);
+}
+
 // accuracy, error, balanced_error, class_from_cluster.
 void set_matched(const Table& table, const Parts& clusters, const Parts& classes,
                  Metrics& metrics) {
@@ -79,20 +96,18 @@ void set_matched(const Table& table, const Parts& clusters, const Parts& classes
       internal::weighted_assignment(std::span(table.counts).first(cells), table.num_clusters,
                                     table.num_classes, matching_weights(table));
   int64_t num_matched = 0;
-  double recall_sum = 0;
   metrics.class_from_cluster.assign(num_places(clusters), -1);
   for (int i = 0; i < table.num_clusters; ++i) {
     if (match[i] < 0 || table(i, match[i]) == 0) continue;
     const int64_t count = table(i, match[i]);
     num_matched += count;
-    recall_sum += static_cast<double>(count) / static_cast<double>(table.col_sums[match[i]]);
     if (!metrics.class_from_cluster.empty())
       metrics.class_from_cluster[clusters.values[i]] = classes.values[match[i]];
   }
   const auto n = static_cast<double>(table.n);
   metrics.accuracy = static_cast<double>(num_matched) / n;
   metrics.error = static_cast<double>(table.n - num_matched) / n;
-  metrics.balanced_error = std::max(0.0, 1 - recall_sum / table.num_classes);
+  metrics.balanced_error = best_balanced_error(table);
 }
 
 // -sum p ln p over the first `count` parts.

@@ -16,7 +16,7 @@ struct Metrics {
   int num_classes = 0;        // distinct classes of the truth
   double accuracy = 0;        // share of samples on the best one-to-one matching (Hungarian)
   double error = 0;           // 1 - accuracy
-  double balanced_error = 0;  // mean over classes of the class's error under that matching
+  double balanced_error = 0;  // mean error of the classes under the matching best for it
   double nmi = 0;             // mutual information / arithmetic mean of the entropies
   double nmi_sqrt = 0;        // ... / geometric mean
   double nmi_max = 0;         // ... / maximum [Xie15]

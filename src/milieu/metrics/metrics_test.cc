@@ -188,6 +188,15 @@ TEST(Metrics, EqualMatchingsAreSettledByBalancedError) {
   EXPECT_THAT(swapped.class_from_cluster, ElementsAre(1));
 }
 
+// Table (6 2; 3 0): the plain error matches cluster 0 to class 0 (6 of 11 right), which leaves
+// every sample of class 1 wrong; the other matching has the mean error (6/9 + 0) / 2.
+TEST(Metrics, BalancedErrorOfTwoPartsIsAtMostAHalf_issue26) {
+  const Metrics m =
+      compute_metrics(Ints{0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0}, Ints{0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1});
+  EXPECT_DOUBLE_EQ(m.accuracy, 6.0 / 11);
+  EXPECT_DOUBLE_EQ(m.balanced_error, (6.0 / 9) / 2);
+}
+
 TEST(Metrics, SamplesWithoutTruthAreLeftOut) {
   const Metrics with = compute_metrics(Ints{0, 7, 0, 1, 1, -1}, Ints{0, -1, 0, 0, 1, -1});
   const Metrics without = compute_metrics(Ints{0, 0, 1, 1}, Ints{0, 0, 0, 1});

@@ -72,7 +72,7 @@ Json brief_json(const PageRun& run) {
   json["n"] = run.n;
   json["clusters"] = or_zero("clusters");
   json["objective"] = from_summary("objective");
-  if (!from_summary("gain").is_null()) json["gain"] = from_summary("gain");
+  if (!from_summary("confidence").is_null()) json["confidence"] = from_summary("confidence");
   json["rank_contexts"] = run.ranks_contexts;
   json["request"] = run.request;
   return json;
@@ -154,8 +154,8 @@ Json contexts_json(const std::vector<RankedContext>& contexts) {
     }
     list.push_back({{"name", context.name},
                     {"rank", context.rank},
-                    {"score", context.consensus},
-                    {"gain", context.gain},
+                    {"score", context.match},
+                    {"confidence", context.confidence},
                     {"stability", context.stability},
                     {"consensus", context.consensus},
                     {"sizes", sizes},

@@ -159,7 +159,8 @@ std::vector<RankedContext> ranked_contexts(const std::vector<Column>& columns,
   if (!summary.is_object() || !summary.contains("contexts") || !summary["contexts"].is_array())
     return {};
   const auto consensus = reals_of(summary, "context_consensus");
-  const auto gain = reals_of(summary, "context_gain");
+  const auto match = reals_of(summary, "context_match");
+  const auto confidence = reals_of(summary, "context_confidence");
   const auto stability = reals_of(summary, "context_stability");
   const std::vector<int32_t>* labels = find_wholes(columns, "ranked_labels");
   const size_t count = summary["contexts"].size();
@@ -169,7 +170,8 @@ std::vector<RankedContext> ranked_contexts(const std::vector<Column>& columns,
     if (summary["contexts"][c].is_string()) context.name = summary["contexts"][c];
     context.rank = static_cast<int>(c) + 1;
     if (c < consensus.size()) context.consensus = consensus[c];
-    if (c < gain.size()) context.gain = gain[c];
+    if (c < match.size()) context.match = match[c];
+    if (c < confidence.size()) context.confidence = confidence[c];
     if (c < stability.size()) context.stability = stability[c];
     for (size_t i = c; labels && i < labels->size(); i += count)
       context.labels.push_back((*labels)[i]);

@@ -72,7 +72,7 @@ struct WordView {
 struct RankedContext {
   std::string name;
   int rank = 0;  // 1 is the best; 0: not ranked yet
-  double consensus = 0, gain = 0, stability = 0;
+  double match = 0, confidence = 0, consensus = 0, stability = 0;
   std::vector<int> labels;  // of the rows that were split
 };
 

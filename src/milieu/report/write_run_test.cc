@@ -156,12 +156,12 @@ TEST(RankedContexts, AreReadFromSummaryAndColumns) {
   const std::vector<Column> columns = {whole_column("ranked_labels", {0, 1, 0, 0, 1, 1}, 2)};
   const auto contexts = ranked_contexts(
       columns,
-      R"({"contexts": ["sea", "sky"], "context_consensus": [0.9, 0.5], "context_gain": [0.2, 0.1],
+      R"({"contexts": ["sea", "sky"], "context_consensus": [0.9, 0.5], "context_confidence": [0.9, 0.7],
           "context_stability": [1, 0.5]})");
   ASSERT_THAT(contexts, SizeIs(2));
   EXPECT_EQ(contexts[1].name, "sky");
   EXPECT_EQ(contexts[1].rank, 2);
-  EXPECT_EQ(contexts[1].gain, 0.1);
+  EXPECT_EQ(contexts[1].confidence, 0.7);
   EXPECT_EQ(contexts[0].labels, (std::vector<int>{0, 0, 1}));
   EXPECT_TRUE(ranked_contexts(columns, "{}").empty());
   EXPECT_TRUE(ranked_contexts(columns, "not json").empty());

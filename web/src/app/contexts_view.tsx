@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { partColor, partColors } from "../model/palette";
 import { plainRequest } from "../model/rows";
-import { count, counted, number } from "../model/text";
+import { count, counted, number, percent } from "../model/text";
 import type { ContextRow, RunBrief } from "../model/types";
 import { Stack } from "../component/charts";
 import { Empty, Segmented } from "../component/controls";
@@ -31,7 +31,7 @@ export function ContextsView() {
     const ranking = rankingOf(app);
     return (
       <Empty icon="rank" title="Which context is most informative?">
-        <p>Every other class is tried as the context of this set. The context whose split agrees most with the others comes first; no labels are used.</p>
+        <p>Every other class, and all of them together, are tried as the context of this set. Contexts whose split is like the clearest one come first; no labels are used.</p>
         {ranking
           ? <button type="button" class="button primary" onClick={() => void actions.open(ranking.id)}>Open the ranking</button>
           : store.source.can.run && <button type="button" class="button primary"
@@ -44,7 +44,7 @@ export function ContextsView() {
   return (
     <section class="contexts" aria-label="Contexts">
       <div class="view-bar">
-        <p class="hint">{counted(contexts.length, "context")}, best first. Consensus: how much the splits of the other contexts agree with this one.</p>
+        <p class="hint">{counted(contexts.length, "context")}, best first. Score: how much the split agrees with the clearest one. Consensus: how much the splits of the other contexts agree with it.</p>
         <Segmented label="Show as" value={shape} onChange={(value: "table" | "maps") => setShape(value)}
                    choices={[{ value: "table", title: "Table", icon: "rank" }, { value: "maps", title: "Maps", icon: "gallery" }]} />
       </div>
@@ -53,10 +53,14 @@ export function ContextsView() {
   );
 }
 
+// The row of all contexts together (dcp_contexts.cc).
+const ALL_CONTEXTS = "all contexts";
+
 // Opens the run with this context; starts it if there is none yet.
 function openContext({ store, actions }: App, name: string): void {
-  const { request } = store.opened.value!.detail;
-  const context = { classes: [name] };
+  const { request, extras } = store.opened.value!.detail;
+  const singles = (extras?.contexts ?? []).map((c) => c.name).filter((c) => c !== ALL_CONTEXTS).sort();
+  const context = { classes: name === ALL_CONTEXTS ? singles : [name] };
   const { rank_contexts: _, ...options } = request.options;
   const found = store.runs.value.find((r) => !r.rank_contexts && r.method === request.method && !r.request.constraints &&
     sameSet(r.request.set, request.set) && sameSet(r.request.context, context) && sameSet(r.request.options, options));
@@ -86,7 +90,7 @@ function ContextTable({ contexts }: { contexts: ContextRow[] }) {
   return (
     <div class="table-box" tabIndex={0} role="region" aria-label="Ranking of contexts">
       <table class="table">
-        <thead><tr><th scope="col">Rank</th><th scope="col">Context</th><th scope="col">Score</th><th scope="col">Gain</th>
+        <thead><tr><th scope="col">Rank</th><th scope="col">Context</th><th scope="col">Score</th><th scope="col">Confidence</th>
           <th scope="col">Stability</th><th scope="col">Consensus</th><th scope="col">Sizes</th><th scope="col">Split</th>
           {store.source.can.run && <th scope="col"><span class="unseen">Open</span></th>}</tr></thead>
         <tbody>
@@ -94,7 +98,7 @@ function ContextTable({ contexts }: { contexts: ContextRow[] }) {
             <tr key={c.name}>
               <td class="number">{c.rank}</td><th scope="row">{c.name}</th>
               <td class="number score"><span class="score-bar" style={{ width: `${(Math.max(0, c.score) / best) * 100}%` }} /><span>{number(c.score, 3)}</span></td>
-              <td class={`number ${c.gain <= 0 ? "is-poor" : ""}`}>{number(c.gain, 3)}</td><td class="number">{number(c.stability, 3)}</td><td class="number">{number(c.consensus, 3)}</td>
+              <td class={`number ${c.confidence < 0.7 ? "is-poor" : ""}`}>{percent(c.confidence)}</td><td class="number">{number(c.stability, 3)}</td><td class="number">{number(c.consensus, 3)}</td>
               <td class="sizes"><span>{c.sizes.map(count).join(" / ")}</span><Stack label="Sizes" items={c.sizes.map((value, i) => ({ name: `part ${i + 1}`, value, color: partColor(i, store.isDark.value) }))} /></td>
               <td><SplitMap row={c} side={64} /></td>
               {store.source.can.run && <td><OpenButton row={c} /></td>}

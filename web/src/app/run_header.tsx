@@ -2,7 +2,7 @@
 // Above the views: which run is open, its figures, the views it has.
 import { followedRows } from "../model/edit_log";
 import { describeSet, runTitle } from "../model/rows";
-import { counted, number, seconds } from "../model/text";
+import { counted, percent, seconds } from "../model/text";
 import { EditableText } from "../component/controls";
 import { useApp } from "./app_context";
 import { viewsOf } from "./keys";
@@ -22,7 +22,7 @@ export function RunHeader() {
           <span>{detail.method}</span>
           <span>{describeSet(detail.request.set)}{detail.request.context ? ` against ${describeSet(detail.request.context, true)}` : ""}</span>
           <span>{counted(detail.n, "row")}, {counted(detail.clusters, "part")}</span>
-          {typeof detail.gain === "number" && <span class={detail.gain <= 0 ? "is-poor" : ""} title="How much better the parts are separated from the context than the whole set is; 0 or below: this context does not support a split">gain <strong>{number(detail.gain, 3)}</strong></span>}
+          {typeof detail.confidence === "number" && <span class={detail.confidence < 0.7 ? "is-poor" : ""} title="Share of samples expected on the right side, as measured for splits that stand apart this clearly; 50 % is chance">confidence <strong>{percent(detail.confidence)}</strong></span>}
           <span>{seconds(detail.seconds)}</span>
           {detail.state === "cancelled" && <span class="is-poor">cancelled: the best so far</span>}
           {warnings > 0 && <button type="button" class="link-button is-poor" onClick={() => { store.view.value = "details"; }}>{counted(warnings, "warning")}</button>}

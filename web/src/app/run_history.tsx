@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Earlier runs, newest first: open, rename, compare, remove.
 import { describeSet, runTitle } from "../model/rows";
-import { age, counted, number } from "../model/text";
+import { age, counted, percent } from "../model/text";
 import { hasResult, isOver, type RunBrief } from "../model/types";
 import { EditableText, IconButton } from "../component/controls";
 import { useApp } from "./app_context";
@@ -55,8 +55,8 @@ function stateText(run: RunBrief): string {
   if (run.state === "queued") return "queued";
   if (run.state === "running") return "running";
   if (run.state === "failed") return "failed";
-  const gain = run.gain === undefined || run.gain === null ? "" : `, gain ${number(run.gain, 3)}`;
-  const what = run.rank_contexts ? counted(run.n, "row") : `${counted(run.clusters, "part")}, ${counted(run.n, "row")}${gain}`;
+  const confidence = run.confidence === undefined || run.confidence === null ? "" : `, confidence ${percent(run.confidence)}`;
+  const what = run.rank_contexts ? counted(run.n, "row") : `${counted(run.clusters, "part")}, ${counted(run.n, "row")}${confidence}`;
   return [`${run.state === "cancelled" ? "cancelled, " : ""}${what}`, age(run.created)].filter(Boolean).join(" · ");
 }
 

@@ -96,7 +96,7 @@ export interface RunBrief {
   n: number;
   clusters: number;
   objective: number | null;
-  gain?: number;
+  confidence?: number;
   rank_contexts: boolean;
   request: RunRequest;
 }
@@ -134,7 +134,7 @@ export interface ContextRow {
   name: string;
   rank: number;
   score: number;
-  gain: number;
+  confidence: number;
   stability: number;
   consensus: number;
   sizes: number[];

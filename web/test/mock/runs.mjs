@@ -63,7 +63,7 @@ export class MockRuns {
     run.columns = split(this.collection, run.rows, brief.request.context?.classes?.[0], K, brief.request.constraints);
     run.columns.context_rows = Int32Array.from(brief.request.context ? this.rowsOf(brief.request.context, brief.request.set) : []);
     run.columns.context_decisions = Float32Array.from({ length: run.columns.context_rows.length * K }, (_, i) => -0.9 + 0.5 * Math.sin(i * 12.9898));
-    Object.assign(brief, { state: run.cancelled ? "cancelled" : "done", clusters: K, objective: run.trace.at(-1), gain: 0.37, seconds: run.progress.seconds });
+    Object.assign(brief, { state: run.cancelled ? "cancelled" : "done", clusters: K, objective: run.trace.at(-1), confidence: 0.87, seconds: run.progress.seconds });
     run.partNames = Array.from({ length: K }, () => "");
     for (const response of run.listeners) response.end(`event: end\ndata: ${JSON.stringify(brief)}\n\n`);
     run.listeners.clear();
@@ -104,7 +104,7 @@ export class MockRuns {
     const contexts = this.collection.classes.filter((c) => !taken.has(c.name)).map((c, i) => {
       const labels = Array.from(split(this.collection, Array.from(rows), c.name, 2).labels);
       const ones = labels.reduce((s, v) => s + v, 0);
-      return { name: c.name, rank: i + 1, score: 0.9 - 0.13 * i, gain: 0.5 - 0.15 * i, stability: 0.95 - 0.05 * i, consensus: 0.8 - 0.1 * i, sizes: [labels.length - ones, ones], labels };
+      return { name: c.name, rank: i + 1, score: 0.9 - 0.13 * i, confidence: 0.95 - 0.1 * i, stability: 0.95 - 0.05 * i, consensus: 0.8 - 0.1 * i, sizes: [labels.length - ones, ones], labels };
     });
     return { contexts };
   }

@@ -173,7 +173,7 @@ std::vector<std::string> row_of(const DcpRankedContext& one, const std::vector<d
           sizes(free[0], free[1]) + (std::min(free[0], free[1]) < 0.05 * n ? " outliers" : ""),
           fmt::format("{:.2f}", free[2]),
           sizes(n - second, second),
-          fmt::format("{:.2f}", one.split.gain),
+          fmt::format("{:.2f}", one.split.confidence),
           fmt::format("{:.2f}", one.consensus),
           fmt::format("{:.2f}", one.split.stability)};
 }
@@ -185,7 +185,7 @@ void reproduce_dcp_caltech(ReproduceRun& run) {
   if (run.is_stopped()) return;
   const Contexts contexts = gather_contexts(images);
   const Matrix<float> samples = gather_rows(images.words.view(), images.split_rows);
-  DcpOptions options;
+  DcpOptions options = margin_dcp_options();
   options.scale = true;  // shares of words are small numbers
   options.sizes = kSizes;
   options.num_restarts = run.num_restarts(20);
@@ -195,7 +195,7 @@ void reproduce_dcp_caltech(ReproduceRun& run) {
   ResultTable table{
       "dcp_caltech",
       "[Lampert08, Figure 6]: the brains of Caltech-101 against the other classes, 1000 words",
-      {"context", "parts", "gain", "parts of a quarter", "gain", "consensus", "stability"},
+      {"context", "parts", "gain", "parts of a quarter", "confidence", "consensus", "stability"},
       {},
       {"Ranked by the consensus of the splits with parts of at least a quarter.",
        "The paper shows breadmaker and desk-globe of Caltech-256; camera and soccer_ball replace "

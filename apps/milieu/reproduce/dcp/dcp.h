@@ -16,6 +16,8 @@ void reproduce_dcp_toy(ReproduceRun& run);
 void reproduce_dcp_kmeans(ReproduceRun& run);
 void reproduce_dcp_digits(ReproduceRun& run);
 void reproduce_dcp_pairs(ReproduceRun& run);
+void reproduce_dcp_two_factor(ReproduceRun& run);
+void reproduce_dcp_held_out(ReproduceRun& run);
 void reproduce_dcp_slant(ReproduceRun& run);
 void reproduce_dcp_caltech(ReproduceRun& run);
 

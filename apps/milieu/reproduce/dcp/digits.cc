@@ -3,6 +3,8 @@
 // digit; and the objective reached, beside that of the reference.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "milieu/base/counted.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/classic/ncut/ncut.h"
@@ -27,11 +29,9 @@ constexpr Column kColumns[] = {
     {2, 0, false, "2 v 0, 1:1", {-1, 22.6, -1, 23.4, 13.9, 20.4, 21.1, 5.8, 22.0, 8.0}, 17.2},
     {2, 0, true, "2 v 0, 1:10", {-1, 22.5, -1, 27.5, 12.7, 19.5, 20.7, 6.0, 23.9, 6.6}, 17.4}};
 
-DcpResult split(const Mixture& mixture, const Matrix<float>& context, bool is_centered,
+DcpResult split(const Mixture& mixture, const Matrix<float>& context, DcpOptions options,
                 uint64_t seed, const ReproduceRun& run) {
-  DcpOptions options;
-  options.center = is_centered;
-  options.num_restarts = run.num_restarts(20);
+  options.num_restarts = run.num_restarts(options.num_restarts);
   options.seed = seed;
   options.num_threads = run.options().num_threads;
   DcpInput input;
@@ -61,8 +61,21 @@ double spectral_error(const Mixture& mixture, uint64_t seed, const ReproduceRun&
 // Errors of one column, one per run: by context, their average, the baselines.
 struct ColumnErrors {
   std::vector<std::vector<double>> by_context = std::vector<std::vector<double>>(10);
-  std::vector<double> averages, kmeans, spectral;
+  std::vector<double> averages, together, kmeans, spectral;
 };
+
+// The first rows of each digit that is not mixed.
+std::vector<int64_t> rows_of_others(const Digits& digits, const Column& column) {
+  constexpr size_t kOfEach = 200;
+  std::vector<int64_t> rows;
+  for (int digit = 0; digit < 10; ++digit) {
+    if (column.published[digit] < 0) continue;
+    std::vector<int64_t> own = rows_of_digit(digits, digit);
+    own.resize(std::min(own.size(), kOfEach));
+    rows.insert(rows.end(), own.begin(), own.end());
+  }
+  return rows;
+}
 
 ColumnErrors run_column(const Digits& digits, const Column& column, const ReproduceRun& run) {
   ColumnErrors errors;
@@ -83,12 +96,16 @@ ColumnErrors run_column(const Digits& digits, const Column& column, const Reprod
       if (column.published[context] < 0) continue;
       all.push_back(figure(fmt::format("context {}", context), [&] {
         const Matrix<float> rows = gather_rows(digits.points, rows_of_digit(digits, context));
-        return balanced_error(split(mixture, rows, true, seed, run).labels, mixture.truth);
+        return balanced_error(split(mixture, rows, {}, seed, run).labels, mixture.truth);
       }));
       if (run.is_stopped()) return errors;
       errors.by_context[context].push_back(all.back());
     }
     errors.averages.push_back(mean_of(all));
+    errors.together.push_back(figure("all others", [&] {
+      const Matrix<float> rows = gather_rows(digits.points, rows_of_others(digits, column));
+      return balanced_error(split(mixture, rows, {}, seed, run).labels, mixture.truth);
+    }));
   }
   return errors;
 }
@@ -103,7 +120,7 @@ void show_objectives(const Digits& digits, const ReproduceRun& run) {
     double reference;
   } rows[] = {{6, 2, 15.51}, {6, 5, 11.69}, {2, 5, 16.75}, {2, 6, 15.28}, {2, 1, 11.21}};
   ResultTable table{"dcp_objectives",
-                    "J after 20 restarts, not centred, C = 100, squared hinge",
+                    "J after 20 restarts, --preset margin --center false",
                     {"mixture", "context", "reference", "here", "ratio", "error %"},
                     {},
                     {}};
@@ -114,7 +131,9 @@ void show_objectives(const Digits& digits, const ReproduceRun& run) {
           const Mixture mixture = mix_digits(digits, row.first, 0, false, random);
           const Matrix<float> context =
               gather_rows(digits.points, rows_of_digit(digits, row.context));
-          const DcpResult result = split(mixture, context, false, run.options().seed, run);
+          DcpOptions options = margin_dcp_options();
+          options.center = false;
+          const DcpResult result = split(mixture, context, options, run.options().seed, run);
           return std::vector<double>{result.summary.objective,
                                      balanced_error(result.labels, mixture.truth)};
         });
@@ -140,8 +159,9 @@ void reproduce_dcp_digits(ReproduceRun& run) {
       {},
       {fmt::format("{}; k-means in 100 runs: milieu reproduce dcp kmeans.",
                    counted(run.num_runs(2), "run")),
-       "The paper's rows are not reproduced, neither here nor by the reference: the digit split is "
-       "not the minimum of the objective."}};
+       "All others: the other eight digits together as one context, 200 of each.",
+       "The paper's setting (large cost, raw pixels) does not give its rows, neither here nor in "
+       "the reference: there the digit split is not the minimum of the objective."}};
   std::vector<ColumnErrors> columns;
   for (const Column& column : kColumns) {
     columns.push_back(run_column(digits, column, run));
@@ -153,13 +173,16 @@ void reproduce_dcp_digits(ReproduceRun& run) {
       cells.push_back(beside(kColumns[c].published[context], columns[c].by_context[context]));
     table.rows.push_back(std::move(cells));
   }
-  std::vector<std::string> averages{"average"}, kmeans{"k-means"}, spectral{"normalized cut"};
+  std::vector<std::string> averages{"average"}, together{"all others"}, kmeans{"k-means"},
+      spectral{"normalized cut"};
   for (size_t c = 0; c < columns.size(); ++c) {
     averages.push_back(beside(kColumns[c].average, columns[c].averages));
+    together.push_back(interval_text(columns[c].together));
     kmeans.push_back(interval_text(columns[c].kmeans));
     spectral.push_back(interval_text(columns[c].spectral));
   }
   table.rows.push_back(std::move(averages));
+  table.rows.push_back(std::move(together));
   table.rows.push_back(std::move(kmeans));
   table.rows.push_back(std::move(spectral));
   run.show(table);

@@ -158,7 +158,7 @@ void reproduce_dcp_slant(ReproduceRun& run) {
   std::vector<double> slants;
   for (int64_t i = 0; i < ones.rows(); ++i) slants.push_back(slant_of(ones.row(i)));
 
-  DcpOptions options;
+  DcpOptions options = margin_dcp_options();
   options.loss = DcpLoss::Hinge;
   options.center = false;  // the projection has done it
   options.num_restarts = run.num_restarts(20);

@@ -99,7 +99,7 @@ double run_ncut(const Toy& toy, uint64_t seed, ReproduceRun& run) {
 }
 
 double run_dcp(const Toy& toy, uint64_t seed, ReproduceRun& run) {
-  DcpOptions options;
+  DcpOptions options = margin_dcp_options();
   options.loss = DcpLoss::Hinge;
   options.center = false;  // as in the paper
   options.num_restarts = run.num_restarts(20);

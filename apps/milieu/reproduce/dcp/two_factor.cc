@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
@@ -24,6 +25,7 @@ constexpr size_t kSetObjects = 40, kContextObjects = 20, kSetDigits = 100, kCont
 constexpr int kContextRepeats = 2;  // every held-out image is used this often
 constexpr double kJitter = 0.1;     // of a factor whose values are 0 and 1
 constexpr int kNumOthers = 4;
+constexpr const char* kFashionFolder = "/usr/share/datasets/fashion-mnist/";  // of Debian's package
 
 // A factor's value, not quite 0, 1/2 or 1.
 double jittered(double value, Random& random) { return value + random.uniform(-kJitter, kJitter); }
@@ -125,14 +127,19 @@ void fill(const Maker& maker, const std::vector<std::vector<Sample>>& classes, d
 
 }  // namespace
 
-const std::vector<TwoFactorKind>& two_factor_kinds() {
-  static const std::vector<TwoFactorKind> kinds = {
-      {"object x blur", SecondFactor::Blur, true},
-      {"object x rotation", SecondFactor::Rotation, true},
-      {"digit x background", SecondFactor::Background, false},
-      {"digit x slant", SecondFactor::Slant, false},
-      {"digit x colour", SecondFactor::Color, false},
+std::vector<TwoFactorKind> two_factor_kinds(bool with_garments) {
+  std::vector<TwoFactorKind> kinds = {
+      {"object x blur", SecondFactor::Blur, FirstFactor::Object},
+      {"object x rotation", SecondFactor::Rotation, FirstFactor::Object},
+      {"digit x background", SecondFactor::Background, FirstFactor::Digit},
+      {"digit x slant", SecondFactor::Slant, FirstFactor::Digit},
+      {"digit x colour", SecondFactor::Color, FirstFactor::Digit},
   };
+  if (with_garments && std::filesystem::exists(kFashionFolder))
+    kinds.insert(kinds.end(),
+                 {{"garment x background", SecondFactor::Background, FirstFactor::Garment},
+                  {"garment x slant", SecondFactor::Slant, FirstFactor::Garment},
+                  {"garment x colour", SecondFactor::Color, FirstFactor::Garment}});
   return kinds;
 }
 
@@ -143,27 +150,41 @@ TwoFactorSource::TwoFactorSource(const ReproduceRun& run) {
   for (size_t i = 0; i < folder.paths.size(); ++i)
     objects_.paths[static_cast<size_t>(folder.labels.indices[i])].push_back(folder.root + "/" +
                                                                             folder.paths[i]);
-  LoadOptions options;
-  options.labels_path = run.data_file("mnist/t10k-labels-idx1-ubyte.gz");
-  const Dataset digits = load_dataset(run.data_file("mnist/t10k-images-idx3-ubyte.gz"), options);
-  digits_.names = digits.labels.names;
-  digits_.ink.resize(digits_.names.size());
-  for (int64_t i = 0; i < digits.points.rows(); ++i) {
-    Matrix<float> ink(kDigitSide, kDigitSide);
-    std::copy_n(digits.points.view().row(i), ink.size(), ink.data());
-    digits_.ink[static_cast<size_t>(digits.labels.indices[static_cast<size_t>(i)])].push_back(
-        std::move(ink));
-  }
+  const auto load_ink = [](const std::string& images, const std::string& labels, Classes& out) {
+    LoadOptions options;
+    options.labels_path = labels;
+    const Dataset data = load_dataset(images, options);
+    out.names = data.labels.names;
+    out.ink.resize(out.names.size());
+    for (int64_t i = 0; i < data.points.rows(); ++i) {
+      Matrix<float> ink(kDigitSide, kDigitSide);
+      std::copy_n(data.points.view().row(i), ink.size(), ink.data());
+      out.ink[static_cast<size_t>(data.labels.indices[static_cast<size_t>(i)])].push_back(
+          std::move(ink));
+    }
+  };
+  load_ink(run.data_file("mnist/t10k-images-idx3-ubyte.gz"),
+           run.data_file("mnist/t10k-labels-idx1-ubyte.gz"), digits_);
+  const std::string fashion = kFashionFolder;
+  if (std::filesystem::exists(fashion))
+    load_ink(fashion + "t10k-images-idx3-ubyte.gz", fashion + "t10k-labels-idx1-ubyte.gz",
+             garments_);
   const ImageFolder textures = list_image_folder(run.data_file("brodatz24"));
   for (const std::string& path : textures.paths) grounds_.push_back(textures.root + "/" + path);
 }
 
+const TwoFactorSource::Classes& TwoFactorSource::classes_of(const TwoFactorKind& kind) const {
+  if (kind.first == FirstFactor::Object) return objects_;
+  return kind.first == FirstFactor::Digit ? digits_ : garments_;
+}
+
 int TwoFactorSource::num_pairs(const TwoFactorKind& kind) const {
-  return static_cast<int>((kind.is_object ? objects_ : digits_).names.size() / 2);
+  return static_cast<int>(classes_of(kind).names.size() / 2);
 }
 
 TwoFactorImages TwoFactorSource::make(const TwoFactorKind& kind, int pair, uint64_t seed) const {
-  const Classes& source = kind.is_object ? objects_ : digits_;
+  const Classes& source = classes_of(kind);
+  const bool is_object = kind.first == FirstFactor::Object;
   const auto num_classes = static_cast<int>(source.names.size());
   // Pairs are classes that follow each other in the alphabet; the others are those after them.
   std::vector<int> chosen;
@@ -181,10 +202,10 @@ TwoFactorImages TwoFactorSource::make(const TwoFactorKind& kind, int pair, uint6
                                     {}),
                          kDigitSide);
   const Maker maker(kind.factor, grounds[0], grounds[1]);
-  const size_t in_set = kind.is_object ? kSetObjects : kSetDigits;
-  const size_t count = in_set + (kind.is_object ? kContextObjects : kContextDigits);
+  const size_t in_set = is_object ? kSetObjects : kSetDigits;
+  const size_t count = in_set + (is_object ? kContextObjects : kContextDigits);
   const double set_share = static_cast<double>(in_set) / static_cast<double>(count);
-  if (kind.is_object) {
+  if (is_object) {
     std::vector<std::vector<Image>> classes;
     for (const int c : chosen) {
       const auto& paths = source.paths[static_cast<size_t>(c)];
@@ -238,6 +259,16 @@ DescribeImage open_feature(const std::string& text, const ReproduceRun& run) {
   spec->feature->prepare();
   spec->feature->open(run.monitor());
   return [spec](const Image& image) { return spec->feature->whole({image, "made"}); };
+}
+
+std::vector<float> pixels_of(const Image& image) {
+  constexpr int kSide = 14;
+  const Image small = resize(image, kSide, kSide);
+  std::vector<float> values;
+  for (int y = 0; y < kSide; ++y)
+    for (int x = 0; x < kSide; ++x)
+      for (int c = 0; c < 3; ++c) values.push_back(static_cast<float>(small.pixel(x, y)[c]) / 255);
+  return values;
 }
 
 }  // namespace milieu::cli

@@ -18,12 +18,16 @@ namespace milieu::cli {
 // The second factor; the first is the class (object or digit).
 enum class SecondFactor { Blur, Rotation, Background, Slant, Color };
 
+// The first: classes of Caltech, digits of MNIST, garments of Debian's dataset-fashion-mnist.
+enum class FirstFactor { Object, Digit, Garment };
+
 struct TwoFactorKind {
   const char* name;  // "object x blur"
   SecondFactor factor;
-  bool is_object;  // classes of Caltech; false: digits of MNIST
+  FirstFactor first;
 };
-const std::vector<TwoFactorKind>& two_factor_kinds();
+// Objects and digits; garments as well if `with_garments` and their files are there.
+std::vector<TwoFactorKind> two_factor_kinds(bool with_garments);
 
 // One set with its contexts, as images.
 struct TwoFactorImages {
@@ -53,7 +57,9 @@ class TwoFactorSource {
     std::vector<std::vector<std::string>> paths;  // objects
   };
 
-  Classes objects_, digits_;
+  const Classes& classes_of(const TwoFactorKind& kind) const;
+
+  Classes objects_, digits_, garments_;
   std::vector<std::string> grounds_;  // textures behind digits
 };
 
@@ -71,6 +77,8 @@ TwoFactorRows describe(const TwoFactorImages& images, const DescribeImage& featu
 
 // What `--feature TEXT` computes for one image; keeps the feature open. Whole features only.
 DescribeImage open_feature(const std::string& text, const ReproduceRun& run);
+// 14 x 14 pixels of three colours, from 0 to 1.
+std::vector<float> pixels_of(const Image& image);
 
 // A way to split a set in two, seen against a context.
 struct TwoFactorMethod {
@@ -78,18 +86,12 @@ struct TwoFactorMethod {
   bool sees_context = true;
   std::function<std::vector<int>(FloatView set, FloatView context, uint64_t seed)> labels;
 };
-// dcp with its default options and with its whitened recipe, k-means, spherical k-means, a Gaussian
+// dcp with its default options and with --preset margin, k-means, spherical k-means, a Gaussian
 // mixture on 10 principal components, normalized cut, contrastive PCA and k-means.
 std::vector<TwoFactorMethod> two_factor_methods(const ReproduceRun& run);
 
 // Directions in which the set varies more than `contrast` times the context, then k-means.
 std::vector<int> split_by_contrast(FloatView set, FloatView context, double contrast, uint64_t seed,
                                    const ReproduceRun& run);
-
-// Principal components of set and context together, each with variance 1: both sets.
-struct Whitened {
-  Matrix<float> set, context;
-};
-Whitened whiten_together(FloatView set, FloatView context, int num_components);
 
 }  // namespace milieu::cli

@@ -14,7 +14,7 @@ namespace milieu::cli {
 
 namespace {
 
-constexpr int kMixtureDims = 10, kWhitenDims = 30, kContrastDims = 2, kContrastSpace = 50;
+constexpr int kMixtureDims = 10, kContrastDims = 2, kContrastSpace = 50;
 
 Matrix<float> stacked(FloatView a, FloatView b) {
   Matrix<float> both(a.rows() + b.rows(), a.cols());
@@ -115,19 +115,6 @@ Matrix<double> leading_vectors(Matrix<double> a, int64_t count) {
 
 }  // namespace
 
-Whitened whiten_together(FloatView set, FloatView context, int num_components) {
-  const Matrix<float> both = stacked(set, context);
-  const Pca pca = fit_pca(both, at_most(num_components, both));
-  Matrix<float> rows = project(pca, both);
-  for (int64_t i = 0; i < rows.rows(); ++i)
-    for (int64_t t = 0; t < rows.cols(); ++t) {
-      const double variance = pca.explained_variance[static_cast<size_t>(t)];
-      rows(i, t) = variance > 0 ? static_cast<float>(rows(i, t) / std::sqrt(variance)) : 0.0f;
-    }
-  return {Matrix<float>(rows.view().rows_between(0, set.rows())),
-          Matrix<float>(rows.view().rows_between(set.rows(), rows.rows()))};
-}
-
 std::vector<int> split_by_contrast(FloatView set, FloatView context, double contrast, uint64_t seed,
                                    const ReproduceRun& run) {
   const Matrix<float> both = stacked(set, context);
@@ -159,14 +146,9 @@ std::vector<TwoFactorMethod> two_factor_methods(const ReproduceRun& run) {
            [&run](FloatView set, FloatView context, uint64_t seed) {
              return split_by_dcp(set, context, {}, seed, run);
            }},
-          {"dcp, whitened recipe", true,
+          {"dcp, --preset margin", true,
            [&run](FloatView set, FloatView context, uint64_t seed) {
-             const Whitened rows = whiten_together(set, context, kWhitenDims);
-             DcpOptions options;
-             options.bias = 0;
-             options.cost = 1e-4;
-             options.sizes = "5%-";
-             return split_by_dcp(rows.set, rows.context, options, seed, run);
+             return split_by_dcp(set, context, margin_dcp_options(), seed, run);
            }},
           {"k-means", false,
            [&run](FloatView set, FloatView, uint64_t seed) {

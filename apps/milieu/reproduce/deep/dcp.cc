@@ -57,8 +57,8 @@ double better_error(const std::vector<int>& labels, const TwoFactorRows& rows) {
   return std::min(balanced_error(labels, rows.truth[0]), balanced_error(labels, rows.truth[1]));
 }
 
-// {first is a context in between, its error, mean error of all contexts, correlation of consensus
-// and of gain with 1 - error, seconds}.
+// {first is a context in between, its error, mean error of all contexts, correlation of match
+// and of confidence with 1 - error, seconds}.
 std::vector<double> rank_figures(const TwoFactorRows& rows, uint64_t seed,
                                  const ReproduceRun& run) {
   std::vector<DcpContext> contexts = {{"between classes", rows.between[0]},
@@ -73,17 +73,17 @@ std::vector<double> rank_figures(const TwoFactorRows& rows, uint64_t seed,
   const DcpRanking ranking = rank_contexts(rows.set, contexts, options, run.monitor());
   const double seconds = cpu_seconds() - before;
   if (run.is_stopped()) return std::vector<double>(6);
-  std::vector<double> consensus, gain, right;
+  std::vector<double> match, confidence, right;
   for (const DcpRankedContext& context : ranking.contexts) {
-    consensus.push_back(context.consensus);
-    gain.push_back(context.split.gain);
+    match.push_back(context.match);
+    confidence.push_back(context.split.separation);
     right.push_back(1 - better_error(context.split.labels, rows));
   }
   return {ranking.contexts[0].split.name.starts_with("between") ? 1.0 : 0.0,
           1 - right[0],
           1 - mean_of(right),
-          rank_correlation(consensus, right),
-          rank_correlation(gain, right),
+          rank_correlation(match, right),
+          rank_correlation(confidence, right),
           seconds};
 }
 
@@ -93,19 +93,27 @@ struct KindFigures {
   std::vector<std::vector<double>> splits, ranks;
 };
 
+// A feature, and what its experiment is called: "deep dcp".
+struct Experiment {
+  std::string name, title;
+  std::function<const DescribeImage&()> feature;
+  bool is_ranked = true;
+};
+
 bool run_kind(const TwoFactorKind& kind, const TwoFactorSource& source,
-              const std::function<const DescribeImage&()>& feature, ReproduceRun& run,
-              KindFigures& out) {
+              const Experiment& experiment, ReproduceRun& run, KindFigures& out) {
   out.name = kind.name;
   for (int i = 0; i < run.num_runs(kDeepRuns); ++i)
     for (int pair = 0; pair < std::min(kPairs, source.num_pairs(kind)); ++pair) {
       const uint64_t seed = run.options().seed + static_cast<uint64_t>(i);
-      const std::string key = fmt::format("deep dcp {}, pair {}, seed {}", kind.name, pair, seed);
+      const std::string key =
+          fmt::format("{} {}, pair {}, seed {}", experiment.name, kind.name, pair, seed);
       std::optional<TwoFactorRows> rows;
       const auto load = [&]() -> const TwoFactorRows& {
         if (!rows) {
           run.say(key);
-          rows = describe(source.make(kind, pair, seed), feature(), run.options().num_threads);
+          rows = describe(source.make(kind, pair, seed), experiment.feature(),
+                          run.options().num_threads);
         }
         return *rows;
       };
@@ -116,6 +124,7 @@ bool run_kind(const TwoFactorKind& kind, const TwoFactorSource& source,
         if (run.is_stopped()) return false;
         out.splits.back().insert(out.splits.back().end(), figures.begin(), figures.end());
       }
+      if (!experiment.is_ranked) continue;
       out.ranks.push_back(
           run.piece(key + ", ranking", [&] { return rank_figures(load(), seed, run); }));
       if (run.is_stopped()) return false;
@@ -144,10 +153,14 @@ std::vector<double> difference(const std::vector<double>& a, const std::vector<d
   return differences;
 }
 
-void show_errors(const std::vector<KindFigures>& kinds, const ReproduceRun& run) {
-  ResultTable table{"deep_dcp",
-                    "Two-factor sets, embedding: error in % for the factor that the context asks "
-                    "for (class / second factor)",
+void show_errors(const Experiment& experiment, const std::vector<KindFigures>& kinds,
+                 const ReproduceRun& run) {
+  std::string file = experiment.name;
+  std::ranges::replace(file, ' ', '_');
+  ResultTable table{file,
+                    fmt::format("Two-factor sets, {}: error in % for the factor that the context "
+                                "asks for (class / second factor)",
+                                experiment.title),
                     {"method"},
                     {},
                     {}};
@@ -175,23 +188,23 @@ void show_errors(const std::vector<KindFigures>& kinds, const ReproduceRun& run)
                   "sets; \"minus\": paired differences, above 0 where dcp is better",
                   kinds[0].splits.size(), kPairs, run.num_runs(kDeepRuns)),
       "a split that follows the other factor has an error of 50 for the one asked for",
-      "whitened recipe: 30 principal components of set and context with variance 1, --bias 0 "
-      "--cost 1e-4 --sizes 5%-",
+      "--preset margin: what was the default before whitening",
       "contrastive PCA: 2 directions of largest (variance of the set) - (1 or 10) (that of the "
       "context)"};
   run.show(table);
 }
 
 void show_ranks(const std::vector<KindFigures>& kinds, const ReproduceRun& run) {
-  ResultTable table{"deep_dcp_contexts",
-                    "The same sets, contexts ranked without labels (dcp, default)",
-                    {"sets", "first lies in between", "error of the first", "mean error of all",
-                     "correlation of consensus", "of gain", "CPU s"},
-                    {},
-                    {"contexts: the two in between, and four classes that are not; error: for the "
-                     "factor that the split follows more",
-                     "correlation: Spearman's, of 1 - error with consensus or gain, within a set, "
-                     "averaged"}};
+  ResultTable table{
+      "deep_dcp_contexts",
+      "The same sets, contexts ranked without labels (dcp, default)",
+      {"sets", "first lies in between", "error of the first", "mean error of all",
+       "correlation of match", "of confidence", "CPU s"},
+      {},
+      {"contexts: the two in between, and four classes that are not; error: for the "
+       "factor that the split follows more",
+       "correlation: Spearman's, of 1 - error with match or confidence, within a set, "
+       "averaged"}};
   for (const KindFigures& kind : kinds) {
     const auto cell = [&](size_t f) { return interval_text(column_of(kind.ranks, f)); };
     table.rows.push_back({kind.name, percent_text(mean_of(column_of(kind.ranks, 0))) + " %",
@@ -206,7 +219,7 @@ void show_ranks(const std::vector<KindFigures>& kinds, const ReproduceRun& run) 
 // What the first set of each kind looks like.
 void write_sheets(const TwoFactorSource& source, const ReproduceRun& run) {
   if (run.options().out.empty()) return;
-  for (const TwoFactorKind& kind : two_factor_kinds()) {
+  for (const TwoFactorKind& kind : two_factor_kinds(false)) {
     std::string name = fmt::format("deep_dcp {}.png", kind.name);
     std::ranges::replace(name, ' ', '_');
     run.write(name, draw_two_factors(source.make(kind, 0, run.options().seed)));
@@ -225,13 +238,28 @@ void reproduce_deep_dcp(ReproduceRun& run) {
     if (!opened) opened = open_feature(feature_text, run);
     return *opened;
   };
+  const Experiment experiment{"deep dcp", "embedding", feature, true};
   std::vector<KindFigures> kinds;
-  for (const TwoFactorKind& kind : two_factor_kinds()) {
+  for (const TwoFactorKind& kind : two_factor_kinds(false)) {
     kinds.emplace_back();
-    if (!run_kind(kind, source, feature, run, kinds.back())) return;
+    if (!run_kind(kind, source, experiment, run, kinds.back())) return;
   }
-  show_errors(kinds, run);
+  show_errors(experiment, kinds, run);
   show_ranks(kinds, run);
+}
+
+void reproduce_dcp_two_factor(ReproduceRun& run) {
+  const TwoFactorSource source(run);
+  run.keep_progress("dcp_two_factor");
+  const DescribeImage pixels = pixels_of;
+  const Experiment experiment{"dcp two-factor", "pixels",
+                              [&]() -> const DescribeImage& { return pixels; }, false};
+  std::vector<KindFigures> kinds;
+  for (const TwoFactorKind& kind : two_factor_kinds(true)) {
+    kinds.emplace_back();
+    if (!run_kind(kind, source, experiment, run, kinds.back())) return;
+  }
+  show_errors(experiment, kinds, run);
 }
 
 }  // namespace milieu::cli

@@ -20,7 +20,7 @@ struct Setting {
   Matrix<float> points, context, shares;
   std::vector<double> weights;
   std::vector<int> labels;
-  DcpOptions options;
+  DcpOptions options = margin_dcp_options();
   internal::DcpProblem problem;
 };
 

@@ -72,18 +72,28 @@ std::string decisions_csv(const Dataset& data, const DcpResult& result) {
   return table.text();
 }
 
+// What margin_dcp_options() sets, and nothing else.
+void apply_margin_preset(DcpOptions& options) {
+  const DcpOptions margin = margin_dcp_options();
+  options.cost = margin.cost;
+  options.cost_per = margin.cost_per;
+  options.bias = margin.bias;
+  options.whiten = margin.whiten;
+  options.search.num_crossings = margin.search.num_crossings;
+  options.num_restarts = margin.num_restarts;
+  options.min_share = margin.min_share;
+}
+
 // [Lampert08, section 5]: hinge, C = 100, 20 random restarts, gradient descent.
 void apply_paper_preset(DcpOptions& options) {
+  apply_margin_preset(options);
   options.loss = DcpLoss::Hinge;
-  options.cost = 100;
   options.center = false;
   options.scale = false;
-  options.bias = 1;
   options.kernel = DcpKernel::Linear;
   options.search.optimizer = DcpOptimizer::Lbfgs;
   options.init = DcpInit::Random;
   options.search.cost_path = false;
-  options.num_restarts = 20;
   options.search.num_crossings = 0;
   options.min_part = 0;
 }
@@ -114,7 +124,8 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
  public:
   std::vector<Field> own_fields() override { return fields_of(ranking_); }
   std::vector<Preset> presets() override {
-    return {{"paper", [this](InputSpec&) { apply_paper_preset(options_); }}};
+    return {{"margin", [this](InputSpec&) { apply_margin_preset(options_); }},
+            {"paper", [this](InputSpec&) { apply_paper_preset(options_); }}};
   }
 
   // INPUT is read once: the set, the context and the candidates of a ranking are rows of it.

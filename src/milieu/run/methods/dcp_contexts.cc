@@ -24,15 +24,19 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 Json to_json(const DcpContextSplit& split) {
-  return {{"name", split.name},           {"objective", split.objective},
-          {"gain", split.gain},           {"agreement", split.agreement},
-          {"stability", split.stability}, {"seconds", split.seconds},
+  return {{"name", split.name},
+          {"objective", split.objective},
+          {"separation", split.separation},
+          {"confidence", split.confidence},
+          {"agreement", split.agreement},
+          {"stability", split.stability},
+          {"seconds", split.seconds},
           {"labels", split.labels}};
 }
 
 DcpContextSplit from_json(const Json& json) {
-  return {json.at("name"),      json.at("labels"),    json.at("objective"), json.at("gain"),
-          json.at("agreement"), json.at("stability"), json.at("seconds")};
+  return {json.at("name"),       json.at("labels"),    json.at("objective"), json.at("separation"),
+          json.at("confidence"), json.at("agreement"), json.at("stability"), json.at("seconds")};
 }
 
 void check_labels(const DcpContextSplit& split, const RankingShape& shape,
@@ -54,6 +58,27 @@ std::vector<int64_t> part_sizes(const std::vector<int>& labels) {
     ++sizes[label];
   }
   return sizes;
+}
+
+constexpr const char* kAllContexts = "all contexts";
+
+// The rows of all of them, in order. Throws DataError when they do not have the same columns.
+Dataset joined(const std::vector<Dataset>& contexts) {
+  int64_t rows = 0;
+  for (const Dataset& one : contexts) rows += one.points.rows();
+  Matrix<float> points(rows, contexts[0].points.cols());
+  int64_t at = 0;
+  for (const Dataset& one : contexts) {
+    if (one.points.cols() != points.cols())
+      throw DataError(fmt::format("the contexts have {} and {} columns: they must match",
+                                  points.cols(), one.points.cols()));
+    const FloatView view = one.points.view();
+    for (int64_t i = 0; i < view.rows(); ++i)
+      std::copy_n(view.row(i), view.cols(), points.row(at++));
+  }
+  Dataset all;
+  all.points = Points(std::move(points));
+  return all;
 }
 
 // The file's name without its ending, unless another file would then have the same name.
@@ -98,6 +123,10 @@ ContextCandidates candidates_from_folder(const std::string& folder, int num_thre
     candidates.data.push_back(load_dataset(file.string(), plain));
     candidates.names.push_back(context_name(file, files));
   }
+  if (files.size() > 1) {
+    candidates.data.push_back(joined(candidates.data));
+    candidates.names.push_back(kAllContexts);
+  }
   return candidates;
 }
 
@@ -115,10 +144,16 @@ ContextCandidates candidates_from_classes(const Input& input, const SplitRows& s
                                           ? std::vector<bool>(all.names.size(), true)
                                           : kept_classes(classes, all, source.labels_source());
   ContextCandidates candidates;
+  std::string together;
   for (size_t c = 0; c < all.names.size(); ++c) {
     if (!is_wanted[c] || is_split[c]) continue;
     candidates.data.push_back(input.take_classes(selection_item(all.names[c])));
     candidates.names.push_back(all.names[c]);
+    together += (together.empty() ? "" : ",") + selection_item(all.names[c]);
+  }
+  if (candidates.names.size() > 1) {
+    candidates.data.push_back(input.take_classes(together));
+    candidates.names.push_back(kAllContexts);
   }
   if (candidates.data.empty())
     throw InvalidArgument(fmt::format(
@@ -186,40 +221,42 @@ std::string ranking_text(const DcpRanking& ranking) {
   for (const DcpRankedContext& one : ranking.contexts)
     width = std::max(width, one.split.name.size());
   std::string text =
-      fmt::format("\n  {:>4}  {:<{}}  {:>9}  {:>7}  {:>9}  {:>9}  {}\n", "rank", "context", width,
-                  "consensus", "gain", "stability", "agreement", "sizes");
+      fmt::format("\n  {:>4}  {:<{}}  {:>6}  {:>10}  {:>9}  {:>9}  {}\n", "rank", "context", width,
+                  "match", "confidence", "consensus", "stability", "sizes");
   int rank = 0;
   for (const DcpRankedContext& one : ranking.contexts)
-    text += fmt::format("  {:>4}  {:<{}}  {:>9.3f}  {:>7.3f}  {:>9.3f}  {:>9.3f}  {}{}\n", ++rank,
-                        one.split.name, width, one.consensus, one.split.gain, one.split.stability,
-                        one.split.agreement, fmt::join(part_sizes(one.split.labels), " "),
-                        one.split.gain <= 0 ? "  does not support a split" : "");
+    text += fmt::format("  {:>4}  {:<{}}  {:>6.3f}  {:>10.2f}  {:>9.3f}  {:>9.3f}  {}\n", ++rank,
+                        one.split.name, width, one.match, one.split.confidence, one.consensus,
+                        one.split.stability, fmt::join(part_sizes(one.split.labels), " "));
   return text;
 }
 
 std::string ranking_csv(const DcpRanking& ranking) {
   CsvWriter table;
-  table.row("rank", "context", "consensus", "gain", "stability", "agreement", "objective", "sizes");
+  table.row("rank", "context", "match", "confidence", "separation", "consensus", "stability",
+            "agreement", "objective", "sizes");
   int rank = 0;
   for (const DcpRankedContext& one : ranking.contexts)
-    table.row(++rank, one.split.name, one.consensus, one.split.gain, one.split.stability,
-              one.split.agreement, one.split.objective,
+    table.row(++rank, one.split.name, one.match, one.split.confidence, one.split.separation,
+              one.consensus, one.split.stability, one.split.agreement, one.split.objective,
               fmt::format("{}", fmt::join(part_sizes(one.split.labels), " ")));
   return table.text();
 }
 
 void add_ranking(const DcpRanking& ranking, size_t num_candidates, RunSummary& summary) {
   std::vector<std::string> names;
-  std::vector<double> consensus, gains, stability;
+  std::vector<double> match, confidence, consensus, stability;
   for (const DcpRankedContext& one : ranking.contexts) {
     names.push_back(one.split.name);
     consensus.push_back(one.consensus);
-    gains.push_back(one.split.gain);
+    match.push_back(one.match);
+    confidence.push_back(one.split.confidence);
     stability.push_back(one.split.stability);
   }
   summary.extra.emplace_back("contexts", std::move(names));
   summary.extra.emplace_back("context_consensus", std::move(consensus));
-  summary.extra.emplace_back("context_gain", std::move(gains));
+  summary.extra.emplace_back("context_match", std::move(match));
+  summary.extra.emplace_back("context_confidence", std::move(confidence));
   summary.extra.emplace_back("context_stability", std::move(stability));
   if (ranking.contexts.size() < num_candidates)
     summary.warnings.push_back(
