@@ -137,7 +137,8 @@ double balance_of_starts(const CacProblem& problem, const std::vector<CacState>&
     ratios.push_back(balance.ratio);
     if (trouble.empty()) trouble = balance.trouble;
   }
-  if (!trouble.empty()) warnings.push_back(trouble);
+  // Under fixed phrases groups may well equal them.
+  if (!trouble.empty() && !problem.has_fixed_phrases()) warnings.push_back(trouble);
   return median_of(std::move(ratios));
 }
 

@@ -41,15 +41,15 @@ bool is_alone(const ContextGroups& groups) {
   return static_cast<int64_t>(groups.members.size()) == groups.num_groups();
 }
 
-// The share of neighbours that have another phrase than the sample whose group they are in.
-double share_apart(const ContextGroups& groups, std::span<const int> labels) {
+// The share of the `limit` nearest neighbours that have another phrase than the sample whose group
+// they are in.
+double share_apart(const ContextGroups& groups, std::span<const int> labels, int64_t limit) {
   int64_t apart = 0, pairs = 0;
-  for (int64_t g = 0; g < groups.num_groups(); ++g)
-    for (const int i : groups.members_of(g)) {
-      if (i == g) continue;
-      ++pairs;
-      apart += labels[i] != labels[g];
-    }
+  for (int64_t g = 0; g < groups.num_groups(); ++g) {
+    const auto members = groups.members_of(g);  // the sample, then from near to far
+    for (size_t m = 1; m < members.size() && static_cast<int64_t>(m) <= limit; ++m, ++pairs)
+      apart += labels[members[m]] != labels[g];
+  }
   return pairs > 0 ? static_cast<double>(apart) / static_cast<double>(pairs) : 0;
 }
 
@@ -280,9 +280,12 @@ std::optional<SharedPhrases> find_phrases_by_shares(const CacProblem& problem,
   if (!found || options.rounds > 0 || problem.view_neighbors == 0) return found;
   auto alone = find_phrases_in(problem, options, 0, quiet);
   if (!alone) return std::nullopt;
+  // Small phrases cannot hold all neighbours of a sample.
+  const int64_t limit =
+      std::max<int64_t>(1, problem.views[0].size() / (2 * int64_t{problem.num_phrases}));
   const bool rounds_help =
-      share_apart(problem.evidence, found->labels) <=
-      (1 - kMinGain) * share_apart(problem.evidence, alone->labels);
+      share_apart(problem.evidence, found->labels, limit) <=
+      (1 - kMinGain) * share_apart(problem.evidence, alone->labels, limit);
   return rounds_help ? found : alone;
 }
 
