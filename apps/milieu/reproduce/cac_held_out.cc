@@ -68,10 +68,10 @@ std::vector<double> figures_of(const ReproduceRun& run, const ViewProblem& probl
     double error = 0;
     const double begin = cpu_seconds();
     for (int s = 0; s < seeds && !run.is_stopped(); ++s)
-      error += compute_metrics(labels_of(run.options().seed + static_cast<uint64_t>(s)),
-                               problem.classes)
-                   .error /
-               seeds;
+      error +=
+          compute_metrics(labels_of(run.options().seed + static_cast<uint64_t>(s)), problem.classes)
+              .error /
+          seeds;
     figures.push_back(error);
     figures.push_back((cpu_seconds() - begin) / seeds);
   };

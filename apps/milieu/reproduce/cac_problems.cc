@@ -88,7 +88,8 @@ void add_triples(ReproduceRun& run, std::vector<NamedProblem>& problems) {
     for (int b = a + 1; b < 6; ++b)
       for (int c = b + 1; c < 6; ++c) {
         std::vector<std::string> files;
-        for (const int v : {a, b, c}) files.push_back(run.data_file(fmt::format("mfeat/{}.npy", names[v])));
+        for (const int v : {a, b, c})
+          files.push_back(run.data_file(fmt::format("mfeat/{}.npy", names[v])));
         problems.push_back({fmt::format("mfeat {} {} {}", names[a], names[b], names[c]),
                             count++ % 2 == 0, [files, labels] {
                               ViewProblem problem;
@@ -103,17 +104,16 @@ void add_triples(ReproduceRun& run, std::vector<NamedProblem>& problems) {
 void add_digits(ReproduceRun& run, std::vector<NamedProblem>& problems) {
   const auto add = [&](const char* name, bool has_chosen, const std::string& images,
                        const std::string& labels, int side, int down, int across, int64_t step) {
-    problems.push_back({name, has_chosen, [=] {
-                          return image_parts(images, labels, side, down, across, step);
-                        }});
+    problems.push_back(
+        {name, has_chosen, [=] { return image_parts(images, labels, side, down, across, step); }});
   };
   const auto file = [&](const char* name) { return run.data_file(name); };
   add("MNIST training, quadrants", true, file("mnist/X_train10k.npy"),
       file("mnist/labels_train10k.npy"), 28, 2, 2, kStep);
   add("USPS test, halves", true, file("usps_esl/X_test.npy"), file("usps_esl/labels_test.npy"), 16,
       2, 1, 1);
-  add("MNIST test, quadrants", false, file("mnist/X_t10k.npy"), file("mnist/labels_t10k.npy"), 28, 2,
-      2, kStep);
+  add("MNIST test, quadrants", false, file("mnist/X_t10k.npy"), file("mnist/labels_t10k.npy"), 28,
+      2, 2, kStep);
   add("USPS (Roweis), quadrants", false, file("usps_roweis/X.npy"), file("usps_roweis/labels.npy"),
       16, 2, 2, kStep);
   const std::string images = fmt::format("{}images-idx3-ubyte.gz", kFashion);
@@ -124,10 +124,10 @@ void add_digits(ReproduceRun& run, std::vector<NamedProblem>& problems) {
 
 void add_columns(ReproduceRun& run, std::vector<NamedProblem>& problems) {
   const auto add = [&](const char* name, bool has_chosen, const char* file, const char* labels) {
-    problems.push_back({name, has_chosen, [points = run.data_file(file),
-                                           classes = run.data_file(labels)] {
-                          return columns_apart(points, classes);
-                        }});
+    problems.push_back(
+        {name, has_chosen, [points = run.data_file(file), classes = run.data_file(labels)] {
+           return columns_apart(points, classes);
+         }});
   };
   add("Peterson-Barney, columns apart", true, "peterson_barney/X.npy",
       "peterson_barney/labels.npy");
@@ -140,7 +140,8 @@ void add_images(ReproduceRun& run, std::vector<NamedProblem>& problems) {
   for (const char* name : {"brodatz24", "uiuc_textures", "scenes15", "caltech101"}) {
     const auto set = std::make_shared<DeepSet>(run, name);
     // Other features of these two sets took part in the choice.
-    const bool has_chosen = std::string_view(name) == "brodatz24" || std::string_view(name) == "scenes15";
+    const bool has_chosen =
+        std::string_view(name) == "brodatz24" || std::string_view(name) == "scenes15";
     problems.push_back({fmt::format("{}: gist, hog, lbp", name), has_chosen, [set] {
                           return image_features(set, {"gist", "hog", "lbp"});
                         }});

@@ -23,12 +23,15 @@ bool finds_phrases_by_shares(const CacProblem& problem, const CacInput& input,
 ContextGroups evidence_groups(const CacProblem& problem, const ContextGroups& around,
                               bool has_given_groups);
 
-// One row per group, or with 0 rounds one per sample, of its features alone: square roots of the shares that the fine words of each view have among its
-// members, and the mean of their features around the mean of all, each part times its factor.
-// After the first round a sample stands for the mean of the groups that hold it. Empty when stopped.
+// One row per group, or with 0 rounds one per sample, of its features alone: square roots of the
+// shares that the fine words of each view have among its members, and the mean of their features
+// around the mean of all, each part times its factor. After the first round a sample stands for the
+// mean of the groups that hold it. Empty when stopped.
 Matrix<float> gather_evidence(const CacEvidence& evidence, std::span<const FloatView> views,
                               std::span<const double> scales, const ContextGroups& groups,
                               int num_threads, const Monitor& monitor);
+
+void scale_columns(Matrix<float>& rows, int64_t first, int64_t last, double factor);
 
 // Phrases of all groups of evidence, by k-means; nothing when stopped.
 struct SharedPhrases {

@@ -31,7 +31,7 @@ struct MadeViews {
   }
 };
 
-// Classes as clouds around random places, drawn anew in each view.
+// Classes as clouds around random places, drawn again in each view.
 MadeViews make_views(uint64_t seed, int num_classes, int per_class, int num_views, int d,
                      double spread) {
   Random random(seed);
@@ -163,8 +163,7 @@ TEST(CacEvidence, IsWhatTheDefinitionSays) {
     points.data()[x] = static_cast<float>(random.uniform(0, 1));
   CacEvidence evidence;
   evidence.lexicon = Matrix<float>(3, 2);
-  for (int m = 0; m < 3; ++m)
-    std::copy_n(points.row(m), 2, evidence.lexicon.row(m));
+  for (int m = 0; m < 3; ++m) std::copy_n(points.row(m), 2, evidence.lexicon.row(m));
   evidence.lexicon_words = {3};
   evidence.means = {0.25, 0.5};
   evidence.weights = {2, 3, 2};

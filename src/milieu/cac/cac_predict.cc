@@ -32,13 +32,12 @@ void check_evidence(const CacModel& model, const Fail& fail) {
     fail("the evidence must have one row per phrase and one column per fine word and feature");
   if (evidence.weights.size() != 3 || !(evidence.weights[2] >= 0 && evidence.weights[2] <= 1e6))
     fail("evidence_weights must have two factors and the number of rounds");
-  if (has_lexicon &&
-      (evidence.lexicon.cols() != model.prototypes.cols() ||
-       evidence.lexicon_words.size() != model.view_dims.size() ||
-       std::accumulate(evidence.lexicon_words.begin(), evidence.lexicon_words.end(), int64_t{0}) !=
-           evidence.lexicon.rows() ||
-       std::any_of(evidence.lexicon_words.begin(), evidence.lexicon_words.end(),
-                   [](int count) { return count < 1; })))
+  if (has_lexicon && (evidence.lexicon.cols() != model.prototypes.cols() ||
+                      evidence.lexicon_words.size() != model.view_dims.size() ||
+                      std::accumulate(evidence.lexicon_words.begin(), evidence.lexicon_words.end(),
+                                      int64_t{0}) != evidence.lexicon.rows() ||
+                      std::any_of(evidence.lexicon_words.begin(), evidence.lexicon_words.end(),
+                                  [](int count) { return count < 1; })))
     fail("evidence_lexicon_words must add up to the rows of evidence_lexicon");
 }
 
@@ -170,8 +169,8 @@ std::vector<int> phrases_of_groups_alone(const internal::CacProblem& problem,
 std::vector<int> phrases_by_shares(const CacModel& model, const CacInput& input,
                                    const internal::CacProblem& problem, int num_threads) {
   KMeansModel phrases{model.evidence.phrases};
-  const Matrix<float> rows = internal::gather_evidence(model.evidence, input.views, model.scales,
-                                             problem.evidence, num_threads, silent_monitor());
+  const Matrix<float> rows = internal::gather_evidence(
+      model.evidence, input.views, model.scales, problem.evidence, num_threads, silent_monitor());
   return phrases_of_problem(problem, predict(phrases, rows, num_threads));
 }
 

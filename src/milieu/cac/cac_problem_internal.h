@@ -33,8 +33,8 @@ struct CacProblem {
   int num_words = 0;        // of all views, M
   int num_phrases = 0;      // M~; 0: no context
   int64_t num_primitives = 0;
-  int view_neighbors = 0;   // of groups in all views together; 0: none
-  double member_total = 0;  // sum over groups of weight * |t|
+  int view_neighbors = 0;          // of groups in all views together; 0: none
+  double member_total = 0;         // sum over groups of weight * |t|
   bool is_spatial = false;         // the groups are neighbours in space
   ContextGroups evidence;          // groups over samples that have evidence; none: by counts
   std::vector<int> fixed_phrases;  // one per group, found by shares; empty: steps find them
