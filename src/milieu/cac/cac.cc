@@ -45,6 +45,11 @@ using internal::CacReport;
 using internal::CacRun;
 using internal::CacState;
 
+constexpr const char* kNeighboursDoNotHelp =
+    "neighbours in the views do not agree on phrases: samples are labelled by their features "
+    "alone, "
+    "as k-means on the scaled views does; compare with ncut, or set rounds";
+
 // Words by features alone, as fit_kmeans finds them. Nothing when it was stopped before it labelled
 // all samples.
 struct PlainWords {
@@ -223,8 +228,10 @@ CacResult fit_cac(const CacInput& input, const CacOptions& options, Monitor& mon
     result = fit_without_context(problem, chosen, monitor);
   } else {
     report.numbers = internal::choose_numbers(problem, chosen, monitor);
-    if (auto phrases = internal::fix_phrases(problem, chosen, monitor))
+    if (auto phrases = internal::fix_phrases(problem, chosen, monitor)) {
+      if (phrases->is_without_neighbours) report.warnings.emplace_back(kNeighboursDoNotHelp);
       report.evidence = std::move(phrases->evidence);
+    }
     if (problem.is_by_shares() && !problem.has_fixed_phrases())
       result = make_stopped_result(problem, chosen, monitor);
     else if (chosen.lambda == 0 && input.initial_words.empty())

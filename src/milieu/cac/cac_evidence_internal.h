@@ -37,6 +37,8 @@ void scale_columns(Matrix<float>& rows, int64_t first, int64_t last, double fact
 struct SharedPhrases {
   std::vector<int> labels;  // one per group of evidence
   CacEvidence evidence;
+  bool is_without_neighbours =
+      false;  // features alone decided, and otherwise than neighbours would
 };
 std::optional<SharedPhrases> find_phrases_by_shares(const CacProblem& problem,
                                                     const CacOptions& options, Monitor& monitor);

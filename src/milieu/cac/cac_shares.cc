@@ -180,9 +180,11 @@ std::optional<SharedPhrases> find_phrases_by_shares(const CacProblem& problem,
   // Small phrases cannot hold all neighbours of a sample.
   const int64_t limit =
       std::max<int64_t>(1, problem.views[0].size() / (2 * int64_t{problem.num_phrases}));
-  const bool rounds_help = share_apart(problem.evidence, found->labels, limit) <=
-                           (1 - kMinGain) * share_apart(problem.evidence, alone->labels, limit);
-  return rounds_help ? found : alone;
+  const double apart = share_apart(problem.evidence, found->labels, limit);
+  const double apart_alone = share_apart(problem.evidence, alone->labels, limit);
+  if (apart <= (1 - kMinGain) * apart_alone) return found;
+  alone->is_without_neighbours = apart != apart_alone;  // equal: they agree
+  return alone;
 }
 
 std::optional<SharedPhrases> fix_phrases(CacProblem& problem, const CacOptions& options,
