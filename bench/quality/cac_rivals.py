@@ -89,43 +89,46 @@ def whitened(points):
     return PCA(min(20, *points.shape), whiten=True, random_state=0).fit_transform(points)
 
 
-def labels_by_method(views, k, seed):
+def methods_on(views, k, seed):
+    """Name to function, so that only what is asked for is computed."""
     raw = np.hstack(views).astype(np.float64)
     points = np.hstack([scaled(view) for view in views])
-    deviation = raw.std(0)
-    graphs = [graph(scaled(view), NEIGHBOURS, True) for view in views]
-    yield "k-means raw", kmeans(raw, k, seed)
-    yield "k-means", kmeans(points, k, seed)
-    yield "standardised", kmeans((raw - raw.mean(0)) / np.where(deviation > 0, deviation, 1), k, seed)
-    yield "whitened", kmeans(whitened(points), k, seed)
-    yield "mixture", mixture(points, k, seed)
-    yield "spectral 10", spectral(graph(points, 10, False), k, seed)
-    yield "spectral 15", spectral(graph(points, 15, False), k, seed)
-    yield "self-tuned", spectral(graph(points, NEIGHBOURS, True), k, seed)
-    yield "Ward", AgglomerativeClustering(k).fit_predict(points)
-    yield "averaged", spectral(sum(graphs[1:], graphs[0]), k, seed)
+    deviation = np.where(raw.std(0) > 0, raw.std(0), 1)
+    return {
+        "averaged": lambda: spectral(sum(graph(scaled(view), NEIGHBOURS, True) for view in views), k, seed),
+        "Ward": lambda: AgglomerativeClustering(k).fit_predict(points),
+        "whitened": lambda: kmeans(whitened(points), k, seed),
+        "mixture": lambda: mixture(points, k, seed),
+        "k-means": lambda: kmeans(points, k, seed),
+        "k-means raw": lambda: kmeans(raw, k, seed),
+        "standardised": lambda: kmeans((raw - raw.mean(0)) / deviation, k, seed),
+        "spectral 10": lambda: spectral(graph(points, 10, False), k, seed),
+        "spectral 15": lambda: spectral(graph(points, 15, False), k, seed),
+        "self-tuned": lambda: spectral(graph(points, NEIGHBOURS, True), k, seed),
+    }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("problems", type=pathlib.Path)
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--only", default="", help="methods, separated by commas; default: all")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
-    rows, names = {}, []
+    rows, names = [], [name for name in arguments.only.split(",") if name]
     for folder in sorted(path for path in arguments.problems.iterdir() if path.is_dir()):
         classes = np.load(folder / "classes.npy")
         views = [np.load(path) for path in sorted(folder.glob("view*.npy"))]
-        errors = {}
+        errors = []
         for seed in range(arguments.seeds):
-            for name, labels in labels_by_method(views, int(classes.max()) + 1, seed):
-                errors.setdefault(name, []).append(error_of(labels, classes))
-        if not names:
-            names = list(errors)
-            print("problem," + ",".join(names), flush=True)
-        rows[folder.name] = [np.mean(errors[name]) for name in names]
-        print(folder.name + "," + ",".join(f"{error:.1f}" for error in rows[folder.name]), flush=True)
-    print("mean," + ",".join(f"{error:.1f}" for error in np.mean(list(rows.values()), 0)))
+            methods = methods_on(views, int(classes.max()) + 1, seed)
+            if not rows and seed == 0:
+                names = names or list(methods)
+                print("problem," + ",".join(names), flush=True)
+            errors.append([error_of(methods[name](), classes) for name in names])
+        rows.append(np.mean(errors, 0))
+        print(folder.name.replace(",", "") + "," + ",".join(f"{error:.1f}" for error in rows[-1]), flush=True)
+    print("mean," + ",".join(f"{error:.1f}" for error in np.mean(rows, 0)))
 
 
 if __name__ == "__main__":

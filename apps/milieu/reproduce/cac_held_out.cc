@@ -108,6 +108,34 @@ void ErrorTable::add(const std::string& name, bool has_chosen, const std::vector
   }
 }
 
+// Mean, largest lag of the last method, paired test and seconds over some of the problems.
+std::vector<std::vector<std::string>> ErrorTable::summary_rows(bool has_chosen) const {
+  std::vector<std::vector<double>> errors(methods_.size()), seconds(methods_.size());
+  for (size_t p = 0; p < names_.size(); ++p)
+    for (size_t m = 0; m < methods_.size() && has_chosen_[p] == has_chosen; ++m) {
+      errors[m].push_back(errors_[p][m]);
+      seconds[m].push_back(seconds_[p][m]);
+    }
+  if (errors[0].size() < 2) return {};
+  const char* used = has_chosen ? "yes" : "no";
+  std::vector<std::vector<std::string>> rows = {{fmt::format("mean of {}", errors[0].size()), used},
+                                                {"cac behind it by at most (points)", used},
+                                                {"p of the paired difference from cac", used},
+                                                {"CPU seconds", used}};
+  for (size_t m = 0; m < methods_.size(); ++m) {
+    const bool is_cac = m + 1 == methods_.size();
+    double behind = -1;
+    for (size_t p = 0; p < errors[m].size(); ++p)
+      behind = std::max(behind, errors.back()[p] - errors[m][p]);
+    const double p_value = paired_t_test(errors[m], errors.back()).p_value;
+    rows[0].push_back(percent_text(mean_of(errors[m])));
+    rows[1].push_back(is_cac ? "-" : percent_text(behind));
+    rows[2].push_back(is_cac ? "-" : fmt::format("{:.2g}", p_value));
+    rows[3].push_back(fmt::format("{:.2f}", mean_of(seconds[m])));
+  }
+  return rows;
+}
+
 void ErrorTable::show(const ReproduceRun& run, std::vector<std::string> notes) const {
   ResultTable table{name_, title_, {"problem", "used for the choice"}, {}, std::move(notes)};
   table.columns.insert(table.columns.end(), methods_.begin(), methods_.end());
@@ -115,34 +143,8 @@ void ErrorTable::show(const ReproduceRun& run, std::vector<std::string> notes) c
     table.rows.push_back({names_[p], has_chosen_[p] ? "yes" : "no"});
     for (const double error : errors_[p]) table.rows.back().push_back(percent_text(error));
   }
-  for (const bool chosen : {true, false}) {
-    std::vector<std::vector<double>> by_method(methods_.size()), seconds(methods_.size());
-    for (size_t p = 0; p < names_.size(); ++p)
-      for (size_t m = 0; m < methods_.size() && has_chosen_[p] == chosen; ++m) {
-        by_method[m].push_back(errors_[p][m]);
-        seconds[m].push_back(seconds_[p][m]);
-      }
-    const size_t count = by_method[0].size();
-    if (count < 2) continue;
-    const char* used = chosen ? "yes" : "no";
-    std::vector<std::string> mean = {fmt::format("mean of {}", count), used};
-    std::vector<std::string> p_value = {"p of the paired difference from cac", used};
-    std::vector<std::string> worst = {"cac behind it by at most (points)", used};
-    std::vector<std::string> time = {"CPU seconds", used};
-    for (size_t m = 0; m < methods_.size(); ++m) {
-      double behind = -1;
-      for (size_t p = 0; p < count; ++p)
-        behind = std::max(behind, by_method.back()[p] - by_method[m][p]);
-      mean.push_back(percent_text(mean_of(by_method[m])));
-      worst.push_back(percent_text(behind));
-      time.push_back(fmt::format("{:.2f}", mean_of(seconds[m])));
-      p_value.push_back(
-          m + 1 == methods_.size()
-              ? "-"
-              : fmt::format("{:.2g}", paired_t_test(by_method[m], by_method.back()).p_value));
-    }
-    for (auto* row : {&mean, &worst, &p_value, &time}) table.rows.push_back(std::move(*row));
-  }
+  for (const bool has_chosen : {true, false})
+    for (auto& row : summary_rows(has_chosen)) table.rows.push_back(std::move(row));
   run.show(table);
 }
 

@@ -34,6 +34,8 @@ class ErrorTable {
   void show(const ReproduceRun& run, std::vector<std::string> notes) const;
 
  private:
+  std::vector<std::vector<std::string>> summary_rows(bool has_chosen) const;
+
   std::string name_, title_;
   std::vector<std::string> methods_, names_;
   std::vector<bool> has_chosen_;
