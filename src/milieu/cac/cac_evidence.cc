@@ -62,9 +62,11 @@ Matrix<float> evidence_of_samples(const CacEvidence& evidence, std::span<const F
 // row of `kept`. Weights are those of the members times `weight_of(member)`.
 template <class WeightOf>
 Matrix<float> mean_rows(const ContextGroups& groups, const Matrix<float>& rows,
-                        const Matrix<float>* kept, const WeightOf& weight_of, int num_threads) {
+                        const Matrix<float>* kept, const WeightOf& weight_of, int num_threads,
+                        const Monitor& monitor) {
   Matrix<float> means(groups.num_groups(), rows.cols());
   parallel_for(groups.num_groups(), kRowBlock, num_threads, [&](const Block& block) {
+    if (monitor.should_stop()) return;
     std::vector<double> sum(static_cast<size_t>(rows.cols()));
     for (int64_t g = block.begin; g < block.end; ++g) {
       std::fill(sum.begin(), sum.end(), 0.0);
@@ -104,14 +106,16 @@ Matrix<float> gather_evidence(const CacEvidence& evidence, std::span<const Float
   Matrix<float> samples = evidence_of_samples(evidence, views, scales, num_threads);
   if (evidence.rounds() == 0) return samples;
   const auto one = [](int) { return 1.0; };
-  Matrix<float> rows = mean_rows(groups, samples, nullptr, one, num_threads);
+  Matrix<float> rows = mean_rows(groups, samples, nullptr, one, num_threads, monitor);
   const ContextGroups groups_of = transpose(groups);
   for (int round = 1; round < evidence.rounds(); ++round) {
     if (monitor.should_stop()) return {};
     samples = mean_rows(
-        groups_of, rows, &samples, [&](int g) { return groups.group_weight(g); }, num_threads);
-    rows = mean_rows(groups, samples, nullptr, one, num_threads);
+        groups_of, rows, &samples, [&](int g) { return groups.group_weight(g); }, num_threads,
+        monitor);
+    rows = mean_rows(groups, samples, nullptr, one, num_threads, monitor);
   }
+  if (monitor.should_stop()) return {};
   const int64_t words = evidence.lexicon.rows();
   for (int64_t i = 0; i < rows.rows(); ++i)
     for (int64_t m = 0; m < words; ++m) rows(i, m) = std::sqrt(rows(i, m));

@@ -243,6 +243,19 @@ TEST(CacEvidence, SamplesOfTheFitAreLabelledAgainAsTheyWere) {
   EXPECT_EQ(predict_groups(spatial.model, input_of(data)).labels, spatial.labels);
 }
 
+TEST(CacEvidence, ThreadsDoNotMatter) {
+  const SpatialWords data = make_spatial_words(6);
+  CacOptions options = simulation_options();
+  options.phrase_model = CacPhraseModel::Shares;
+  options.num_threads = 1;
+  const CacResult one = fit_cac(input_of(data), options);
+  options.num_threads = 3;
+  const CacResult three = fit_cac(input_of(data), options);
+  EXPECT_EQ(one.labels, three.labels);
+  EXPECT_EQ(one.words, three.words);
+  EXPECT_TRUE(one.model.evidence.phrases == three.model.evidence.phrases);
+}
+
 // Views with groups that are given: every sample is also a group of its own.
 TEST(CacEvidence, GivenGroupsHelpViews) {
   const MadeViews made = make_views(8, 4, 30, 2, 4, 1.5);
