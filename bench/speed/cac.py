@@ -39,7 +39,8 @@ def run_large(args):
         del points, place
         path = {name: os.path.join(folder, name + ".npy") for name in "XPI"}
         run = common.run([common.PROGRAM, "cac", path["X"], "--positions", path["P"], "--images",
-                          path["I"], "--words", 50, "--phrases", 5, "--restarts", 1, "--start", "words",
+                          path["I"], "--words", 50, "--phrases", 5, "--phrase-model", "counts",
+                          "--restarts", 1, "--start", "words",
                           "--continuation", "false", "--max-iterations", args.rounds, "--json"],
                          args.threads)
         size = sum(os.path.getsize(p) for p in path.values())

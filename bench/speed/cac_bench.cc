@@ -83,6 +83,7 @@ int run(int64_t n, int64_t d, int words, int phrases, int neighbors, int repeat)
   input.views = {data.points};
   input.positions = data.positions;
   CacOptions options;
+  options.phrase_model = CacPhraseModel::Counts;  // nested EM as a whole
   options.num_words = words;
   options.num_phrases = phrases;
   options.num_neighbors = neighbors;

@@ -64,6 +64,16 @@ class CAC(_cac.CACBase):
     view_neighbors : int or 'auto', default='auto'
         With several views and no other context: group each sample with this many nearest in all
         views together; auto is 10, or none above 50,000 samples. Must be at least 0 or auto.
+    phrase_model : {'auto', 'shares', 'counts'}, default='auto'
+        With positions or views: find phrases by the average member of each group (shares), or by
+        counting words as in the paper (counts); auto counts only where positions and few words are
+        given.
+    lexicon : int, default=50
+        For shares: fine words per view that describe a group. Must be at least 1.
+    rounds : int or 'auto', default='auto'
+        For shares: how often samples and groups exchange evidence, 0 for samples alone; auto is 10
+        with positions, 3 with views, or 0 there if neighbours do not help. Must be at least 0 or
+        auto.
     scaling : {'unit-variance', 'raw'}, default='unit-variance'
         Scaling of each view's squared distances.
     n_init : int, default=10
@@ -126,6 +136,9 @@ class CAC(_cac.CACBase):
         n_neighbors: int = 10,
         epsilon: float = 0.0,
         view_neighbors: int | Literal['auto'] = 'auto',
+        phrase_model: Literal['auto', 'shares', 'counts'] = 'auto',
+        lexicon: int = 50,
+        rounds: int | Literal['auto'] = 'auto',
         scaling: Literal['unit-variance', 'raw'] = 'unit-variance',
         n_init: int = 10,
         init: Literal['auto', 'words', 'phrases', 'random'] = 'auto',
@@ -149,6 +162,9 @@ class CAC(_cac.CACBase):
         self.n_neighbors = n_neighbors
         self.epsilon = epsilon
         self.view_neighbors = view_neighbors
+        self.phrase_model = phrase_model
+        self.lexicon = lexicon
+        self.rounds = rounds
         self.scaling = scaling
         self.n_init = n_init
         self.init = init

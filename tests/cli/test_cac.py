@@ -116,6 +116,47 @@ class CacTest(CliTest):
         self.assertNotIn("metrics", both)
         self.assertIn("error", both["word_metrics"])
 
+    def save_noisy_views(self, classes=10, per_class=40, columns=20):
+        """Three views of clouds that overlap: what collapsed to a few clusters."""
+        random = np.random.RandomState(3)
+        truth = np.arange(classes * per_class) % classes
+        views = []
+        for view in range(3):
+            centers = random.normal(size=(classes, columns))
+            points = centers[truth] + 2 * random.normal(size=(len(truth), columns))
+            self.save(f"v{view}.npy", ((view + 1) * points).astype(np.float32))
+            views.append(points / np.sqrt(((points - points.mean(0)) ** 2).sum() / len(points)))
+        self.save("joined.npy", np.hstack(views).astype(np.float32))
+        self.save("y.npy", truth)
+        return ["cac", "--view", "v0.npy", "--view", "v1.npy", "--view", "v2.npy", "--phrases",
+                str(classes), "--truth", "y.npy"]
+
+    def test_views_do_not_collapse_issue25(self):
+        command = self.save_noisy_views()
+        summary = self.succeed(*command, "--json", "--out", "run").json()
+        plain = self.succeed("kmeans", "joined.npy", "-k", "10", "--truth", "y.npy",
+                             "--json").json()
+        self.assertEqual(len(set(self.labels("run"))), 10)
+        self.assertEqual(summary["phrases_used"], 10)
+        self.assertLess(summary["metrics"]["error"], plain["metrics"]["error"] + 0.01)
+
+    def test_fewer_clusters_than_asked_for_are_a_warning_issue25(self):
+        done = self.succeed(*self.save_noisy_views(), "--phrase-model", "counts", "--out", "run")
+        used = len(set(self.labels("run")))
+        self.assertLess(used, 10)
+        self.assertIn(f"the labels use {used} of 10 phrases", done.out + done.err)
+        self.assertIn(f"phrases used: {used}\n", done.out)
+
+    def test_without_neighbours_views_are_kmeans_issue25(self):
+        command = self.save_noisy_views(classes=4, per_class=30, columns=5)
+        self.succeed(*command, "--view-neighbors", "0", "--out", "run")
+        self.succeed("kmeans", "joined.npy", "-k", "4", "--out", "plain")
+        np.testing.assert_array_equal(self.labels("run"), self.labels("plain"))
+
+    def test_all_views_are_named_issue25(self):
+        done = self.succeed(*self.save_noisy_views(classes=3), "--words", "3")
+        self.assertIn("read v0.npy, v1.npy, v2.npy: 120 samples x 60", done.err + done.out)
+
     def test_group_weights_count(self):
         self.write("g.txt", "0 1 2\n3 4 5\n6 7 8\n")
         self.save("w.npy", np.array([1.0, 0.5, 2.0]))

@@ -60,6 +60,17 @@ inline CacModel cac_v1() {
   return m;
 }
 
+// Version 2 keeps what finds phrases by shares: two fine words, no features to speak of.
+inline CacModel cac_v2() {
+  CacModel m = cac_v1();
+  m.evidence.lexicon = matrix<float>(2, 2, {0, 0, 10, 0});
+  m.evidence.lexicon_words = {2};
+  m.evidence.means = {5, 0};
+  m.evidence.phrases = matrix<float>(2, 4, {0, 1, 0, 0, 1, 0, 0, 0});
+  m.evidence.weights = {1, 0.001, 1};
+  return m;
+}
+
 // Counts of two words: rows that prefer the first, the second, the first.
 inline Matrix<float> count_points() { return matrix<float>(3, 2, {8, 1, 2, 9, 5, 4}); }
 

@@ -19,7 +19,7 @@ void write_all(const std::string& folder) {
   using namespace milieu::compat;
   write(folder, "agglomerative_v1", agglomerative_v1());
   write(folder, "bags_v1", bags_v1());
-  write(folder, "cac_v1", cac_v1());
+  write(folder, "cac_v2", cac_v2());
   write(folder, "dcp_v1", dcp_v1());
   write(folder, "dlgmm_v2", dlgmm_v2());
   write(folder, "exemplar_v1", exemplar_v1());

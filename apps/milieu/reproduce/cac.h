@@ -13,6 +13,8 @@ namespace milieu::cli {
 void reproduce_cac_simulation(ReproduceRun& run);  // Sec. 3.1
 void reproduce_cac_textons(ReproduceRun& run);     // Sec. 3.2
 void reproduce_cac_digits(ReproduceRun& run);      // Sec. 3.3
+void reproduce_cac_held_out(ReproduceRun& run);    // views beside the baselines
+void reproduce_cac_mosaics(ReproduceRun& run);     // mosaics beside the baselines
 
 // The paper's settings, as far as it prints them: k-means words, phrases by k-modes, raw distances,
 // lambda at once.

@@ -187,6 +187,7 @@ void reproduce_cac_simulation(ReproduceRun& run) {
 
 CacOptions published_cac_options(const ReproduceRun& run) {
   CacOptions options;
+  options.phrase_model = CacPhraseModel::Counts;
   options.scaling = CacScaling::Raw;
   options.init = CacInit::Words;
   options.phrase_init = CacPhraseInit::KModes;

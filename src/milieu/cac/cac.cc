@@ -17,6 +17,8 @@
 //              One lambda for all starts: tau times the median over the starts of J1 / J2 (J2
 //              without lambda; where it is not positive, on sets of words instead). lambda = 0: the
 //              words are those of fit_kmeans with the same seed and restarts, bit for bit.
+//              By default, phrases of positions and views are found first, by the shares of words
+//              in groups (cac_evidence.cc), and stay fixed: the steps then find words alone.
 //              Without context it is fit_kmeans, scaling left out: there is nothing to balance.
 //              A run stopped by the monitor returns its last complete half step.
 // See          [Yuan08, Algorithm 1]; docs/algorithms/cac.md
@@ -27,6 +29,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "milieu/cac/cac_evidence_internal.h"
 #include "milieu/cac/cac_result_internal.h"
 #include "milieu/cac/cac_run_internal.h"
 #include "milieu/cac/cac_start_internal.h"
@@ -41,6 +44,11 @@ using internal::CacProblem;
 using internal::CacReport;
 using internal::CacRun;
 using internal::CacState;
+
+constexpr const char* kNeighboursDoNotHelp =
+    "neighbours in the views do not agree on phrases: samples are labelled by their features "
+    "alone, "
+    "as k-means on the scaled views does; compare with ncut, or set rounds";
 
 // Words by features alone, as fit_kmeans finds them. Nothing when it was stopped before it labelled
 // all samples.
@@ -92,7 +100,7 @@ struct BestRun {
   CacRun run;
   int restart = 0;
   std::vector<double> objectives;            // of all starts
-  std::vector<std::vector<int>> labellings;  // phrases of all starts
+  std::vector<std::vector<int>> labellings;  // phrases of all starts; words where those are fixed
 };
 
 BestRun run_starts(const CacProblem& problem, const std::vector<CacState>& starts, double lambda,
@@ -102,7 +110,7 @@ BestRun run_starts(const CacProblem& problem, const std::vector<CacState>& start
     CacRun run = run_nested_em(problem, starts[s], lambda, options, listener);
     const bool is_stopped = run.is_stopped();
     best.objectives.push_back(run.objective());
-    best.labellings.push_back(run.state.phrases);
+    best.labellings.push_back(problem.has_fixed_phrases() ? run.state.words : run.state.phrases);
     // The J of a run stopped under a smaller lambda cannot be compared.
     const bool is_comparable = !is_stopped || !run.trace.empty();
     if (s == 0 || (is_comparable && run.objective() < best.run.objective())) {
@@ -134,7 +142,8 @@ double balance_of_starts(const CacProblem& problem, const std::vector<CacState>&
     ratios.push_back(balance.ratio);
     if (trouble.empty()) trouble = balance.trouble;
   }
-  if (!trouble.empty()) warnings.push_back(trouble);
+  // Under fixed phrases groups may well equal them.
+  if (!trouble.empty() && !problem.has_fixed_phrases()) warnings.push_back(trouble);
   return median_of(std::move(ratios));
 }
 
@@ -191,8 +200,8 @@ CacResult fit_with_context(const CacProblem& problem, const CacInput& input,
 }
 
 // lambda 0: the context does not affect the words, so one start per set of phrases is enough.
-CacResult fit_plain_words(const CacProblem& problem, const CacOptions& options, Monitor& monitor,
-                          CacObserver* observer, const Stopwatch& watch) {
+CacResult fit_plain_words(const CacProblem& problem, const CacOptions& options, CacReport report,
+                          Monitor& monitor, CacObserver* observer, const Stopwatch& watch) {
   Monitor quiet = monitor;
   PlainWords plain = cluster_without_context(problem, options, quiet);
   CacState start = std::move(plain.state);
@@ -200,7 +209,6 @@ CacResult fit_plain_words(const CacProblem& problem, const CacOptions& options, 
       !cluster_groups(problem, options.phrase_init, Random(options.seed), quiet, start))
     return make_stopped_result(problem, options, monitor);
   CacListener listener{monitor, observer, watch, 0, 1};
-  CacReport report;
   report.run = run_nested_em(problem, start, 0, options, listener);
   report.start = std::move(start);
   return make_result(problem, options, std::move(report), monitor);
@@ -220,8 +228,14 @@ CacResult fit_cac(const CacInput& input, const CacOptions& options, Monitor& mon
     result = fit_without_context(problem, chosen, monitor);
   } else {
     report.numbers = internal::choose_numbers(problem, chosen, monitor);
-    if (chosen.lambda == 0 && input.initial_words.empty())
-      result = fit_plain_words(problem, chosen, monitor, observer, watch);
+    if (auto phrases = internal::fix_phrases(problem, chosen, monitor)) {
+      if (phrases->is_without_neighbours) report.warnings.emplace_back(kNeighboursDoNotHelp);
+      report.evidence = std::move(phrases->evidence);
+    }
+    if (problem.is_by_shares() && !problem.has_fixed_phrases())
+      result = make_stopped_result(problem, chosen, monitor);
+    else if (chosen.lambda == 0 && input.initial_words.empty())
+      result = fit_plain_words(problem, chosen, std::move(report), monitor, observer, watch);
     else
       result =
           fit_with_context(problem, input, chosen, std::move(report), monitor, observer, watch);

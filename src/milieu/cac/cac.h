@@ -33,6 +33,11 @@ enum class CacInit { Auto, Words, Phrases, Random };
 // How the first phrases are found: k-means on counts of words, or k-modes on their presence (as in
 // the paper).
 enum class CacPhraseInit { KMeans, KModes };
+// How phrases are found. Shares: k-means on what the members of each group are on average, with
+// evidence passed on between groups that overlap; for positions and views. Counts: by the number of
+// words of the phrase in the group, as in the paper. Auto: shares for positions and views, but
+// counts where words are so few that a mixture model tries every split of them over the phrases.
+enum class CacPhraseModel { Auto, Shares, Counts };
 
 struct CacOptions {
   int num_words = 25;      // M: words of each view; -1: by stability
@@ -44,6 +49,11 @@ struct CacOptions {
   // With several views and neither groups nor positions: one more group per sample, made of the
   // sample and this many nearest in all views together. 0: none; -1: 10, none above 50,000 samples.
   int view_neighbors = -1;
+  CacPhraseModel phrase_model = CacPhraseModel::Auto;
+  int lexicon = 50;  // fine words of each view whose shares describe a group
+  // How often samples and groups exchange evidence; 0: every sample alone. -1: 10 in space, 3 in
+  // views, or 0 there where neighbours do not help.
+  int rounds = -1;
   CacScaling scaling = CacScaling::UnitVariance;
   CacTransactions transactions = CacTransactions::Counts;
   CacInit init = CacInit::Auto;
@@ -75,8 +85,18 @@ void visit_fields(CacOptions& o, Visitor&& v) {
     "if above 0, a group is a sample and all neighbours within this distance");
   v("view_neighbors", o.view_neighbors, at_least(0).or_word("auto", -1),
     "with several views and no other context: group each sample with this many nearest in all "
-    "views "
-    "together; auto is 10, or none above 50,000 samples");
+    "views together; auto is 10, or none above 50,000 samples");
+  v("phrase_model", o.phrase_model,
+    one_of<CacPhraseModel>({{"auto", CacPhraseModel::Auto},
+                            {"shares", CacPhraseModel::Shares},
+                            {"counts", CacPhraseModel::Counts}}),
+    "with positions or views: find phrases by the average member of each group (shares), or by "
+    "counting words as in the paper (counts); auto counts only where positions and few words are "
+    "given");
+  v("lexicon", o.lexicon, at_least(1), "for shares: fine words per view that describe a group");
+  v("rounds", o.rounds, at_least(0).or_word("auto", -1),
+    "for shares: how often samples and groups exchange evidence, 0 for samples alone; auto is 10 "
+    "with positions, 3 with views, or 0 there if neighbours do not help");
   v("scaling", o.scaling,
     one_of<CacScaling>({{"unit-variance", CacScaling::UnitVariance}, {"raw", CacScaling::Raw}}),
     "scaling of each view's squared distances");
@@ -140,10 +160,23 @@ void visit_inputs(CacInput& in, Visitor&& v) {
     "initial phrase of every group, for initial_words");
 }
 
+// What finds phrases of new groups by shares; empty for phrases by counts.
+struct CacEvidence {
+  Matrix<float> lexicon;           // fine words of all views x widest view
+  std::vector<int> lexicon_words;  // fine words of each view
+  std::vector<double> means;       // of the columns of all views
+  Matrix<float> phrases;           // phrases x (fine words + columns of all views)
+  std::vector<double> weights;     // factor of the shares, factor of the features, rounds
+
+  double word_factor() const { return weights[0]; }
+  double feature_factor() const { return weights[1]; }
+  int rounds() const { return static_cast<int>(weights[2]); }
+};
+
 // What predicts for new samples and groups.
 struct CacModel {
   static constexpr std::string_view kKind = "cac";
-  static constexpr int kFormatVersion = 1;
+  static constexpr int kFormatVersion = 2;  // 1 had no evidence
   Matrix<float> prototypes;     // words of all views x widest view; narrower views end in zeros
   std::vector<int> view_dims;   // columns of each view
   std::vector<int> view_words;  // words of each view
@@ -154,6 +187,7 @@ struct CacModel {
   int num_neighbors = 0;  // of spatial groups; below 0: its absolute value, in all views together
   double epsilon = 0;
   int include_self = 1;
+  CacEvidence evidence;
 
   int num_views() const { return static_cast<int>(view_dims.size()); }
 };
@@ -170,6 +204,11 @@ void visit_arrays(Model& m, Visitor&& v) {
   v("lambda", m.lambda);
   v("num_neighbors", m.num_neighbors);
   v("transactions", m.transactions);
+  visit_optional(v, "evidence_lexicon", m.evidence.lexicon);
+  visit_optional(v, "evidence_lexicon_words", m.evidence.lexicon_words);
+  visit_optional(v, "evidence_means", m.evidence.means);
+  visit_optional(v, "evidence_phrases", m.evidence.phrases);
+  visit_optional(v, "evidence_weights", m.evidence.weights);
 }
 
 // The objective after one half step.

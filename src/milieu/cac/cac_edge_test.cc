@@ -186,6 +186,7 @@ TEST(CacEdges, NegativeContextAtTheStartIsAWarning) {
   input.views = {data.points};
   input.positions = data.points;
   CacOptions options;
+  options.phrase_model = CacPhraseModel::Counts;
   options.num_words = 1;
   options.num_phrases = 1;
   const CacResult result = fit_cac(input, options);

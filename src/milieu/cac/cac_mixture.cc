@@ -267,7 +267,9 @@ std::optional<CacState> refine_start(const CacProblem& problem, const CacState& 
     if (after - before <= kRelTolerance * std::abs(after)) break;
     before = after;
   }
-  CacState state = settle_start(problem, mixture.labels());
+  CacState labels = mixture.labels();
+  if (problem.has_fixed_phrases()) labels.phrases = problem.fixed_phrases;
+  CacState state = settle_start(problem, std::move(labels));
   state.is_refined = true;
   state.first_balance = balance_of(problem, start).ratio;
   return state;

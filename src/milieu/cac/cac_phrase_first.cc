@@ -216,8 +216,10 @@ bool can_start_from_phrases(const CacProblem& problem) {
 std::optional<CacState> start_from_phrases(const CacProblem& problem, int attempt,
                                            const Random& random, Monitor& monitor) {
   const bool has_views = problem.views.size() > 1;
-  auto phrases = has_views ? find_phrases_of_views(problem, random.child(0), monitor)
-                           : find_phrases_of_groups(problem, random.child(0), monitor);
+  std::optional<std::vector<int>> phrases = problem.fixed_phrases;
+  if (!problem.has_fixed_phrases())
+    phrases = has_views ? find_phrases_of_views(problem, random.child(0), monitor)
+                        : find_phrases_of_groups(problem, random.child(0), monitor);
   if (!phrases) return std::nullopt;
   CacState state;
   state.phrases = std::move(*phrases);

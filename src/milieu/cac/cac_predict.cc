@@ -11,6 +11,7 @@
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/cac/cac.h"
+#include "milieu/cac/cac_evidence_internal.h"
 #include "milieu/cac/cac_problem_internal.h"
 #include "milieu/cac/cac_steps.h"
 #include "milieu/classic/kmeans/kmeans.h"
@@ -18,6 +19,27 @@
 
 namespace milieu {
 namespace {
+
+template <class Fail>
+void check_evidence(const CacModel& model, const Fail& fail) {
+  const CacEvidence& evidence = model.evidence;
+  if (evidence.phrases.empty() || model.compositions.rows() == 0) return;
+  const int64_t d = std::accumulate(model.view_dims.begin(), model.view_dims.end(), int64_t{0});
+  const bool has_lexicon = !evidence.lexicon.empty();
+  if (evidence.phrases.rows() != model.compositions.rows() ||
+      evidence.phrases.cols() != evidence.lexicon.rows() + d ||
+      static_cast<int64_t>(evidence.means.size()) != d)
+    fail("the evidence must have one row per phrase and one column per fine word and feature");
+  if (evidence.weights.size() != 3 || !(evidence.weights[2] >= 0 && evidence.weights[2] <= 1e6))
+    fail("evidence_weights must have two factors and the number of rounds");
+  if (has_lexicon && (evidence.lexicon.cols() != model.prototypes.cols() ||
+                      evidence.lexicon_words.size() != model.view_dims.size() ||
+                      std::accumulate(evidence.lexicon_words.begin(), evidence.lexicon_words.end(),
+                                      int64_t{0}) != evidence.lexicon.rows() ||
+                      std::any_of(evidence.lexicon_words.begin(), evidence.lexicon_words.end(),
+                                  [](int count) { return count < 1; })))
+    fail("evidence_lexicon_words must add up to the rows of evidence_lexicon");
+}
 
 // The model may come from a damaged file.
 void check_model(const CacModel& model) {
@@ -37,6 +59,7 @@ void check_model(const CacModel& model) {
   if (words != model.prototypes.rows()) fail("view_words must add up to the rows of prototypes");
   if (model.compositions.rows() > 0 && model.compositions.cols() != words)
     fail("compositions must have one column per word");
+  check_evidence(model, fail);
 }
 
 KMeansModel words_of_view(const CacModel& model, int view) {
@@ -59,6 +82,8 @@ CacOptions options_of(const CacModel& model, int num_threads) {
   options.transactions =
       model.transactions == "binary" ? CacTransactions::Binary : CacTransactions::Counts;
   options.num_threads = num_threads;
+  options.phrase_model =
+      model.evidence.phrases.empty() ? CacPhraseModel::Counts : CacPhraseModel::Shares;
   return options;
 }
 
@@ -140,6 +165,15 @@ std::vector<int> phrases_of_groups_alone(const internal::CacProblem& problem,
   return phrases;
 }
 
+// Phrases of the new groups by their shares: the nearest of the model's.
+std::vector<int> phrases_by_shares(const CacModel& model, const CacInput& input,
+                                   const internal::CacProblem& problem, int num_threads) {
+  KMeansModel phrases{model.evidence.phrases};
+  const Matrix<float> rows = internal::gather_evidence(
+      model.evidence, input.views, model.scales, problem.evidence, num_threads, silent_monitor());
+  return phrases_of_problem(problem, predict(phrases, rows, num_threads));
+}
+
 // The E-step [Yuan08, Algorithm 1, lines 4 to 8] until J stops falling.
 void run_e_step(internal::NestedEm& em) {
   double before = 0;
@@ -149,6 +183,19 @@ void run_e_step(internal::NestedEm& em) {
     em.update_words(silent_monitor());
   } while (em.objective() < before);
   em.update_phrases(silent_monitor());
+}
+
+CacPrediction prediction_of(const internal::CacProblem& problem, const internal::CacState& state) {
+  CacPrediction prediction;
+  prediction.words = state.words;
+  for (const internal::CacView& view : problem.views)
+    for (int64_t i = 0; i < view.size(); ++i)
+      prediction.words[view.first_primitive + i] -= view.first_word;
+  prediction.phrases = state.phrases;
+  prediction.labels = prediction.phrases;
+  if (problem.views.size() > 1)
+    prediction.labels.resize(static_cast<size_t>(problem.views[0].size()));
+  return prediction;
 }
 
 }  // namespace
@@ -175,7 +222,8 @@ CacPrediction predict_groups(const CacModel& model, const CacInput& input, int n
     near = neighbors_in_views(input.views, model.scales, -model.num_neighbors, num_threads);
     with_groups.groups = &near;
   }
-  const internal::CacProblem problem = problem_of(model, with_groups, num_threads);
+  internal::CacProblem problem = problem_of(model, with_groups, num_threads);
+  if (with_groups.groups == &near && problem.is_by_shares()) problem.evidence = std::move(near);
   internal::CacState state;
   for (size_t v = 0; v < problem.views.size(); ++v) {
     KMeansModel words = words_of_view(model, static_cast<int>(v));
@@ -186,6 +234,12 @@ CacPrediction predict_groups(const CacModel& model, const CacInput& input, int n
   state.phrases.assign(static_cast<size_t>(problem.groups.num_groups()), 0);
   for (int64_t i = 0; i < model.compositions.size(); ++i)
     state.compositions.push_back(model.compositions.data()[i] > 0);
+  if (!model.evidence.phrases.empty()) {
+    state.phrases = phrases_by_shares(model, input, problem, num_threads);
+    internal::NestedEm em(problem, model.lambda, std::move(state));
+    em.update_words(silent_monitor());
+    return prediction_of(problem, em.state());
+  }
   // From words by features, and from phrases of groups alone: the lower J counts.
   internal::CacState other = state;
   other.phrases = phrases_of_groups_alone(problem, state, model.lambda);
@@ -196,16 +250,7 @@ CacPrediction predict_groups(const CacModel& model, const CacInput& input, int n
   run_e_step(by_phrases);
   const internal::NestedEm& em =
       by_phrases.objective() < by_words.objective() ? by_phrases : by_words;
-  CacPrediction prediction;
-  prediction.words = em.state().words;
-  for (const internal::CacView& view : problem.views)
-    for (int64_t i = 0; i < view.size(); ++i)
-      prediction.words[view.first_primitive + i] -= view.first_word;
-  prediction.phrases = em.state().phrases;
-  prediction.labels = prediction.phrases;
-  if (problem.views.size() > 1)
-    prediction.labels.resize(static_cast<size_t>(problem.views[0].size()));
-  return prediction;
+  return prediction_of(problem, em.state());
 }
 
 }  // namespace milieu

@@ -9,6 +9,7 @@
 #include "milieu/base/error.h"
 #include "milieu/base/memory.h"
 #include "milieu/base/parallel.h"
+#include "milieu/cac/cac_evidence_internal.h"
 #include "milieu/cac/cac_problem_internal.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/neighbors/check_points.h"
@@ -115,9 +116,11 @@ int internal::count_view_neighbors(const CacInput& input, const CacOptions& opti
   return input.views[0].rows() <= kMaxSearchedSamples ? kOwnViewNeighbors : 0;
 }
 
-ContextGroups make_context(const CacInput& input, const CacOptions& options, Monitor& monitor) {
-  check_views(input);
-  check_context(input);
+namespace {
+
+// Groups over samples: of positions, given ones, or of neighbours in the views; else none.
+ContextGroups groups_of_samples(const CacInput& input, const CacOptions& options,
+                                Monitor& monitor) {
   ContextGroups groups;
   groups.num_samples = input.views[0].rows();
   if (input.positions.rows() > 0) {
@@ -139,8 +142,20 @@ ContextGroups make_context(const CacInput& input, const CacOptions& options, Mon
     Monitor quiet = monitor;  // stops with it; there are no words or phrases to report yet
     groups = neighbors_in_views(input.views, scales, count, options.num_threads, quiet);
   }
-  if (input.views.size() == 1) return groups;
-  return view_groups(input.views[0].rows(), static_cast<int>(input.views.size()), groups);
+  return groups;
+}
+
+ContextGroups groups_of_primitives(const CacInput& input, const ContextGroups& around) {
+  if (input.views.size() == 1) return around;
+  return view_groups(input.views[0].rows(), static_cast<int>(input.views.size()), around);
+}
+
+}  // namespace
+
+ContextGroups make_context(const CacInput& input, const CacOptions& options, Monitor& monitor) {
+  check_views(input);
+  check_context(input);
+  return groups_of_primitives(input, groups_of_samples(input, options, monitor));
 }
 
 namespace internal {
@@ -170,7 +185,10 @@ void set_numbers(CacProblem& problem, int num_words, int num_phrases) {
 CacProblem make_cac_problem(const CacInput& input, const CacOptions& options, Monitor& monitor) {
   validate_options(options);
   CacProblem problem;
-  problem.groups = make_context(input, options, monitor);
+  check_views(input);
+  check_context(input);
+  const ContextGroups around = groups_of_samples(input, options, monitor);
+  problem.groups = groups_of_primitives(input, around);
   problem.view_neighbors = count_view_neighbors(input, options);
   check_initial_labels(input, options, problem.groups.num_groups());
   problem.groups_of = transpose(problem.groups);
@@ -185,6 +203,9 @@ CacProblem make_cac_problem(const CacInput& input, const CacOptions& options, Mo
   }
   if (problem.groups.num_groups() == 0) problem.views[0].scale = 1;
   set_numbers(problem, std::max(1, options.num_words), std::max(1, options.num_phrases));
+  problem.is_spatial = input.positions.rows() > 0;
+  if (finds_phrases_by_shares(problem, input, options))
+    problem.evidence = evidence_groups(problem, around, input.groups != nullptr);
   return problem;
 }
 

@@ -33,13 +33,18 @@ struct CacProblem {
   int num_words = 0;        // of all views, M
   int num_phrases = 0;      // M~; 0: no context
   int64_t num_primitives = 0;
-  int view_neighbors = 0;   // of groups in all views together; 0: none
-  double member_total = 0;  // sum over groups of weight * |t|
+  int view_neighbors = 0;          // of groups in all views together; 0: none
+  double member_total = 0;         // sum over groups of weight * |t|
+  bool is_spatial = false;         // the groups are neighbours in space
+  ContextGroups evidence;          // groups over samples that have evidence; none: by counts
+  std::vector<int> fixed_phrases;  // one per group, found by shares; empty: steps find them
   bool is_binary = false;
   bool reseeds = true;
   int num_threads = 0;
 
   bool has_context() const { return num_phrases > 0; }
+  bool is_by_shares() const { return evidence.num_groups() > 0; }
+  bool has_fixed_phrases() const { return !fixed_phrases.empty(); }
   bool is_weighted() const { return !groups.weights.empty() || !groups.group_weights.empty(); }
 };
 

@@ -99,7 +99,7 @@ void add_steps(const std::vector<CacStep>& steps, RunSummary& summary) {
   summary.extra.emplace_back("step_j2", std::move(j2));
 }
 
-void add_extras(const CacProblem& problem, const CacReport& report, const CacModel& model,
+void add_extras(const CacProblem& problem, const CacReport& report, const CacResult& result,
                 RunSummary& summary) {
   const auto add = [&](const char* name, SummaryValue value) {
     summary.extra.emplace_back(name, std::move(value));
@@ -110,12 +110,13 @@ void add_extras(const CacProblem& problem, const CacReport& report, const CacMod
   add("context_objective", report.run.context_objective);
   add("num_words", int64_t{problem.views[0].num_words()});
   add("num_phrases", int64_t{problem.num_phrases});
+  if (problem.has_fixed_phrases()) add("rounds", int64_t{result.model.evidence.rounds()});
   add("num_groups", problem.groups.num_groups());
   add("words_used", int64_t{count_used(report.run.state.words, problem.num_words)});
-  add("phrases_used", int64_t{count_used(report.run.state.phrases, problem.num_phrases)});
+  add("phrases_used", int64_t{count_used(result.labels, problem.num_phrases)});
   add("distinct_phrases", int64_t{count_distinct_phrases(problem, report.run.state)});
   add("inner_iterations", int64_t{report.run.inner_iterations});
-  add("phrases", describe_phrases(model));
+  add("phrases", describe_phrases(result.model));
   add("start_objectives", report.objectives);
   add_curve("tau", report.tau_curve, summary);
   add_curve("words", report.numbers.words, summary);
@@ -123,7 +124,35 @@ void add_extras(const CacProblem& problem, const CacReport& report, const CacMod
   add_steps(report.run.steps, summary);
 }
 
-void add_warnings(const CacProblem& problem, const CacReport& report, RunSummary& summary) {
+// Labels that use fewer phrases than were asked for, and phrases that hold no words.
+void add_phrase_warnings(const CacProblem& problem, const CacReport& report,
+                         const CacResult& result, RunSummary& summary) {
+  const int num_used = count_used(result.labels, problem.num_phrases);
+  if (num_used < problem.num_phrases)
+    summary.warnings.push_back(fmt::format(
+        "the labels use {} of {} phrases: ask for fewer phrases, or compare with k-means", num_used,
+        problem.num_phrases));
+  std::vector<int> empty;
+  for (int k = 0; k < problem.num_phrases; ++k) {
+    const auto words = report.run.state.compositions.begin() + int64_t{k} * problem.num_words;
+    if (std::none_of(words, words + problem.num_words, [](uint8_t holds) { return holds != 0; }))
+      empty.push_back(k);
+  }
+  if (!empty.empty())
+    summary.warnings.push_back(fmt::format(
+        "{} {} {} no words: no word occurs in half of {} groups; try fewer words",
+        by_number(static_cast<int64_t>(empty.size()), "phrase", "phrases"), fmt::join(empty, ", "),
+        by_number(static_cast<int64_t>(empty.size()), "has", "have"),
+        by_number(static_cast<int64_t>(empty.size()), "its", "their")));
+  const int num_distinct = count_distinct_phrases(problem, report.run.state);
+  if (num_distinct < problem.num_phrases)
+    summary.warnings.push_back(fmt::format("only {} of {} phrases {} distinct words", num_distinct,
+                                           problem.num_phrases,
+                                           by_number(num_distinct, "has", "have")));
+}
+
+void add_warnings(const CacProblem& problem, const CacReport& report, const CacResult& result,
+                  RunSummary& summary) {
   summary.warnings = report.warnings;
   if (report.run.is_stopped()) return;
   if (!problem.has_context()) {
@@ -136,11 +165,7 @@ void add_warnings(const CacProblem& problem, const CacReport& report, RunSummary
   if (num_empty > 0)
     summary.warnings.push_back(fmt::format("{} of {} words {} empty", num_empty, problem.num_words,
                                            by_number(num_empty, "is", "are")));
-  const int num_distinct = count_distinct_phrases(problem, report.run.state);
-  if (num_distinct < problem.num_phrases)
-    summary.warnings.push_back(fmt::format("only {} of {} phrases {} distinct", num_distinct,
-                                           problem.num_phrases,
-                                           by_number(num_distinct, "is", "are")));
+  add_phrase_warnings(problem, report, result, summary);
 }
 
 RunSummary summarise(const CacProblem& problem, const CacOptions& options, const CacReport& report,
@@ -160,8 +185,8 @@ RunSummary summarise(const CacProblem& problem, const CacOptions& options, const
   for (const CacView& view : problem.views) summary.d += view.points().cols();
   set_sizes(summary, result.labels,
             problem.has_context() ? problem.num_phrases : problem.num_words);
-  if (problem.has_context()) add_extras(problem, report, result.model, summary);
-  add_warnings(problem, report, summary);
+  if (problem.has_context()) add_extras(problem, report, result, summary);
+  add_warnings(problem, report, result, summary);
   return summary;
 }
 
@@ -171,6 +196,7 @@ CacResult make_result(const CacProblem& problem, const CacOptions& options, CacR
                       const Monitor& monitor) {
   CacResult result;
   result.model = make_model(problem, options, report.run.state, report.lambda);
+  result.model.evidence = std::move(report.evidence);
   result.words = words_within_views(problem, report.run.state.words);
   result.phrases = report.run.state.phrases;
   result.labels = labels_of(problem, report.run.state, result.words);

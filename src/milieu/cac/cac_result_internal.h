@@ -20,6 +20,7 @@ struct CacReport {
   std::vector<std::string> warnings;
   StabilityCurve tau_curve;
   NumberSweep numbers;
+  CacEvidence evidence;  // of phrases by shares
 };
 
 CacResult make_result(const CacProblem& problem, const CacOptions& options, CacReport report,

@@ -38,7 +38,10 @@ class Runner {
  public:
   Runner(const CacProblem& problem, const CacState& start, double lambda, const CacOptions& options,
          CacListener& listener)
-      : options_(options), listener_(listener), em_(problem, lambda, start) {}
+      : options_(options),
+        listener_(listener),
+        has_fixed_phrases_(problem.has_fixed_phrases()),
+        em_(problem, lambda, start) {}
 
   // Rounds until J stops falling. False when stopped.
   bool run_stage(double lambda, bool is_last, int num_stages);
@@ -47,6 +50,7 @@ class Runner {
   CacRun finish();
 
  private:
+  bool update_phrases();
   bool run_e_step();
   bool run_m_step();
   bool stop();
@@ -56,6 +60,7 @@ class Runner {
 
   const CacOptions& options_;
   CacListener& listener_;
+  bool has_fixed_phrases_;
   NestedEm em_;
   CacRun run_;
 };
@@ -94,13 +99,19 @@ void Runner::report(int max_iterations) {
   listener_.monitor.on_iteration(report);
 }
 
+bool Runner::update_phrases() {
+  if (has_fixed_phrases_) return true;
+  if (!em_.update_phrases(listener_.monitor)) return false;
+  record(CacStepKind::Phrases);
+  return true;
+}
+
 // [Yuan08, Algorithm 1, lines 4 to 8]: labels under fixed prototypes.
 bool Runner::run_e_step() {
   double before = 0;
   do {
     before = em_.objective();
-    if (!em_.update_phrases(listener_.monitor)) return stop();
-    record(CacStepKind::Phrases);
+    if (!update_phrases()) return stop();
     if (!em_.update_words(listener_.monitor)) return stop();
     record(CacStepKind::Words);
     ++run_.inner_iterations;
@@ -140,6 +151,7 @@ bool Runner::run_stage(double lambda, bool is_last, int num_stages) {
 
 bool Runner::run_phrases() {
   record(CacStepKind::Start);
+  if (has_fixed_phrases_) return true;
   // J2 is 0 times the context: what must fall is the distance of the groups from their phrases.
   double before = 0, after = em_.hamming_sum();
   for (int round = 0; round < options_.max_iterations; ++round) {

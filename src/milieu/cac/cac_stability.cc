@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "milieu/cac/cac_evidence_internal.h"
 #include "milieu/cac/cac_run_internal.h"
 #include "milieu/metrics/metrics.h"
 
@@ -29,7 +30,24 @@ std::vector<double> phrase_candidates(const CacProblem& problem) {
   return candidates;
 }
 
-// How well runs from a few starts agree under these numbers; nothing when stopped.
+// How well phrases by shares agree between single runs of k-means; nothing when stopped.
+std::optional<double> stability_of_shares(CacProblem& problem, CacOptions options, int num_phrases,
+                                          Monitor& monitor) {
+  set_numbers(problem, options.num_words, num_phrases);
+  const int num_runs = std::min(options.num_restarts, kSweepStarts);
+  options.num_restarts = 1;
+  std::vector<std::vector<int>> labellings;
+  for (int run = 0; run < num_runs; ++run) {
+    auto found = find_phrases_by_shares(problem, options, monitor);
+    if (!found) return std::nullopt;
+    labellings.push_back(std::move(found->labels));
+    ++options.seed;
+  }
+  return stability_of(labellings);
+}
+
+// How well runs from a few starts agree under these numbers; nothing when stopped. Where phrases
+// are fixed, they agree on words.
 std::optional<double> stability_under(CacProblem& problem, CacOptions options, int num_words,
                                       int num_phrases, Monitor& monitor) {
   options.num_words = num_words;
@@ -44,14 +62,15 @@ std::optional<double> stability_under(CacProblem& problem, CacOptions options, i
   std::nth_element(ratios.begin(), ratios.begin() + ratios.size() / 2, ratios.end());
   const double tau = options.tau > 0 ? options.tau : CacOptions{}.tau;
   const double lambda = options.lambda >= 0 ? options.lambda : tau * ratios[ratios.size() / 2];
-  std::vector<std::vector<int>> phrases;
+  std::vector<std::vector<int>> labellings;
   const Stopwatch watch;
   for (const CacState& start : starts) {
     CacListener listener{quiet, nullptr, watch, 0, 1};
-    phrases.push_back(run_nested_em(problem, start, lambda, options, listener).state.phrases);
+    CacState state = run_nested_em(problem, start, lambda, options, listener).state;
+    labellings.push_back(std::move(problem.has_fixed_phrases() ? state.words : state.phrases));
     if (monitor.should_stop()) return std::nullopt;
   }
-  return stability_of(phrases);
+  return stability_of(labellings);
 }
 
 }  // namespace
@@ -79,13 +98,16 @@ NumberSweep choose_numbers(CacProblem& problem, CacOptions& options, Monitor& mo
   if (!words_are_open && !phrases_are_open) return sweep;
   const std::vector<double> words = word_candidates(problem);
   if (words_are_open) options.num_words = static_cast<int>(words[words.size() / 2]);
-  const auto explore = [&](std::vector<double> candidates, int& number, StabilityCurve& curve) {
+  const auto explore = [&](std::vector<double> candidates, int& number, StabilityCurve& curve,
+                           bool is_by_shares) {
     for (size_t i = 0; i < candidates.size(); ++i) {
       monitor.on_progress("numbers", static_cast<int64_t>(i),
                           static_cast<int64_t>(candidates.size()));
       number = static_cast<int>(candidates[i]);
       const auto stability =
-          stability_under(problem, options, options.num_words, options.num_phrases, monitor);
+          is_by_shares
+              ? stability_of_shares(problem, options, options.num_phrases, monitor)
+              : stability_under(problem, options, options.num_words, options.num_phrases, monitor);
       if (!stability) break;
       curve.values.push_back(candidates[i]);
       curve.stability.push_back(*stability);
@@ -93,8 +115,13 @@ NumberSweep choose_numbers(CacProblem& problem, CacOptions& options, Monitor& mo
     choose_most_stable(curve);
     number = static_cast<int>(curve.values.empty() ? candidates[0] : curve.chosen);
   };
-  if (phrases_are_open) explore(phrase_candidates(problem), options.num_phrases, sweep.phrases);
-  if (words_are_open) explore(words, options.num_words, sweep.words);
+  if (phrases_are_open)
+    explore(phrase_candidates(problem), options.num_phrases, sweep.phrases, problem.is_by_shares());
+  if (words_are_open) {
+    set_numbers(problem, options.num_words, options.num_phrases);
+    fix_phrases(problem, options, monitor);
+    explore(words, options.num_words, sweep.words, false);
+  }
   set_numbers(problem, options.num_words, options.num_phrases);
   return sweep;
 }

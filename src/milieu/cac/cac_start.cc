@@ -39,6 +39,13 @@ std::vector<int> label_groups(const CacProblem& problem, std::span<const int> wo
   return labels;
 }
 
+CacState vote_on_compositions(const CacProblem& problem, CacState state) {
+  state.compositions.assign(static_cast<size_t>(problem.num_phrases) * problem.num_words, 0);
+  NestedEm em(problem, 0, std::move(state));
+  em.update_compositions();
+  return em.take_state();
+}
+
 bool is_complete(std::span<const int> labels) {
   return std::find(labels.begin(), labels.end(), -1) == labels.end();
 }
@@ -77,6 +84,11 @@ Matrix<float> count_words(const CacProblem& problem, std::span<const int> words,
 
 bool cluster_groups(const CacProblem& problem, CacPhraseInit kind, const Random& random,
                     Monitor& monitor, CacState& state) {
+  if (problem.has_fixed_phrases()) {
+    state.phrases = problem.fixed_phrases;
+    state = vote_on_compositions(problem, std::move(state));
+    return true;
+  }
   const std::vector<int64_t> chosen =
       groups_to_cluster(problem.groups.num_groups(), random.child(0));
   const bool is_sample = static_cast<int64_t>(chosen.size()) < problem.groups.num_groups();
@@ -111,9 +123,7 @@ bool cluster_groups(const CacProblem& problem, CacPhraseInit kind, const Random&
   }
   if (!is_complete(state.phrases) || monitor.should_stop()) return false;
   if (kind == CacPhraseInit::KModes) return true;
-  NestedEm em(problem, 0, std::move(state));
-  em.update_compositions();
-  state = em.take_state();
+  state = vote_on_compositions(problem, std::move(state));
   return true;
 }
 
@@ -150,7 +160,9 @@ CacState start_at_random(const CacProblem& problem, Random random) {
                             static_cast<int>(random.uniform_index(view.num_words())));
   }
   for (int64_t g = 0; g < problem.groups.num_groups(); ++g)
-    state.phrases.push_back(static_cast<int>(random.uniform_index(problem.num_phrases)));
+    state.phrases.push_back(problem.has_fixed_phrases()
+                                ? problem.fixed_phrases[g]
+                                : static_cast<int>(random.uniform_index(problem.num_phrases)));
   return settle_start(problem, std::move(state));
 }
 

@@ -15,6 +15,9 @@ namespace milieu::internal {
 // Groups that a start clusters; of more groups a random sample is clustered and the others follow.
 inline constexpr int64_t kMaxStartGroups = 200'000;
 
+// The child of the random seed that fine words belong to; restarts have the first ones.
+inline constexpr uint64_t kLexiconStream = uint64_t{1} << 32;
+
 // How often a start clusters groups, or samples into phrases: the best of several where that is
 // cheap, since everything after it depends on it.
 inline int num_phrase_restarts(int64_t rows) { return rows <= 20'000 ? 10 : 1; }

@@ -49,6 +49,7 @@ Views load_views(const std::vector<std::string>& paths, const LoadOptions& load)
     } else {
       views.data.points = join_columns(views.data.points, one.points);
       views.data.sample_shape = {views.data.points.cols()};
+      views.data.source += ", " + one.source;
     }
   }
   return views;

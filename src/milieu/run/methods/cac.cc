@@ -78,6 +78,7 @@ class CacMethod : public MethodWith<CacOptions, CacRunInput> {
   // digits (Sec. 3.3).
   std::vector<Preset> presets() override {
     const auto apply_common = [this] {
+      options_.phrase_model = CacPhraseModel::Counts;
       options_.scaling = CacScaling::Raw;
       options_.init = CacInit::Words;
       options_.phrase_init = CacPhraseInit::KModes;
