@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What learn.cc does before and after training: checks of the sets, screening of the features, and
-// calibration.
+// What learn.cc does before and after training: checks of the sets, screening of the features,
+// calibration, and the choice by cross-validation.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,19 +27,61 @@ int num_clusters(const LearnSet& set);
 // 1 for features that separate clusters: their distances to samples of other clusters exceed
 // those to samples of the own one by more than `least_score` standard errors. All ones where the
 // score is 0, and for fewer than a hundred samples.
-std::vector<char> screen_features(const std::vector<std::unique_ptr<PairFeatures>>& features,
+std::vector<char> screen_features(const std::vector<std::shared_ptr<PairFeatures>>& features,
                                   const std::vector<LearnSet>& sets, double least_score,
                                   uint64_t seed);
 
-// The factor of the model's penalty, from a fixed ladder around 1, under which the training sets
-// are clustered best: highest mean accuracy. Where several factors in a row reach it, the middle
-// one: new sets may be off to either side.
+// n x r: the points, or the roots of their columns, times `map`.
+Matrix<float> metric_coordinates(FloatView map, const std::vector<int64_t>& is_root,
+                                 FloatView points, int num_threads);
+
+// What training gives. Distances of the training sets are those of `model`, but with cross-fitted
+// metrics: what is chosen by them is not flattered by a metric that has seen their samples.
+struct TrainedDistance {
+  LearnedDistance model;    // penalty as trained
+  LearnedDistance average;  // unlearned: every candidate divided by its mean
+  std::vector<Matrix<float>> costs, average_costs;  // per set
+  std::vector<double> means;                        // F and metrics, over the pairs of all sets
+  std::vector<double> scale;  // likewise; 0 for a constant feature and one that was screened off
+  double metric_share = 0;    // of the mean learned distance
+  CrfTrainResult training;
+  std::vector<std::string> warnings;
+};
+// Nothing when the monitor stops it before the first round.
+std::optional<TrainedDistance> train_distance(const LearnInput& input,
+                                              const ExemplarLearnOptions& options,
+                                              Monitor& monitor);
+
+// What calibrate() changed.
 struct Calibration {
-  double factor = 1;
-  double accuracy = 0;        // mean over samples, at the factor
+  double factor = 1;          // of the penalty
+  double exponent = 0;        // of its growth with the number of samples
+  double accuracy = 0;        // mean over training samples, at the factor
   double plain_accuracy = 0;  // at 1
 };
-Calibration calibrate_penalty(const LearnedDistance& model, const std::vector<LearnSet>& sets,
-                              int num_threads, Monitor& monitor);
+// Sets the model's penalty to the one, from a ladder around it, under which the training sets are
+// clustered best (highest mean accuracy; of several in a row, the middle one), and the rule by
+// which it grows from the best penalties of sub-samples. Unchanged if stopped.
+Calibration calibrate_penalty(const std::vector<LearnSet>& sets,
+                              const std::vector<Matrix<float>>& costs, uint64_t seed,
+                              int num_threads, Monitor& monitor, LearnedDistance& model);
+
+// The distance at which a pair of a training set is as likely of one cluster as of two, by logistic
+// regression on the pairs; empty where larger distances do not speak against one cluster.
+std::vector<double> same_cluster_distance(const std::vector<LearnSet>& sets,
+                                          const std::vector<Matrix<float>>& costs);
+
+// Mean accuracies over held-out halves.
+struct Validation {
+  double learned_exemplars = 0, learned_cut = 0;
+  double average_exemplars = 0, average_cut = 0;
+  bool uses_average = false;  // it is ahead by more than its standard error
+  bool uses_cut = false;      // of the distance that is used
+};
+// Learns from one half of the sets (of every cluster, where there is one set) and clusters the
+// other one, both ways, options.validations times. Nothing where the sets are too small for it, and
+// if stopped.
+std::optional<Validation> cross_validate(const LearnInput& input,
+                                         const ExemplarLearnOptions& options, Monitor& monitor);
 
 }  // namespace milieu::internal

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which distance and which grouping are used, by cross-validation on the training clusterings.
+// Conventions: halves are drawn from a stream of their own; both halves of a set must have two
+//   clusters, one of them with two samples, or there is no validation.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "milieu/base/random.h"
+#include "milieu/exemplar/learn/learn_internal.h"
+#include "milieu/exemplar/learn/learned_clusters_internal.h"
+#include "milieu/metrics/metrics.h"
+
+namespace milieu::internal {
+
+namespace {
+
+constexpr int64_t kMinSamples = 40;  // in total
+
+// Some samples of a set, as a set of their own.
+struct OwnSet {
+  Matrix<float> points;
+  std::vector<Matrix<float>> matrices;
+  std::vector<int> labels;
+
+  LearnSet view() const {
+    LearnSet set{points, labels, {}};
+    for (const Matrix<float>& matrix : matrices) set.matrices.push_back(matrix);
+    return set;
+  }
+};
+
+OwnSet take_rows(const LearnSet& set, const std::vector<int>& rows) {
+  OwnSet own;
+  const int64_t n = std::ssize(rows);
+  std::vector<int> number(num_clusters(set), -1);
+  int next = 0;
+  for (const int p : rows) {
+    int& label = number[set.labels[p]];
+    if (label < 0) label = next++;
+    own.labels.push_back(label);
+  }
+  if (!set.points.empty()) own.points = Matrix<float>(n, set.points.cols());
+  for (int64_t i = 0; i < own.points.rows(); ++i)
+    std::copy_n(set.points.row(rows[i]), set.points.cols(), own.points.row(i));
+  for (const FloatView matrix : set.matrices) {
+    Matrix<float>& part = own.matrices.emplace_back(n, n);
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j < n; ++j) part(i, j) = matrix(rows[i], rows[j]);
+  }
+  return own;
+}
+
+using Halves = std::array<std::vector<OwnSet>, 2>;
+
+// Half of every cluster each; of odd clusters in turn to one and the other.
+Halves halve_samples(const LearnSet& set, Random random) {
+  std::vector<std::vector<int>> members(num_clusters(set));
+  for (size_t p = 0; p < set.labels.size(); ++p)
+    members[set.labels[p]].push_back(static_cast<int>(p));
+  std::array<std::vector<int>, 2> rows;
+  size_t turn = 0;
+  for (std::vector<int>& each : members) {
+    random.shuffle(std::span(each));
+    for (size_t i = 0; i < each.size(); ++i) rows[(i + turn) % 2].push_back(each[i]);
+    turn += each.size();
+  }
+  Halves halves;
+  for (size_t h = 0; h < 2; ++h) {
+    std::sort(rows[h].begin(), rows[h].end());
+    halves[h].push_back(take_rows(set, rows[h]));
+  }
+  return halves;
+}
+
+Halves halve_sets(const std::vector<LearnSet>& sets, Random random) {
+  std::vector<size_t> order(sets.size());
+  for (size_t k = 0; k < order.size(); ++k) order[k] = k;
+  random.shuffle(std::span(order));
+  std::sort(order.begin(), order.begin() + static_cast<int64_t>(order.size() / 2));
+  Halves halves;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const LearnSet& set = sets[order[i]];
+    std::vector<int> rows(set.labels.size());
+    for (size_t p = 0; p < rows.size(); ++p) rows[p] = static_cast<int>(p);
+    halves[i < order.size() / 2 ? 0 : 1].push_back(take_rows(set, rows));
+  }
+  return halves;
+}
+
+bool teaches(const OwnSet& set) {
+  const int clusters =
+      set.labels.empty() ? 0 : 1 + *std::max_element(set.labels.begin(), set.labels.end());
+  return clusters > 1 && clusters < std::ssize(set.labels);
+}
+
+// Accuracies of one half under what was learned from the other: exemplars and cut.
+std::array<double, 2> half_accuracies(const LearnedDistance& model, const std::vector<OwnSet>& half,
+                                      const ExemplarLearnOptions& options, Monitor& monitor) {
+  const int num_threads = options.train.num_threads;
+  double total = 0;
+  std::array<double, 2> right = {0, 0};
+  for (const OwnSet& set : half) {
+    const LearnSet view = set.view();
+    const Matrix<float> costs =
+        view.matrices.empty() ? learned_costs(model, view.points, view.points, num_threads, monitor)
+                              : learned_costs(model, view.matrices);
+    const double n = static_cast<double>(set.labels.size());
+    const ExemplarResult found =
+        quick_exemplars(costs, penalty_for(model, costs.rows()), num_threads, monitor);
+    const std::vector<int> cut =
+        cut_labels(model, costs, 0, options.train.seed, num_threads, monitor);
+    if (monitor.should_stop()) return right;
+    total += n;
+    right[0] += n * compute_metrics(found.labels, set.labels).accuracy;
+    right[1] += n * compute_metrics(cut, set.labels).accuracy;
+  }
+  return {right[0] / total, right[1] / total};
+}
+
+// One direction: learned and average, by exemplars and by cut; empty if stopped.
+std::vector<double> validate_half(const LearnInput& input, const std::vector<OwnSet>& train,
+                                  const std::vector<OwnSet>& test,
+                                  const ExemplarLearnOptions& options, Monitor& monitor) {
+  LearnInput part;
+  part.candidates = input.candidates;
+  part.names = input.names;
+  for (const OwnSet& set : train) part.sets.push_back(set.view());
+  Monitor quiet = monitor;  // can be asked to stop, but gets no reports
+  auto trained = train_distance(part, options, quiet);
+  if (!trained) return {};
+  std::vector<double> accuracies;
+  for (const bool is_average : {false, true}) {
+    LearnedDistance& model = is_average ? trained->average : trained->model;
+    const auto& costs = is_average ? trained->average_costs : trained->costs;
+    const bool is_given = options.penalty > 0 && !options.learn_penalty && !is_average;
+    if (options.calibrate && !is_given)
+      calibrate_penalty(part.sets, costs, options.train.seed, options.train.num_threads, quiet,
+                        model);
+    model.same_cluster = same_cluster_distance(part.sets, costs);
+    const auto [exemplars, cut] = half_accuracies(model, test, options, quiet);
+    accuracies.insert(accuracies.end(), {exemplars, cut});
+  }
+  return monitor.should_stop() ? std::vector<double>{} : accuracies;
+}
+
+Validation choose(const std::vector<std::vector<double>>& all) {
+  const double count = static_cast<double>(all.size());
+  std::array<double, 4> mean = {0, 0, 0, 0};
+  for (const std::vector<double>& each : all)
+    for (size_t i = 0; i < 4; ++i) mean[i] += each[i] / count;
+  Validation v{mean[0], mean[1], mean[2], mean[3]};
+  const size_t learned = mean[1] > mean[0] ? 1 : 0, average = mean[3] > mean[2] ? 3 : 2;
+  const double ahead = mean[average] - mean[learned];
+  double squares = 0;
+  for (const std::vector<double>& each : all)
+    squares += std::pow(each[average] - each[learned] - ahead, 2);
+  v.uses_average = ahead > 0 && ahead > std::sqrt(squares / (count - 1) / count);
+  v.uses_cut = (v.uses_average ? average : learned) % 2 == 1;
+  return v;
+}
+
+}  // namespace
+
+std::optional<Validation> cross_validate(const LearnInput& input,
+                                         const ExemplarLearnOptions& options, Monitor& monitor) {
+  int64_t total = 0;
+  for (const LearnSet& set : input.sets) total += std::ssize(set.labels);
+  if (options.validations == 0 || total < kMinSamples) return std::nullopt;
+  std::vector<std::vector<double>> all;
+  for (int r = 0; r < options.validations; ++r) {
+    const Random random = Random(options.train.seed).child(1000 + static_cast<uint64_t>(r));
+    const Halves halves = input.sets.size() == 1 ? halve_samples(input.sets[0], random)
+                                                 : halve_sets(input.sets, random);
+    for (const auto& half : halves)
+      if (!std::all_of(half.begin(), half.end(), teaches)) return std::nullopt;
+    for (const size_t train : {0, 1}) {
+      monitor.on_progress("cross-validation", 2 * r + static_cast<int64_t>(train),
+                          2 * options.validations);
+      all.push_back(validate_half(input, halves[train], halves[1 - train], options, monitor));
+      if (monitor.should_stop()) return std::nullopt;
+    }
+  }
+  return choose(all);
+}
+
+}  // namespace milieu::internal
