@@ -9,7 +9,7 @@ namespace {
 
 class JoinedFeatures : public PairFeatures {
  public:
-  JoinedFeatures(std::unique_ptr<PairFeatures> base, std::vector<Matrix<float>> matrices)
+  JoinedFeatures(std::shared_ptr<PairFeatures> base, std::vector<Matrix<float>> matrices)
       : base_(std::move(base)), matrices_(std::move(matrices)) {}
 
   int64_t num_samples() const override { return base_->num_samples(); }
@@ -64,16 +64,16 @@ class JoinedFeatures : public PairFeatures {
             out.row(i) + first);
   }
 
-  std::unique_ptr<PairFeatures> base_;
+  std::shared_ptr<PairFeatures> base_;
   std::vector<Matrix<float>> matrices_;
   std::vector<double> w_;
 };
 
 }  // namespace
 
-std::unique_ptr<PairFeatures> make_joined_features(std::unique_ptr<PairFeatures> base,
+std::shared_ptr<PairFeatures> make_joined_features(std::shared_ptr<PairFeatures> base,
                                                    std::vector<Matrix<float>> matrices) {
-  return std::make_unique<JoinedFeatures>(std::move(base), std::move(matrices));
+  return std::make_shared<JoinedFeatures>(std::move(base), std::move(matrices));
 }
 
 }  // namespace milieu::internal

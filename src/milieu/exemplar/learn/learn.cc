@@ -126,7 +126,7 @@ void finish(const LearnInput& input, const ExemplarLearnOptions& options, Traine
     calibration = internal::calibrate_penalty(input.sets, costs, options.train.seed,
                                               options.train.num_threads, monitor, result.model);
   if (validation) {
-    result.model.same_cluster = internal::same_cluster_distance(input.sets, costs);
+    result.model.same_cluster = validation->same_cluster;
     result.model.grouping = validation->uses_cut ? "cut" : "exemplars";
   }
   add_words(trained, result);

@@ -22,56 +22,8 @@ constexpr double kRungsPerOctave = 4;
 constexpr int kDraws = 2;  // of each sub-sample
 constexpr double kMaxExponent = 1.5;
 constexpr double kTypicalExponent = 0.7;
-constexpr int64_t kMaxPairs = 400'000;
 
 double rung(int i) { return std::exp2((i - kRungs / 2) / kRungsPerOctave); }
-
-// The middle of the longest run of highest entries; of two as long, the one nearer to the middle of
-// the ladder.
-int middle_of_best(const std::vector<double>& accuracies) {
-  const double best = *std::max_element(accuracies.begin(), accuracies.end());
-  int chosen = 0, longest = 0;
-  for (int begin = 0; begin < kRungs;) {
-    int end = begin;
-    while (end < kRungs && accuracies[end] == best) ++end;
-    const int middle = (begin + end - 1) / 2;
-    const bool is_nearer = std::abs(middle - kRungs / 2) < std::abs(chosen - kRungs / 2);
-    if (end - begin > longest || (end > begin && end - begin == longest && is_nearer)) {
-      longest = end - begin;
-      chosen = middle;
-    }
-    begin = std::max(end, begin + 1);
-  }
-  return chosen;
-}
-
-struct SubSample {
-  Matrix<float> costs;
-  std::vector<int> labels;
-};
-
-// The share of every cluster, at least two samples of those that have as many.
-SubSample draw(const Matrix<float>& costs, const std::vector<int>& labels, double share,
-               Random random) {
-  std::vector<std::vector<int>> members(1 + *std::max_element(labels.begin(), labels.end()));
-  for (size_t p = 0; p < labels.size(); ++p) members[labels[p]].push_back(static_cast<int>(p));
-  std::vector<int> rows;
-  for (std::vector<int>& each : members) {
-    random.shuffle(std::span(each));
-    const auto count = static_cast<size_t>(std::lround(share * static_cast<double>(each.size())));
-    each.resize(std::min(each.size(), std::max<size_t>(2, count)));
-    rows.insert(rows.end(), each.begin(), each.end());
-  }
-  std::sort(rows.begin(), rows.end());
-  SubSample drawn;
-  drawn.costs = Matrix<float>(std::ssize(rows), std::ssize(rows));
-  for (size_t i = 0; i < rows.size(); ++i) {
-    drawn.labels.push_back(labels[rows[i]]);
-    for (size_t j = 0; j < rows.size(); ++j)
-      drawn.costs(static_cast<int64_t>(i), static_cast<int64_t>(j)) = costs(rows[i], rows[j]);
-  }
-  return drawn;
-}
 
 // Adds the samples that each rung's clustering gets right.
 void add_right(FloatView costs, const std::vector<int>& labels, double penalty, int num_threads,
@@ -94,6 +46,51 @@ bool can_be_sampled(const std::vector<LearnSet>& sets) {
 
 }  // namespace
 
+int middle_of_best(const std::vector<double>& values) {
+  const int size = static_cast<int>(values.size());
+  const double best = *std::max_element(values.begin(), values.end());
+  int chosen = 0, longest = 0;
+  for (int begin = 0; begin < size;) {
+    int end = begin;
+    while (end < size && values[end] == best) ++end;
+    const int middle = (begin + end - 1) / 2;
+    const bool is_nearer = std::abs(middle - size / 2) < std::abs(chosen - size / 2);
+    if (end - begin > longest || (end > begin && end - begin == longest && is_nearer)) {
+      longest = end - begin;
+      chosen = middle;
+    }
+    begin = std::max(end, begin + 1);
+  }
+  return chosen;
+}
+
+std::vector<int> draw_samples(const std::vector<int>& labels, double share, uint64_t seed) {
+  Random random(seed);
+  std::vector<std::vector<int>> members(1 + *std::max_element(labels.begin(), labels.end()));
+  for (size_t p = 0; p < labels.size(); ++p) members[labels[p]].push_back(static_cast<int>(p));
+  std::vector<int> rows;
+  for (std::vector<int>& each : members) {
+    random.shuffle(std::span(each));
+    const auto count = static_cast<size_t>(std::lround(share * static_cast<double>(each.size())));
+    each.resize(std::min(each.size(), std::max<size_t>(2, count)));
+    rows.insert(rows.end(), each.begin(), each.end());
+  }
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+SubSample take_samples(const Matrix<float>& costs, const std::vector<int>& labels,
+                       const std::vector<int>& rows) {
+  SubSample taken;
+  taken.costs = Matrix<float>(std::ssize(rows), std::ssize(rows));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    taken.labels.push_back(labels[rows[i]]);
+    for (size_t j = 0; j < rows.size(); ++j)
+      taken.costs(static_cast<int64_t>(i), static_cast<int64_t>(j)) = costs(rows[i], rows[j]);
+  }
+  return taken;
+}
+
 Calibration calibrate_penalty(const std::vector<LearnSet>& sets,
                               const std::vector<Matrix<float>>& costs, uint64_t seed,
                               int num_threads, Monitor& monitor, LearnedDistance& model) {
@@ -112,8 +109,11 @@ Calibration calibrate_penalty(const std::vector<LearnSet>& sets,
     double sampled = 0;
     for (size_t k = 0; k < sets.size(); ++k)
       for (int d = 0; d < (sets.size() > 1 ? 1 : kDraws) && !monitor.should_stop(); ++d) {
-        const SubSample drawn = draw(costs[k], sets[k].labels, share,
-                                     Random(seed).child(100 * k + 10 * d + (share < 0.5)));
+        const uint64_t stream = 100 * k + 10 * static_cast<uint64_t>(d) + (share < 0.5 ? 1 : 0);
+        const SubSample drawn =
+            take_samples(costs[k], sets[k].labels,
+                         draw_samples(sets[k].labels, share,
+                                      Random(seed).child(stream).next_bits() >> 1));
         sampled += static_cast<double>(drawn.labels.size()) / (sets.size() > 1 ? 1 : kDraws);
         add_right(drawn.costs, drawn.labels, model.penalty, num_threads, monitor, sub);
       }
@@ -131,44 +131,6 @@ Calibration calibrate_penalty(const std::vector<LearnSet>& sets,
   model.penalty *= found.factor;
   model.penalty_rule = {total / static_cast<double>(sets.size()), found.exponent};
   return found;
-}
-
-std::vector<double> same_cluster_distance(const std::vector<LearnSet>& sets,
-                                          const std::vector<Matrix<float>>& costs) {
-  double pairs = 0, mean = 0, count = 0;
-  for (const LearnSet& set : sets)
-    pairs += 0.5 * static_cast<double>(set.labels.size()) * static_cast<double>(set.labels.size());
-  const auto stride = static_cast<int64_t>(std::max(1.0, pairs / kMaxPairs));
-  std::vector<std::pair<double, double>> drawn;  // distance, 1 for the same cluster
-  int64_t at = 0;
-  for (size_t k = 0; k < sets.size(); ++k)
-    for (int64_t p = 0; p < costs[k].rows(); ++p)
-      for (int64_t q = p + 1; q < costs[k].rows(); ++q) {
-        if (at++ % stride != 0) continue;
-        const double d = 0.5 * (static_cast<double>(costs[k](p, q)) + costs[k](q, p));
-        drawn.emplace_back(d, sets[k].labels[p] == sets[k].labels[q]);
-        mean += d, ++count;
-      }
-  mean /= count;
-  if (!(mean > 0)) return {};
-  // Newton's method on log P(same | d) = a + b d / mean, with steps of bounded length.
-  double a = 0, b = 0;
-  for (int round = 0; round < 50; ++round) {
-    double ga = 0, gb = 0, haa = 1e-6, hab = 0, hbb = 1e-6;
-    for (const auto& [d, same] : drawn) {
-      const double x = d / mean, z = 1 / (1 + std::exp(-(a + b * x))), v = z * (1 - z);
-      ga += same - z, gb += (same - z) * x;
-      haa += v, hab += v * x, hbb += v * x * x;
-    }
-    const double determinant = haa * hbb - hab * hab;
-    if (!(determinant > 0)) break;
-    const double da = std::clamp((hbb * ga - hab * gb) / determinant, -3.0, 3.0);
-    const double db = std::clamp((haa * gb - hab * ga) / determinant, -3.0, 3.0);
-    a += da, b += db;
-    if (std::max(std::abs(da), std::abs(db)) < 1e-6) break;
-  }
-  if (!(b < 0) || !(a > 0)) return {};
-  return {-a / b * mean};
 }
 
 }  // namespace milieu::internal

@@ -66,15 +66,23 @@ Calibration calibrate_penalty(const std::vector<LearnSet>& sets,
                               const std::vector<Matrix<float>>& costs, uint64_t seed,
                               int num_threads, Monitor& monitor, LearnedDistance& model);
 
-// The distance at which a pair of a training set is as likely of one cluster as of two, by logistic
-// regression on the pairs; empty where larger distances do not speak against one cluster.
-std::vector<double> same_cluster_distance(const std::vector<LearnSet>& sets,
-                                          const std::vector<Matrix<float>>& costs);
+// The middle of the longest run of highest entries; of two as long, the one nearer to the middle.
+int middle_of_best(const std::vector<double>& values);
+
+struct SubSample {
+  Matrix<float> costs;
+  std::vector<int> labels;
+};
+SubSample take_samples(const Matrix<float>& costs, const std::vector<int>& labels,
+                       const std::vector<int>& rows);
+// The share of every cluster, at least two samples of those that have as many; ascending.
+std::vector<int> draw_samples(const std::vector<int>& labels, double share, uint64_t seed);
 
 // Mean accuracies over held-out halves.
 struct Validation {
   double learned_exemplars = 0, learned_cut = 0;
   double average_exemplars = 0, average_cut = 0;
+  std::vector<double> same_cluster;  // of the distance that is used: LearnedDistance
   bool uses_average = false;  // it is ahead by more than its standard error
   bool uses_cut = false;      // of the distance that is used
 };

@@ -25,7 +25,7 @@ namespace milieu::internal {
 namespace {
 
 constexpr int64_t kMinSamples = 100;  // in total; with fewer a covariance is mostly shrinkage
-constexpr int kFolds = 5;
+constexpr int kFolds = 8;
 constexpr int64_t kMaxRank = 256;
 constexpr int64_t kMaxPcaRows = 1000;
 
@@ -44,12 +44,15 @@ struct View {
   int64_t first = 0, count = 0;
   bool is_root = false;
 };
-std::vector<View> views_of(const std::vector<CandidateDistance>& candidates, int64_t columns) {
+std::vector<View> views_of(const std::vector<CandidateDistance>& candidates,
+                           const std::vector<char>& is_kept, int64_t columns) {
   std::vector<View> views;
-  if (candidates.empty())
-    for (int64_t t = 0; t < columns; ++t) views.push_back({t, 1, false});
+  for (int64_t t = 0; candidates.empty() && t < columns; ++t)
+    if (is_kept[t] != 0) views.push_back({t, 1, false});
   std::vector<char> is_used(columns, 0);
-  for (const CandidateDistance& c : candidates) {
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const CandidateDistance& c = candidates[i];
+    if (is_kept[i] == 0) continue;
     const auto same = [&](const View& v) {
       return v.first == c.first_column && v.count == c.num_columns;
     };
@@ -101,19 +104,20 @@ Matrix<float> pca_rows(const LearnInput& input, const std::vector<int64_t>& is_r
 }
 
 MetricSpace make_space(const LearnInput& input, const std::vector<CandidateDistance>& candidates,
-                       int num_threads, const Monitor& monitor) {
+                       const std::vector<char>& is_kept, int num_threads, const Monitor& monitor) {
   const int64_t columns = input.sets[0].points.cols();
   MetricSpace space;
   space.is_root.assign(columns, 0);
   std::vector<double> scale(columns, 0.0);
-  for (const View& view : views_of(candidates, columns)) {
+  for (const View& view : views_of(candidates, is_kept, columns)) {
     if (monitor.should_stop()) return space;
     const double factor = view_scale(input, view);
     std::fill_n(scale.begin() + view.first, view.count, factor);
     std::fill_n(space.is_root.begin() + view.first, view.count, view.is_root ? 1 : 0);
   }
   const Matrix<float> rows = pca_rows(input, space.is_root, scale);
-  const int64_t rank = std::min({rows.rows() - 1, columns, kMaxRank});
+  const int64_t varying = columns - std::count(scale.begin(), scale.end(), 0.0);
+  const int64_t rank = std::clamp<int64_t>(varying, 1, std::min(rows.rows() - 1, kMaxRank));
   if (monitor.should_stop()) return space;
   const Pca pca = fit_pca(rows, static_cast<int>(rank));
   space.map = Matrix<float>(columns, rank);
@@ -290,10 +294,11 @@ double metric_bytes(const std::vector<LearnSet>& sets) {
 }
 
 MetricCandidates fit_metrics(const LearnInput& input,
-                             const std::vector<CandidateDistance>& candidates, uint64_t seed,
-                             int num_threads, Monitor& monitor) {
+                             const std::vector<CandidateDistance>& candidates,
+                             const std::vector<char>& is_kept, uint64_t seed, int num_threads,
+                             Monitor& monitor) {
   MetricCandidates metrics;
-  metrics.space = make_space(input, candidates, num_threads, monitor);
+  metrics.space = make_space(input, candidates, is_kept, num_threads, monitor);
   for (const LearnSet& set : input.sets) {
     const int64_t n = std::ssize(set.labels);
     std::vector<Matrix<float>>& each = metrics.distances.emplace_back();

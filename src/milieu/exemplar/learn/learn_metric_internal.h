@@ -46,17 +46,19 @@ bool can_fit_metrics(const LearnInput& input, const ExemplarLearnOptions& option
 // What the matrices of distances take.
 double metric_bytes(const std::vector<LearnSet>& sets);
 
-// Views are the columns of each candidate; without candidates every column is one. Incomplete when
-// the monitor stops it.
+// Views are the columns of each candidate; without candidates every column is one. A view counts if
+// one of its candidates is kept (one entry per candidate or column). Incomplete when the monitor
+// stops it.
 MetricCandidates fit_metrics(const LearnInput& input,
-                             const std::vector<CandidateDistance>& candidates, uint64_t seed,
-                             int num_threads, Monitor& monitor);
+                             const std::vector<CandidateDistance>& candidates,
+                             const std::vector<char>& is_kept, uint64_t seed, int num_threads,
+                             Monitor& monitor);
 
 // D x r: the weighted sum of the metrics as one, |P^T (g(x) - g(y))|^2. Empty without weight.
 Matrix<float> joined_projection(const MetricCandidates& metrics, std::span<const double> weights);
 
 // The features of `base`, then one for each matrix; all are symmetric.
-std::unique_ptr<PairFeatures> make_joined_features(std::unique_ptr<PairFeatures> base,
+std::shared_ptr<PairFeatures> make_joined_features(std::shared_ptr<PairFeatures> base,
                                                    std::vector<Matrix<float>> matrices);
 
 }  // namespace milieu::internal

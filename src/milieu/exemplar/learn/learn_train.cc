@@ -71,28 +71,23 @@ std::unique_ptr<PairFeatures> base_features(const LearnSet& set, const Course& c
   return make_distance_features(set.points, course.candidates, budget, num_threads, monitor);
 }
 
-// No features when the monitor stops it.
-void add_features(const LearnInput& input, const ExemplarLearnOptions& options, Monitor& monitor,
-                  Course& course) {
-  const int num_threads = options.train.num_threads;
-  double budget = options.max_memory_gb * 1e9 - learn_memory_bytes(input.sets, options.precision);
-  if (can_fit_metrics(input, options)) {
-    budget -= metric_bytes(input.sets);
-    if (budget >= 0)
-      course.metrics =
-          fit_metrics(input, course.candidates, options.train.seed, num_threads, monitor);
-    else
-      course.warnings.push_back(
-          fmt::format("full metrics are left out, they take {:.1f} GB more than max_memory_gb",
-                      -budget / 1e9));
-    budget = std::max(budget, 0.0);
-  }
-  for (size_t k = 0; k < input.sets.size() && !monitor.should_stop(); ++k) {
-    auto base = base_features(input.sets[k], course, &budget, num_threads, monitor);
-    if (base && course.metrics)
-      base = make_joined_features(std::move(base), std::move(course.metrics->distances[k]));
-    course.features.push_back(std::move(base));
-  }
+// The candidates themselves; no features when the monitor stops it.
+void add_features(const LearnInput& input, const ExemplarLearnOptions& options, double* budget,
+                  Monitor& monitor, Course& course) {
+  for (size_t k = 0; k < input.sets.size() && !monitor.should_stop(); ++k)
+    course.features.push_back(base_features(input.sets[k], course, budget,
+                                            options.train.num_threads, monitor));
+  if (monitor.should_stop()) course.features.clear();
+}
+
+// Full metrics of what is kept, as further features.
+void add_metrics(const LearnInput& input, const ExemplarLearnOptions& options,
+                 const std::vector<char>& is_kept, Monitor& monitor, Course& course) {
+  course.metrics = fit_metrics(input, course.candidates, is_kept, options.train.seed,
+                               options.train.num_threads, monitor);
+  for (size_t k = 0; k < input.sets.size(); ++k)
+    course.features[k] = make_joined_features(std::move(course.features[k]),
+                                              std::move(course.metrics->distances[k]));
   if (monitor.should_stop()) course.features.clear();
 }
 
@@ -137,6 +132,21 @@ void choose_scale(Course& course, const ExemplarLearnOptions& options, std::vect
   }
 }
 
+// Memory for candidates and metrics; says so where it is too little for metrics.
+double feature_budget(const LearnInput& input, const ExemplarLearnOptions& options,
+                      bool& has_metrics, Course& course) {
+  double budget = options.max_memory_gb * 1e9 - learn_memory_bytes(input.sets, options.precision);
+  if (!can_fit_metrics(input, options)) return budget;
+  const double bytes = metric_bytes(input.sets);
+  has_metrics = budget >= bytes;
+  if (has_metrics) return budget - bytes;
+  course.warnings.push_back(
+      fmt::format("full metrics are left out: they take {:.2g} GB beside {:.2g} GB of distances and "
+                  "duals, max_memory_gb is {}",
+                  bytes / 1e9, options.max_memory_gb - budget / 1e9, options.max_memory_gb));
+  return budget;
+}
+
 Course make_course(const LearnInput& input, const ExemplarLearnOptions& options, Monitor& monitor) {
   Course course;
   course.form = check_learn_input(input, options);
@@ -147,12 +157,21 @@ Course make_course(const LearnInput& input, const ExemplarLearnOptions& options,
         "penalty",
         course.penalty, options.alpha);
   });
-  course.candidates = complete_candidates(input, options.train.num_threads);
-  add_features(input, options, monitor, course);
+  const int num_threads = options.train.num_threads;
+  course.candidates = complete_candidates(input, num_threads);
+  bool has_metrics = false;
+  double budget = feature_budget(input, options, has_metrics, course);
+  add_features(input, options, &budget, monitor, course);
   if (course.features.empty()) return course;
-  course.means = feature_means(course.features, options.train.num_threads);
-  choose_scale(course, options,
-               screen_features(course.features, input.sets, options.screening, options.train.seed));
+  std::vector<char> is_kept =
+      screen_features(course.features, input.sets, options.screening, options.train.seed);
+  if (has_metrics) {
+    add_metrics(input, options, is_kept, monitor, course);
+    is_kept.resize(is_kept.size() + kNumMetrics, 1);
+    if (course.features.empty()) return course;
+  }
+  course.means = feature_means(course.features, num_threads);
+  choose_scale(course, options, std::move(is_kept));
   return course;
 }
 

@@ -94,12 +94,35 @@ bool teaches(const OwnSet& set) {
   return clusters > 1 && clusters < std::ssize(set.labels);
 }
 
-// Accuracies of one half under what was learned from the other: exemplars and cut.
-std::array<double, 2> half_accuracies(const LearnedDistance& model, const std::vector<OwnSet>& half,
-                                      const ExemplarLearnOptions& options, Monitor& monitor) {
+// One distance on all held-out halves.
+struct HeldOut {
+  std::vector<double> exemplars;            // accuracy of each half
+  std::vector<HeldOutCuts> cuts;            // of all sets of all halves, and parts of them
+  std::vector<std::vector<size_t>> wholes;  // per half: the places of its sets in `cuts`
+  std::vector<std::vector<double>> sizes;   // likewise, their samples
+
+  // Of each half, with a given number of parts rule.
+  std::vector<double> cut_accuracies(const std::vector<double>& same_cluster) const {
+    std::vector<double> all;
+    for (size_t h = 0; h < wholes.size(); ++h) {
+      double right = 0, total = 0;
+      for (size_t i = 0; i < wholes[h].size(); ++i) {
+        right += sizes[h][i] * cuts[wholes[h][i]].accuracy(same_cluster);
+        total += sizes[h][i];
+      }
+      all.push_back(right / total);
+    }
+    return all;
+  }
+};
+
+// Clusters a half under what was learned from the other one.
+void add_half(const LearnedDistance& model, const std::vector<OwnSet>& half,
+              const ExemplarLearnOptions& options, Monitor& monitor, HeldOut& out) {
   const int num_threads = options.train.num_threads;
-  double total = 0;
-  std::array<double, 2> right = {0, 0};
+  double total = 0, right = 0;
+  out.wholes.emplace_back();
+  out.sizes.emplace_back();
   for (const OwnSet& set : half) {
     const LearnSet view = set.view();
     const Matrix<float> costs =
@@ -108,28 +131,27 @@ std::array<double, 2> half_accuracies(const LearnedDistance& model, const std::v
     const double n = static_cast<double>(set.labels.size());
     const ExemplarResult found =
         quick_exemplars(costs, penalty_for(model, costs.rows()), num_threads, monitor);
-    const std::vector<int> cut =
-        cut_labels(model, costs, 0, options.train.seed, num_threads, monitor);
-    if (monitor.should_stop()) return right;
     total += n;
-    right[0] += n * compute_metrics(found.labels, set.labels).accuracy;
-    right[1] += n * compute_metrics(cut, set.labels).accuracy;
+    right += n * compute_metrics(found.labels, set.labels).accuracy;
+    out.wholes.back().push_back(out.cuts.size());
+    out.sizes.back().push_back(n);
+    add_held_out_cuts(costs, set.labels, options.train.seed, num_threads, monitor, out.cuts);
+    if (monitor.should_stop()) return;
   }
-  return {right[0] / total, right[1] / total};
+  out.exemplars.push_back(right / total);
 }
 
-// One direction: learned and average, by exemplars and by cut; empty if stopped.
-std::vector<double> validate_half(const LearnInput& input, const std::vector<OwnSet>& train,
-                                  const std::vector<OwnSet>& test,
-                                  const ExemplarLearnOptions& options, Monitor& monitor) {
+// One direction, for the learned distance and the average.
+void validate_half(const LearnInput& input, const std::vector<OwnSet>& train,
+                   const std::vector<OwnSet>& test, const ExemplarLearnOptions& options,
+                   Monitor& monitor, HeldOut& learned, HeldOut& average) {
   LearnInput part;
   part.candidates = input.candidates;
   part.names = input.names;
   for (const OwnSet& set : train) part.sets.push_back(set.view());
   Monitor quiet = monitor;  // can be asked to stop, but gets no reports
   auto trained = train_distance(part, options, quiet);
-  if (!trained) return {};
-  std::vector<double> accuracies;
+  if (!trained) return;
   for (const bool is_average : {false, true}) {
     LearnedDistance& model = is_average ? trained->average : trained->model;
     const auto& costs = is_average ? trained->average_costs : trained->costs;
@@ -137,26 +159,35 @@ std::vector<double> validate_half(const LearnInput& input, const std::vector<Own
     if (options.calibrate && !is_given)
       calibrate_penalty(part.sets, costs, options.train.seed, options.train.num_threads, quiet,
                         model);
-    model.same_cluster = same_cluster_distance(part.sets, costs);
-    const auto [exemplars, cut] = half_accuracies(model, test, options, quiet);
-    accuracies.insert(accuracies.end(), {exemplars, cut});
+    if (monitor.should_stop()) return;
+    add_half(model, test, options, quiet, is_average ? average : learned);
   }
-  return monitor.should_stop() ? std::vector<double>{} : accuracies;
 }
 
-Validation choose(const std::vector<std::vector<double>>& all) {
-  const double count = static_cast<double>(all.size());
-  std::array<double, 4> mean = {0, 0, 0, 0};
-  for (const std::vector<double>& each : all)
-    for (size_t i = 0; i < 4; ++i) mean[i] += each[i] / count;
-  Validation v{mean[0], mean[1], mean[2], mean[3]};
-  const size_t learned = mean[1] > mean[0] ? 1 : 0, average = mean[3] > mean[2] ? 3 : 2;
-  const double ahead = mean[average] - mean[learned];
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value / static_cast<double>(values.size());
+  return sum;
+}
+
+Validation choose(const HeldOut& learned, const HeldOut& average) {
+  const std::vector<double> learned_rule = best_same_cluster(learned.cuts);
+  const std::vector<double> average_rule = best_same_cluster(average.cuts);
+  const std::vector<double> learned_cut = learned.cut_accuracies(learned_rule);
+  const std::vector<double> average_cut = average.cut_accuracies(average_rule);
+  Validation v;
+  v.learned_exemplars = mean_of(learned.exemplars), v.learned_cut = mean_of(learned_cut);
+  v.average_exemplars = mean_of(average.exemplars), v.average_cut = mean_of(average_cut);
+  const bool cuts_learned = v.learned_cut > v.learned_exemplars;
+  const bool cuts_average = v.average_cut > v.average_exemplars;
+  const std::vector<double>& a = cuts_average ? average_cut : average.exemplars;
+  const std::vector<double>& b = cuts_learned ? learned_cut : learned.exemplars;
+  const double ahead = mean_of(a) - mean_of(b), count = static_cast<double>(a.size());
   double squares = 0;
-  for (const std::vector<double>& each : all)
-    squares += std::pow(each[average] - each[learned] - ahead, 2);
+  for (size_t i = 0; i < a.size(); ++i) squares += std::pow(a[i] - b[i] - ahead, 2);
   v.uses_average = ahead > 0 && ahead > std::sqrt(squares / (count - 1) / count);
-  v.uses_cut = (v.uses_average ? average : learned) % 2 == 1;
+  v.uses_cut = v.uses_average ? cuts_average : cuts_learned;
+  v.same_cluster = v.uses_average ? average_rule : learned_rule;
   return v;
 }
 
@@ -167,7 +198,7 @@ std::optional<Validation> cross_validate(const LearnInput& input,
   int64_t total = 0;
   for (const LearnSet& set : input.sets) total += std::ssize(set.labels);
   if (options.validations == 0 || total < kMinSamples) return std::nullopt;
-  std::vector<std::vector<double>> all;
+  HeldOut learned, average;
   for (int r = 0; r < options.validations; ++r) {
     const Random random = Random(options.train.seed).child(1000 + static_cast<uint64_t>(r));
     const Halves halves = input.sets.size() == 1 ? halve_samples(input.sets[0], random)
@@ -177,11 +208,11 @@ std::optional<Validation> cross_validate(const LearnInput& input,
     for (const size_t train : {0, 1}) {
       monitor.on_progress("cross-validation", 2 * r + static_cast<int64_t>(train),
                           2 * options.validations);
-      all.push_back(validate_half(input, halves[train], halves[1 - train], options, monitor));
+      validate_half(input, halves[train], halves[1 - train], options, monitor, learned, average);
       if (monitor.should_stop()) return std::nullopt;
     }
   }
-  return choose(all);
+  return choose(learned, average);
 }
 
 }  // namespace milieu::internal

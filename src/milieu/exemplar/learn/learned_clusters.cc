@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Problem: clusters of new samples under a learned distance, their number unknown.
 // Method: exemplars [Komodakis11, Eq. 1], or the normalized cut of the graph of nearest neighbours,
-//   the learned distance taken as a squared one. Its number of parts: training knows at which
-//   distance a pair is as likely to be of one cluster as of two, whatever the size of the set;
-//   numbers of parts that score within kNearBest of the best by it are told apart by their
-//   eigengaps.
+//   the learned distance taken as a squared one. Its number of parts: cross-validation finds below which
+//   distance a pair rather belongs together, whatever the size of the set; numbers of parts that
+//   score within kNearBest of the best by it are told apart by their eigengaps.
 // See: docs/algorithms/exemplar_learn.md; docs/experiments/exemplar_learn.md (how the constants
 //   were chosen, and what else was tried).
 #include "milieu/exemplar/learn/learned_clusters_internal.h"
@@ -26,8 +25,8 @@ namespace {
 
 constexpr int kNeighbors = 5;
 constexpr int kScaleNeighbor = 3;
-constexpr int kRestarts = 5;
-constexpr double kNearBest = 0.2;
+constexpr int kRestarts = 4;
+constexpr double kNearBest = 0.1;
 constexpr int kMaxParts = 60;
 
 std::vector<std::vector<int>> members_of(const std::vector<int>& labels) {
@@ -38,45 +37,49 @@ std::vector<std::vector<int>> members_of(const std::vector<int>& labels) {
 
 }  // namespace
 
-double pair_score(FloatView costs, const std::vector<int>& labels, double same_distance) {
-  double score = 0;
-  for (const std::vector<int>& part : members_of(labels))
-    for (const int p : part)
-      for (const int q : part) score += same_distance - (p == q ? 0.0 : costs(p, q));
-  return score;
-}
-
-size_t choose_cut(const CutPath& path, FloatView costs, double same_distance) {
-  std::vector<double> scores;
-  for (const std::vector<int>& labels : path.labels)
-    scores.push_back(pair_score(costs, labels, same_distance));
-  const double best = *std::max_element(scores.begin(), scores.end());
-  size_t chosen = scores.size();
-  for (size_t i = 0; i < scores.size(); ++i) {
-    if (scores[i] < best - kNearBest * std::abs(best)) continue;
-    if (chosen == scores.size() || path.gaps[i] > path.gaps[chosen]) chosen = i;
-  }
-  return chosen;
-}
-
-std::vector<int> cut_labels(const LearnedDistance& model, FloatView costs, int num_clusters,
-                            uint64_t seed, int num_threads, Monitor& monitor) {
+ScoredCuts score_cuts(FloatView costs, int num_clusters, uint64_t seed, int num_threads,
+                      Monitor& monitor) {
   const int n = static_cast<int>(costs.rows());
-  if (n == 1) return {0};
   NcutOptions options;
   options.num_neighbors = kNeighbors;
   options.scale_neighbor = kScaleNeighbor;
   options.num_restarts = kRestarts;
   options.seed = seed;
   options.num_threads = num_threads;
-  const int most = num_clusters > 0 ? num_clusters : std::max(2, std::min(kMaxParts, n / 2));
-  CutPath path =
-      cut_path(costs, num_clusters > 0 ? num_clusters : 2, most, options, monitor);
-  if (path.labels.empty()) return {};
-  const bool is_known = num_clusters > 0 || model.same_cluster.empty();
-  if (!is_known) return path.labels[choose_cut(path, costs, model.same_cluster[0])];
-  const auto widest = std::max_element(path.gaps.begin(), path.gaps.end());
-  return path.labels[widest - path.gaps.begin()];
+  const int first = num_clusters > 0 ? num_clusters : std::min(2, n);
+  const int last = num_clusters > 0 ? num_clusters : std::max(first, std::min(kMaxParts, n / 2));
+  ScoredCuts cuts;
+  cuts.path = cut_path(costs, first, last, options, monitor);
+  for (int64_t p = 0; p < n; ++p)
+    for (int64_t q = 0; q < n; ++q) cuts.mean += p == q ? 0.0 : costs(p, q);
+  cuts.mean /= std::max(1.0, static_cast<double>(n) * (n - 1));
+  for (const std::vector<int>& labels : cuts.path.labels) {
+    double pairs = 0, inside = 0;
+    for (const std::vector<int>& part : members_of(labels)) {
+      pairs += static_cast<double>(part.size()) * static_cast<double>(part.size());
+      for (const int p : part)
+        for (const int q : part) inside += p == q ? 0.0 : costs(p, q);
+    }
+    cuts.pairs.push_back(pairs);
+    cuts.inside.push_back(inside);
+  }
+  return cuts;
+}
+
+size_t choose_cut(const ScoredCuts& cuts, const std::vector<double>& same_cluster) {
+  const std::vector<double>& gaps = cuts.path.gaps;
+  std::vector<double> scores;
+  for (size_t i = 0; i < gaps.size(); ++i)
+    scores.push_back(same_cluster.empty()
+                         ? 0.0
+                         : same_cluster[0] * cuts.mean * cuts.pairs[i] - cuts.inside[i]);
+  const double best = *std::max_element(scores.begin(), scores.end());
+  size_t chosen = scores.size();
+  for (size_t i = 0; i < scores.size(); ++i) {
+    if (scores[i] < best - kNearBest * std::abs(best)) continue;
+    if (chosen == scores.size() || gaps[i] > gaps[chosen]) chosen = i;
+  }
+  return chosen;
 }
 
 ExemplarResult quick_exemplars(FloatView costs, double penalty, int num_threads, Monitor& monitor) {
@@ -179,12 +182,13 @@ void describe_cut(ExemplarResult& result) {
 ExemplarResult fit_cut(const LearnedDistance& model, FloatView costs, ExemplarOptions options,
                        Monitor& monitor) {
   const Stopwatch watch;
-  std::vector<int> labels = internal::cut_labels(model, costs, options.num_clusters, options.seed,
-                                                 options.num_threads, monitor);
-  if (labels.empty()) {  // stopped
+  const internal::ScoredCuts cuts = internal::score_cuts(
+      costs, options.num_clusters, options.seed, options.num_threads, monitor);
+  if (cuts.path.labels.empty()) {  // stopped
     use_model_penalty(model, costs.rows(), options);
     return fit_costs(costs, options, monitor);
   }
+  std::vector<int> labels = cuts.path.labels[internal::choose_cut(cuts, model.same_cluster)];
   std::vector<int64_t> rows = take_medoids(costs, labels);
   options.num_clusters = static_cast<int>(rows.size());
   ExemplarResult result = fit_costs(costs, options, monitor);

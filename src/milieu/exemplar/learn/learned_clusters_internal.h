@@ -9,18 +9,37 @@
 
 namespace milieu::internal {
 
-// sum of same_distance - costs(p, q) over all ordered pairs of a part, p = q included: high where
-// parts hold pairs that belong together.
-double pair_score(FloatView costs, const std::vector<int>& labels, double same_distance);
+// Cuts into several numbers of parts, with what scores them.
+struct ScoredCuts {
+  CutPath path;                // empty labels: stopped
+  std::vector<double> pairs;   // ordered pairs within parts, every sample with itself included
+  std::vector<double> inside;  // sum of their costs
+  double mean = 0;             // cost, over all pairs of different samples
+};
 
-// The place in path.labels: of the numbers of parts that score nearly as well as the best, the one
-// with the largest gap between eigenvalues; ties to the fewest parts.
-size_t choose_cut(const CutPath& path, FloatView costs, double same_distance);
+// Of num_clusters parts or, for 0, of all numbers that are considered.
+ScoredCuts score_cuts(FloatView costs, int num_clusters, uint64_t seed, int num_threads,
+                      Monitor& monitor);
 
-// The cut that the model's distance leads to, of exactly num_clusters parts or, for 0, of as many
-// as choose_cut() finds. Empty if stopped.
-std::vector<int> cut_labels(const LearnedDistance& model, FloatView costs, int num_clusters,
-                            uint64_t seed, int num_threads, Monitor& monitor);
+// The place in path.labels. Numbers of parts score by the sum of same_cluster * mean - cost over
+// the pairs of a part: high where parts hold pairs that belong together. Of those that score nearly
+// as well as the best, the one with the largest gap between eigenvalues; of all, where same_cluster
+// is empty. Ties to the fewest parts.
+size_t choose_cut(const ScoredCuts& cuts, const std::vector<double>& same_cluster);
+
+// Cuts of samples whose clusters are known.
+struct HeldOutCuts {
+  ScoredCuts cuts;
+  std::vector<double> accuracies;  // of every number of parts
+
+  double accuracy(const std::vector<double>& same_cluster) const;
+};
+// Of the whole set first, then of halves of its clusters.
+void add_held_out_cuts(const Matrix<float>& costs, const std::vector<int>& labels, uint64_t seed,
+                       int num_threads, Monitor& monitor, std::vector<HeldOutCuts>& all);
+// What chooses the numbers of parts best: highest mean accuracy; of several in a row, the middle
+// one; empty where the gaps alone are better.
+std::vector<double> best_same_cluster(const std::vector<HeldOutCuts>& all);
 
 // Exemplars under the penalty for as many samples; the partition matters, not the last digits of
 // its proof.

@@ -104,46 +104,49 @@ TEST(LearnedClusters, CutHasExemplarsAndABound) {
   EXPECT_GE(cut.energy, cut.lower_bound);
 }
 
-TEST(LearnedClusters, PairScoreCountsPairsOfAPart) {
-  Matrix<float> costs(3, 3);
-  costs(0, 1) = 1, costs(1, 0) = 3, costs(0, 2) = costs(2, 0) = 9, costs(1, 2) = 8;
-  EXPECT_DOUBLE_EQ(internal::pair_score(costs, {0, 0, 1}, 2.5), 3 * 2.5 + (2.5 - 1) + (2.5 - 3));
-}
-
 // Of numbers that score about as well, the gap decides; it does not overrule a bad score.
 TEST(LearnedClusters, GapDecidesAmongNumbersOfAboutTheSameScore) {
-  Matrix<float> costs(8, 8);
-  for (int p = 0; p < 8; ++p)
-    for (int q = 0; q < 8; ++q)
-      costs(p, q) = p == q ? 0.0f : p / 2 == q / 2 ? 1.0f : p / 4 == q / 4 ? 1.9f : 9.0f;
-  CutPath path;
-  path.first = 1;
-  path.labels = {std::vector<int>(8, 0), {0, 0, 0, 0, 1, 1, 1, 1}, {0, 0, 1, 1, 2, 2, 2, 2}};
-  path.gaps = {0.9, 0.1, 0.2};
-  EXPECT_EQ(internal::choose_cut(path, costs, 2), 2u);
-  path.gaps = {0.9, 0.2, 0.1};
-  EXPECT_EQ(internal::choose_cut(path, costs, 2), 1u);
+  internal::ScoredCuts cuts;
+  cuts.path.first = 1;
+  cuts.path.labels.resize(3);  // what they are does not matter here
+  cuts.path.gaps = {0.9, 0.1, 0.2};
+  cuts.mean = 1;
+  cuts.pairs = {64, 32, 24};
+  cuts.inside = {400, 42, 30};
+  EXPECT_EQ(internal::choose_cut(cuts, {2}), 1u);  // 22 against 18, more than a tenth less
+  cuts.inside[2] = 28;
+  EXPECT_EQ(internal::choose_cut(cuts, {2}), 2u);  // 22 against 20
+  EXPECT_EQ(internal::choose_cut(cuts, {}), 0u);
 }
 
-// Two thirds of the pairs at distance x are of one cluster below 1, a third above.
-TEST(LearnedClusters, SameClusterDistanceIsWhereBothAreAsLikely) {
-  Random random(3);
-  const int n = 200;
-  Made data{Matrix<float>(n, 1), {}};
-  for (int p = 0; p < n; ++p) data.labels.push_back(p % 2);
-  std::vector<Matrix<float>> costs;
-  costs.emplace_back(n, n);
-  for (int p = 0; p < n; ++p)
-    for (int q = p + 1; q < n; ++q) {
-      const bool same = p % 2 == q % 2;
-      const double d = 1 + (same ? -0.5 : 0.5) + 0.5 * random.normal();  // equal variances
-      costs[0](p, q) = costs[0](q, p) = static_cast<float>(std::max(d, 0.0));
-    }
-  const auto found = internal::same_cluster_distance({data.set()}, costs);
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_NEAR(found[0], 1, 0.05);
-  for (int64_t i = 0; i < costs[0].size(); ++i) costs[0].data()[i] = 3 - costs[0].data()[i];
-  EXPECT_TRUE(internal::same_cluster_distance({data.set()}, costs).empty());
+TEST(LearnedClusters, PairsWithinPartsAreScored) {
+  Matrix<float> costs(8, 8);
+  for (int p = 0; p < 8; ++p)
+    for (int q = 0; q < 8; ++q) costs(p, q) = p == q ? 7.0f : p / 4 == q / 4 ? 1.0f : 900.0f;
+  const internal::ScoredCuts cuts = internal::score_cuts(costs, 2, 1, 1, silent_monitor());
+  ASSERT_EQ(cuts.path.labels.size(), 1u);
+  EXPECT_EQ(cuts.path.labels[0], (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
+  EXPECT_EQ(cuts.pairs[0], 32);
+  EXPECT_EQ(cuts.inside[0], 24);  // not the diagonal
+}
+
+// What is found from samples with known clusters chooses their number on others.
+TEST(LearnedClusters, SameClusterDistanceIsFoundOnKnownClusters) {
+  const auto costs_of = [](const Made& data) {
+    Matrix<float> costs(data.points.rows(), data.points.rows());
+    const FloatView four(data.points.data(), data.points.rows(), 4, data.points.cols());
+    pair_distances(Distance::SquaredEuclidean, four, four, costs);
+    return costs;
+  };
+  const Made known = made(9, 12, 5), fresh = made(7, 20, 6);
+  std::vector<internal::HeldOutCuts> all;
+  internal::add_held_out_cuts(costs_of(known), known.labels, 1, 1, silent_monitor(), all);
+  ASSERT_EQ(all.size(), 3u);
+  const std::vector<double> rule = internal::best_same_cluster(all);
+  EXPECT_GT(all[0].accuracy(rule), 0.95);
+  const internal::ScoredCuts cuts =
+      internal::score_cuts(costs_of(fresh), 0, 1, 1, silent_monitor());
+  EXPECT_EQ(cuts.path.first + static_cast<int>(internal::choose_cut(cuts, rule)), 7);
 }
 
 // Weights that a single wild step left behind are not used: the average is better on held-out
@@ -198,7 +201,8 @@ TEST(LearnedClusters, GroupingIsChosenOnHeldOutHalvesAndCanBeOverruled) {
   EXPECT_THAT([&] { fit_learned_exemplar(model, fresh.points, options); },
               ThrowsMessage<InvalidArgument>(HasSubstr("grouping is cut, which has no penalty")));
   options = {};
-  options.max_memory_gb = 1e-5;
+  options.max_memory_gb = 8e-5;  // 160 x 160 distances take a little more
+  options.num_neighbors = 20;
   const ExemplarResult small = fit_learned_exemplar(model, fresh.points, options);
   EXPECT_THAT(small.summary.warnings, ::testing::Contains(HasSubstr("grouped by exemplars")));
 }

@@ -36,7 +36,8 @@ struct LearnedDistance {
   std::vector<int64_t> metric_roots;  // num_point_columns; 1: g is the root of the column
   std::vector<double> penalty_rule;   // {n, e}: the penalty is for n samples and grows with the
                                       // e-th power of their number; empty: the same for any
-  std::vector<double> same_cluster;   // {d}: pairs closer than d more likely belong together
+  std::vector<double> same_cluster;   // {d}: pairs closer than d mean distances of their set rather
+                                      // belong together: how many parts a cut has
   std::string grouping;               // "exemplars" or "cut": what auto means; empty: exemplars
 };
 
