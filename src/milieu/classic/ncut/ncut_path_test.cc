@@ -42,9 +42,9 @@ int count(const std::vector<int>& labels) {
 }
 
 TEST(CutPath, EveryNumberHasItsPartsAndTheTrueOneTheWidestGap) {
-  const Matrix<float> distances = made_distances(4, 12, 1.4);
-  NcutOptions options = few_neighbors();
-  options.num_neighbors = 12;  // one component
+  const Matrix<float> distances = made_distances(4, 12, 2.5);
+  NcutOptions options;
+  options.num_neighbors = 14;  // more than a group has: one component
   const CutPath path = cut_path(distances, 2, 9, options);
   ASSERT_EQ(path.first, 2);
   ASSERT_EQ(path.last(), 9);

@@ -72,14 +72,9 @@ void add_held_out_cuts(const Matrix<float>& costs, const std::vector<int>& label
 
 std::vector<double> best_same_cluster(const std::vector<HeldOutCuts>& all) {
   std::vector<double> sums(kRungs, 0.0);
-  double by_gaps = 0;
-  for (const HeldOutCuts& each : all) {
-    by_gaps += each.accuracy({});
+  for (const HeldOutCuts& each : all)
     for (int i = 0; i < kRungs; ++i) sums[i] += each.accuracy({rung(i)});
-  }
-  const int best = middle_of_best(smoothed(sums));
-  if (sums[best] < by_gaps) return {};
-  return {rung(best)};
+  return {rung(middle_of_best(smoothed(sums)))};
 }
 
 }  // namespace milieu::internal

@@ -43,14 +43,16 @@ struct TrainedDistance {
   std::vector<Matrix<float>> costs, average_costs;  // per set
   std::vector<double> means;                        // F and metrics, over the pairs of all sets
   std::vector<double> scale;  // likewise; 0 for a constant feature and one that was screened off
+  std::vector<char> is_kept;  // F: candidates that were not screened off
   double metric_share = 0;    // of the mean learned distance
   CrfTrainResult training;
   std::vector<std::string> warnings;
 };
-// Nothing when the monitor stops it before the first round.
+// Nothing when the monitor stops it before the first round. The candidates that are kept may be
+// known; else they are screened.
 std::optional<TrainedDistance> train_distance(const LearnInput& input,
-                                              const ExemplarLearnOptions& options,
-                                              Monitor& monitor);
+                                              const ExemplarLearnOptions& options, Monitor& monitor,
+                                              std::vector<char> is_kept = {});
 
 // What calibrate() changed.
 struct Calibration {
@@ -87,9 +89,10 @@ struct Validation {
   bool uses_cut = false;      // of the distance that is used
 };
 // Learns from one half of the sets (of every cluster, where there is one set) and clusters the
-// other one, both ways, options.validations times. Nothing where the sets are too small for it, and
-// if stopped.
+// other one, both ways, options.validations times. Candidates are screened once, on all samples:
+// halves are often too small for it. Nothing where the sets are too small, and if stopped.
 std::optional<Validation> cross_validate(const LearnInput& input,
-                                         const ExemplarLearnOptions& options, Monitor& monitor);
+                                         const ExemplarLearnOptions& options,
+                                         const std::vector<char>& is_kept, Monitor& monitor);
 
 }  // namespace milieu::internal

@@ -56,6 +56,7 @@ struct Course {
   std::vector<std::shared_ptr<PairFeatures>> features;  // of each set; empty if stopped
   std::vector<double> means;                            // over the pairs of all sets
   std::vector<double> scale;  // 0 for a constant feature and one that was screened off
+  std::vector<char> is_kept;  // candidates that were not screened off
   double penalty = 0;         // at the start
   std::vector<std::string> warnings;
 
@@ -147,7 +148,8 @@ double feature_budget(const LearnInput& input, const ExemplarLearnOptions& optio
   return budget;
 }
 
-Course make_course(const LearnInput& input, const ExemplarLearnOptions& options, Monitor& monitor) {
+Course make_course(const LearnInput& input, const ExemplarLearnOptions& options,
+                   std::vector<char> is_kept, Monitor& monitor) {
   Course course;
   course.form = check_learn_input(input, options);
   course.penalty = options.penalty > 0 ? options.penalty : rule_penalty(input, options);
@@ -163,8 +165,9 @@ Course make_course(const LearnInput& input, const ExemplarLearnOptions& options,
   double budget = feature_budget(input, options, has_metrics, course);
   add_features(input, options, &budget, monitor, course);
   if (course.features.empty()) return course;
-  std::vector<char> is_kept =
-      screen_features(course.features, input.sets, options.screening, options.train.seed);
+  if (is_kept.empty())
+    is_kept = screen_features(course.features, input.sets, options.screening, options.train.seed);
+  course.is_kept = is_kept;
   if (has_metrics) {
     add_metrics(input, options, is_kept, monitor, course);
     is_kept.resize(is_kept.size() + kNumMetrics, 1);
@@ -294,9 +297,9 @@ void add_average(const LearnInput& input, const Course& course, ExemplarLearnOpt
 }  // namespace
 
 std::optional<TrainedDistance> train_distance(const LearnInput& input,
-                                              const ExemplarLearnOptions& options,
-                                              Monitor& monitor) {
-  const Course course = make_course(input, options, monitor);
+                                              const ExemplarLearnOptions& options, Monitor& monitor,
+                                              std::vector<char> is_kept) {
+  const Course course = make_course(input, options, std::move(is_kept), monitor);
   if (course.features.empty()) return std::nullopt;
   TrainedDistance trained;
   {
@@ -310,6 +313,7 @@ std::optional<TrainedDistance> train_distance(const LearnInput& input,
   if (options.validations > 0) add_average(input, course, options, monitor, trained);
   trained.means = course.means;
   trained.scale = course.scale;
+  trained.is_kept = course.is_kept;
   trained.warnings = course.warnings;
   return trained;
 }

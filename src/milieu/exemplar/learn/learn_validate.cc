@@ -144,13 +144,14 @@ void add_half(const LearnedDistance& model, const std::vector<OwnSet>& half,
 // One direction, for the learned distance and the average.
 void validate_half(const LearnInput& input, const std::vector<OwnSet>& train,
                    const std::vector<OwnSet>& test, const ExemplarLearnOptions& options,
-                   Monitor& monitor, HeldOut& learned, HeldOut& average) {
+                   const std::vector<char>& is_kept, Monitor& monitor, HeldOut& learned,
+                   HeldOut& average) {
   LearnInput part;
   part.candidates = input.candidates;
   part.names = input.names;
   for (const OwnSet& set : train) part.sets.push_back(set.view());
   Monitor quiet = monitor;  // can be asked to stop, but gets no reports
-  auto trained = train_distance(part, options, quiet);
+  auto trained = train_distance(part, options, quiet, is_kept);
   if (!trained) return;
   for (const bool is_average : {false, true}) {
     LearnedDistance& model = is_average ? trained->average : trained->model;
@@ -194,7 +195,8 @@ Validation choose(const HeldOut& learned, const HeldOut& average) {
 }  // namespace
 
 std::optional<Validation> cross_validate(const LearnInput& input,
-                                         const ExemplarLearnOptions& options, Monitor& monitor) {
+                                         const ExemplarLearnOptions& options,
+                                         const std::vector<char>& is_kept, Monitor& monitor) {
   int64_t total = 0;
   for (const LearnSet& set : input.sets) total += std::ssize(set.labels);
   if (options.validations == 0 || total < kMinSamples) return std::nullopt;
@@ -208,7 +210,8 @@ std::optional<Validation> cross_validate(const LearnInput& input,
     for (const size_t train : {0, 1}) {
       monitor.on_progress("cross-validation", 2 * r + static_cast<int64_t>(train),
                           2 * options.validations);
-      validate_half(input, halves[train], halves[1 - train], options, monitor, learned, average);
+      validate_half(input, halves[train], halves[1 - train], options, is_kept, monitor, learned,
+                    average);
       if (monitor.should_stop()) return std::nullopt;
     }
   }

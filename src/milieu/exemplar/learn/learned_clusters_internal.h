@@ -38,7 +38,7 @@ struct HeldOutCuts {
 void add_held_out_cuts(const Matrix<float>& costs, const std::vector<int>& labels, uint64_t seed,
                        int num_threads, Monitor& monitor, std::vector<HeldOutCuts>& all);
 // What chooses the numbers of parts best: highest mean accuracy; of several in a row, the middle
-// one; empty where the gaps alone are better.
+// one.
 std::vector<double> best_same_cluster(const std::vector<HeldOutCuts>& all);
 
 // Exemplars under the penalty for as many samples; the partition matters, not the last digits of
