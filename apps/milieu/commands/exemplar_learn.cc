@@ -202,8 +202,8 @@ std::string weights_text(const ExemplarLearnResult& result) {
                    [&shares = listed.shares](size_t a, size_t b) { return shares[a] > shares[b]; });
   std::string text = "most weight:";
   for (size_t i = 0; i < std::min<size_t>(5, order.size()); ++i)
-    text += fmt::format("{} {} ({:.1f} %)", i == 0 ? "" : ",", names[order[i]],
-                        100 * shares[order[i]]);
+    text +=
+        fmt::format("{} {} ({:.1f} %)", i == 0 ? "" : ",", names[order[i]], 100 * shares[order[i]]);
   text += "\n";
   for (const auto& [name, value] : result.summary.extra) {
     if (name != "switched_off") continue;

@@ -128,11 +128,10 @@ SplitResult run_split(const ImageSet& set, int rounds, uint64_t seed, ReproduceR
   for (size_t t = 0; t < candidates.size(); ++t)
     if (candidates[t].name.starts_with("noise")) noise += out.learned.shares[t];
   out.figures = cluster_figures(set, test, average, run, out);
-  out.figures.insert(
-      out.figures.end(),
-      {nearest_accuracy(learned, test.classes, train.classes),
-       nearest_accuracy(weighted_sum(across, average), test.classes, train.classes), best_nn,
-       out.learned.metric_share, noise, out.learned.summary.seconds});
+  out.figures.insert(out.figures.end(),
+                     {nearest_accuracy(learned, test.classes, train.classes),
+                      nearest_accuracy(weighted_sum(across, average), test.classes, train.classes),
+                      best_nn, out.learned.metric_share, noise, out.learned.summary.seconds});
   return out;
 }
 
@@ -207,7 +206,8 @@ void run_images(const ImageSetting& setting, ReproduceRun& run) {
   if (!load_images(setting, run, plain)) return;
   const std::string& name = setting.name;
   run.keep_progress(name);
-  ResultTable table{name, title_of(setting, plain), {"figure", "features", "and as much noise"}, {}, {}};
+  ResultTable table{
+      name, title_of(setting, plain), {"figure", "features", "and as much noise"}, {}, {}};
   for (const char* figure : kFigures) table.rows.push_back({figure});
   const int num_runs = run.num_runs(setting.own_runs);
   std::vector<std::string> best_names;
@@ -264,13 +264,14 @@ void reproduce_exemplar_brodatz(ReproduceRun& run) {
 }
 
 void reproduce_exemplar_uiuc(ReproduceRun& run) {
-  run_images({.name = "exemplar_uiuc_textures",
-              .set = "uiuc_textures",
-              .title = "UIUC textures",
-              .paper = "40 images per class, accuracy 86, NN 95.3 / 96.1; singles and average below "
-                       "90",
-              .features = kTextureFeatures},
-             run);
+  run_images(
+      {.name = "exemplar_uiuc_textures",
+       .set = "uiuc_textures",
+       .title = "UIUC textures",
+       .paper = "40 images per class, accuracy 86, NN 95.3 / 96.1; singles and average below "
+                "90",
+       .features = kTextureFeatures},
+      run);
 }
 
 void reproduce_exemplar_scenes(ReproduceRun& run) {
@@ -285,17 +286,16 @@ void reproduce_exemplar_scenes(ReproduceRun& run) {
 }
 
 void reproduce_exemplar_pyramids(ReproduceRun& run) {
-  run_images(
-      {.name = "exemplar_scenes15_pyramids",
-       .set = "scenes15",
-       .title = "15 scenes with spatial pyramids",
-       .paper = "as for exemplar_scenes15",
-       .features = "gist,lbp,rot-lbp,hog:pyramid=3,dense-sift:pyramid=3:patch_size=32,"
-                   "textons:pyramid=3,mr8:pyramid=2,sparse-sift,"
-                   "local-color:pyramid=3:num_bins=6,tiny:normalize=true,color",
-       .max_per_class = 80,
-       .rounds = 1500},
-      run);
+  run_images({.name = "exemplar_scenes15_pyramids",
+              .set = "scenes15",
+              .title = "15 scenes with spatial pyramids",
+              .paper = "as for exemplar_scenes15",
+              .features = "gist,lbp,rot-lbp,hog:pyramid=3,dense-sift:pyramid=3:patch_size=32,"
+                          "textons:pyramid=3,mr8:pyramid=2,sparse-sift,"
+                          "local-color:pyramid=3:num_bins=6,tiny:normalize=true,color",
+              .max_per_class = 80,
+              .rounds = 1500},
+             run);
 }
 
 }  // namespace milieu::cli

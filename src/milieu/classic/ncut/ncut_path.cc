@@ -21,8 +21,8 @@ namespace milieu {
 namespace {
 
 using internal::AffinityGraph;
-using internal::Eigenvectors;
 using internal::EigenStatus;
+using internal::Eigenvectors;
 
 // The `length` nearest of every sample; ties to the lowest index.
 NeighborLists lists_from_distances(FloatView distances, int64_t length, int num_threads,
@@ -55,8 +55,7 @@ NeighborLists lists_from_distances(FloatView distances, int64_t length, int num_
 // The first k eigenvectors, their rows scaled to length 1.
 Matrix<float> embedding_of(const Eigenvectors& eigen, int k) {
   Matrix<double> leading(eigen.vectors.rows(), k);
-  for (int64_t i = 0; i < leading.rows(); ++i)
-    std::copy_n(eigen.vectors.row(i), k, leading.row(i));
+  for (int64_t i = 0; i < leading.rows(); ++i) std::copy_n(eigen.vectors.row(i), k, leading.row(i));
   return internal::normalize_rows(leading);
 }
 
@@ -104,8 +103,8 @@ std::optional<ConnectedGraph> connect(FloatView distances, int last, NcutOptions
     if (!graph) return std::nullopt;
     ConnectedGraph found{std::move(*graph), {}, 0};
     found.component_from_row = internal::connected_components(found.graph);
-    found.num_components = 1 + *std::max_element(found.component_from_row.begin(),
-                                                 found.component_from_row.end());
+    found.num_components =
+        1 + *std::max_element(found.component_from_row.begin(), found.component_from_row.end());
     if (found.num_components <= last || options.num_neighbors >= n - 1) return found;
   }
 }
@@ -116,9 +115,10 @@ CutPath cut_path(FloatView distances, int first, int last, const NcutOptions& op
                  Monitor& monitor) {
   const int n = static_cast<int>(distances.rows());
   require(1 <= first && first <= last && last <= n && distances.cols() == n, [&] {
-    return fmt::format("cuts into {} to {} parts of a {} x {} matrix: the numbers must lie between "
-                       "1 and its number of rows, in this order",
-                       first, last, distances.rows(), distances.cols());
+    return fmt::format(
+        "cuts into {} to {} parts of a {} x {} matrix: the numbers must lie between "
+        "1 and its number of rows, in this order",
+        first, last, distances.rows(), distances.cols());
   });
   require(options.num_neighbors > 0, "num_neighbors must be above 0 where distances are given");
   CutPath path;
@@ -132,14 +132,13 @@ CutPath cut_path(FloatView distances, int first, int last, const NcutOptions& op
   if (!connected) return path;
   path.first = std::min(last, std::max(first, connected->num_components));
   const int count = std::min(n - 1, last + 1);  // one more, for the last gap
-  const Eigenvectors eigen =
-      internal::leading_eigenvectors(connected->graph, connected->component_from_row,
-                                     std::max(count, connected->num_components),
-                                     {.max_iterations = options.max_eigen_iterations,
-                                      .tolerance = options.eigen_tolerance,
-                                      .seed = options.seed,
-                                      .num_threads = options.num_threads},
-                                     monitor);
+  const Eigenvectors eigen = internal::leading_eigenvectors(
+      connected->graph, connected->component_from_row, std::max(count, connected->num_components),
+      {.max_iterations = options.max_eigen_iterations,
+       .tolerance = options.eigen_tolerance,
+       .seed = options.seed,
+       .num_threads = options.num_threads},
+      monitor);
   if (eigen.status == EigenStatus::Stopped) return path;
   const int found = static_cast<int>(eigen.values.size());
   for (int k = path.first; k <= last && !monitor.should_stop(); ++k) {

@@ -34,8 +34,7 @@ class JoinedFeatures : public PairFeatures {
     base_->rows(begin, out);
     for (size_t t = 0; t < matrices_.size(); ++t)
       for (int64_t i = 0; i < out.rows(); ++i)
-        for (int64_t q = 0; q < num_samples(); ++q)
-          out(i, q) += w_[t] * matrices_[t](begin + i, q);
+        for (int64_t q = 0; q < num_samples(); ++q) out(i, q) += w_[t] * matrices_[t](begin + i, q);
   }
 
   void add_pair(int64_t p, int64_t q, double factor, std::span<double> sum) const override {

@@ -113,10 +113,9 @@ void add_validation(const Validation& v, RunSummary& summary) {
 // What is used of what was trained, calibrated.
 void finish(const LearnInput& input, const ExemplarLearnOptions& options, TrainedDistance trained,
             Monitor& monitor, ExemplarLearnResult& result) {
-  const auto validation =
-      monitor.should_stop()
-          ? std::nullopt
-          : internal::cross_validate(input, options, trained.is_kept, monitor);
+  const auto validation = monitor.should_stop()
+                              ? std::nullopt
+                              : internal::cross_validate(input, options, trained.is_kept, monitor);
   const bool is_average = validation && validation->uses_average;
   result.model = std::move(is_average ? trained.average : trained.model);
   const std::vector<Matrix<float>>& costs = is_average ? trained.average_costs : trained.costs;

@@ -110,10 +110,9 @@ Calibration calibrate_penalty(const std::vector<LearnSet>& sets,
     for (size_t k = 0; k < sets.size(); ++k)
       for (int d = 0; d < (sets.size() > 1 ? 1 : kDraws) && !monitor.should_stop(); ++d) {
         const uint64_t stream = 100 * k + 10 * static_cast<uint64_t>(d) + (share < 0.5 ? 1 : 0);
-        const SubSample drawn =
-            take_samples(costs[k], sets[k].labels,
-                         draw_samples(sets[k].labels, share,
-                                      Random(seed).child(stream).next_bits() >> 1));
+        const SubSample drawn = take_samples(
+            costs[k], sets[k].labels,
+            draw_samples(sets[k].labels, share, Random(seed).child(stream).next_bits() >> 1));
         sampled += static_cast<double>(drawn.labels.size()) / (sets.size() > 1 ? 1 : kDraws);
         add_right(drawn.costs, drawn.labels, model.penalty, num_threads, monitor, sub);
       }
@@ -124,8 +123,7 @@ Calibration calibrate_penalty(const std::vector<LearnSet>& sets,
   if (monitor.should_stop()) return {};
   Calibration found;
   found.factor = rung(full);
-  found.exponent =
-      squares > 0 ? std::clamp(slope / squares, 0.0, kMaxExponent) : kTypicalExponent;
+  found.exponent = squares > 0 ? std::clamp(slope / squares, 0.0, kMaxExponent) : kTypicalExponent;
   found.accuracy = right[full] / total;
   found.plain_accuracy = right[kRungs / 2] / total;
   model.penalty *= found.factor;

@@ -39,9 +39,8 @@ std::vector<int> half_of_clusters(const std::vector<int>& labels, Random random)
 std::vector<double> smoothed(const std::vector<double>& values) {
   std::vector<double> means;
   for (size_t i = 0; i < values.size(); ++i)
-    means.push_back((values[i > 0 ? i - 1 : i] + values[i] +
-                     values[std::min(i + 1, values.size() - 1)]) /
-                    3);
+    means.push_back(
+        (values[i > 0 ? i - 1 : i] + values[i] + values[std::min(i + 1, values.size() - 1)]) / 3);
   return means;
 }
 
@@ -57,6 +56,12 @@ void add_cuts(FloatView costs, const std::vector<int>& labels, uint64_t seed, in
 
 double HeldOutCuts::accuracy(const std::vector<double>& same_cluster) const {
   return accuracies.empty() ? 0.0 : accuracies[choose_cut(cuts, same_cluster)];
+}
+
+double HeldOutCuts::accuracy_of(int num_parts) const {
+  if (accuracies.empty()) return 0;
+  const int last = cuts.path.last();
+  return accuracies[std::clamp(num_parts, cuts.path.first, last) - cuts.path.first];
 }
 
 void add_held_out_cuts(const Matrix<float>& costs, const std::vector<int>& labels, uint64_t seed,

@@ -85,8 +85,8 @@ struct Validation {
   double learned_exemplars = 0, learned_cut = 0;
   double average_exemplars = 0, average_cut = 0;
   std::vector<double> same_cluster;  // of the distance that is used: LearnedDistance
-  bool uses_average = false;  // it is ahead by more than its standard error
-  bool uses_cut = false;      // of the distance that is used
+  bool uses_average = false;         // it is ahead by more than its standard error
+  bool uses_cut = false;             // of the distance that is used
 };
 // Learns from one half of the sets (of every cluster, where there is one set) and clusters the
 // other one, both ways, options.validations times. Candidates are screened once, on all samples:

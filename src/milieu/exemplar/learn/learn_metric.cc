@@ -98,8 +98,8 @@ Matrix<float> pca_rows(const LearnInput& input, const std::vector<int64_t>& is_r
   for (const LearnSet& set : input.sets)
     for (int64_t p = 0; p < set.points.rows(); ++p, ++at)
       for (int64_t t = 0; at % stride == 0 && t < rows.cols(); ++t)
-        rows(at / stride, t) = static_cast<float>(
-            scale[t] * taken(set.points(p, t), is_root[t] != 0));
+        rows(at / stride, t) =
+            static_cast<float>(scale[t] * taken(set.points(p, t), is_root[t] != 0));
   return rows;
 }
 
@@ -147,7 +147,7 @@ std::vector<int> deal_folds(const std::vector<int>& labels, Random random) {
 // Rows of `points` about the means of their clusters, for samples that are kept; appended. Returns
 // how many of them are free: samples less clusters.
 int64_t add_deviations(const Matrix<float>& points, const std::vector<int>& labels,
-                    const std::vector<char>& is_kept, std::vector<float>& rows) {
+                       const std::vector<char>& is_kept, std::vector<float>& rows) {
   const int64_t r = points.cols();
   const int clusters = 1 + *std::max_element(labels.begin(), labels.end());
   Matrix<double> means(clusters, r);
@@ -277,9 +277,8 @@ std::vector<double> WithinAxes::factors(double shrinkage) const {
 
 bool can_fit_metrics(const LearnInput& input, const ExemplarLearnOptions& options) {
   const CrfTrainOptions& train = options.train;
-  const bool is_signed =
-      train.constraint == CrfConstraint::Free ||
-      (train.constraint == CrfConstraint::Box && train.box_low < 0);
+  const bool is_signed = train.constraint == CrfConstraint::Free ||
+                         (train.constraint == CrfConstraint::Box && train.box_low < 0);
   return options.metric && !is_signed && input.sets[0].matrices.empty() &&
          total_samples(input) >= kMinSamples;
 }

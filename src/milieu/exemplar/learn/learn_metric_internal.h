@@ -21,8 +21,8 @@ inline constexpr int64_t kNumMetrics = 3;
 
 // The space in which metrics are fitted; made without labels.
 struct MetricSpace {
-  std::vector<int64_t> is_root;           // D; 1: the square root of the column is taken first
-  Matrix<float> map;                      // D x r: scale of the view times principal components
+  std::vector<int64_t> is_root;            // D; 1: the square root of the column is taken first
+  Matrix<float> map;                       // D x r: scale of the view times principal components
   std::vector<Matrix<float>> coordinates;  // n x r each, of the sets
 };
 
@@ -36,7 +36,7 @@ struct WithinAxes {
 
 struct MetricCandidates {
   MetricSpace space;
-  WithinAxes all;                                      // fitted to all samples, for new ones
+  WithinAxes all;                                     // fitted to all samples, for new ones
   std::vector<std::vector<Matrix<float>>> distances;  // per set: kNumMetrics of n x n, cross-fitted
 };
 

@@ -76,8 +76,8 @@ std::unique_ptr<PairFeatures> base_features(const LearnSet& set, const Course& c
 void add_features(const LearnInput& input, const ExemplarLearnOptions& options, double* budget,
                   Monitor& monitor, Course& course) {
   for (size_t k = 0; k < input.sets.size() && !monitor.should_stop(); ++k)
-    course.features.push_back(base_features(input.sets[k], course, budget,
-                                            options.train.num_threads, monitor));
+    course.features.push_back(
+        base_features(input.sets[k], course, budget, options.train.num_threads, monitor));
   if (monitor.should_stop()) course.features.clear();
 }
 
@@ -141,10 +141,10 @@ double feature_budget(const LearnInput& input, const ExemplarLearnOptions& optio
   const double bytes = metric_bytes(input.sets);
   has_metrics = budget >= bytes;
   if (has_metrics) return budget - bytes;
-  course.warnings.push_back(
-      fmt::format("full metrics are left out: they take {:.2g} GB beside {:.2g} GB of distances and "
-                  "duals, max_memory_gb is {}",
-                  bytes / 1e9, options.max_memory_gb - budget / 1e9, options.max_memory_gb));
+  course.warnings.push_back(fmt::format(
+      "full metrics are left out: they take {:.2g} GB beside {:.2g} GB of distances and "
+      "duals, max_memory_gb is {}",
+      bytes / 1e9, options.max_memory_gb - budget / 1e9, options.max_memory_gb));
   return budget;
 }
 

@@ -100,14 +100,17 @@ struct HeldOut {
   std::vector<HeldOutCuts> cuts;            // of all sets of all halves, and parts of them
   std::vector<std::vector<size_t>> wholes;  // per half: the places of its sets in `cuts`
   std::vector<std::vector<double>> sizes;   // likewise, their samples
+  std::vector<std::vector<int>> counts;     // likewise, their exemplars
 
-  // Of each half, with a given number of parts rule.
+  // Of each half: cuts into as many parts as the rule says or, without one, as there are exemplars.
   std::vector<double> cut_accuracies(const std::vector<double>& same_cluster) const {
     std::vector<double> all;
     for (size_t h = 0; h < wholes.size(); ++h) {
       double right = 0, total = 0;
       for (size_t i = 0; i < wholes[h].size(); ++i) {
-        right += sizes[h][i] * cuts[wholes[h][i]].accuracy(same_cluster);
+        const HeldOutCuts& each = cuts[wholes[h][i]];
+        right += sizes[h][i] * (same_cluster.empty() ? each.accuracy_of(counts[h][i])
+                                                     : each.accuracy(same_cluster));
         total += sizes[h][i];
       }
       all.push_back(right / total);
@@ -123,6 +126,7 @@ void add_half(const LearnedDistance& model, const std::vector<OwnSet>& half,
   double total = 0, right = 0;
   out.wholes.emplace_back();
   out.sizes.emplace_back();
+  out.counts.emplace_back();
   for (const OwnSet& set : half) {
     const LearnSet view = set.view();
     const Matrix<float> costs =
@@ -135,6 +139,7 @@ void add_half(const LearnedDistance& model, const std::vector<OwnSet>& half,
     right += n * compute_metrics(found.labels, set.labels).accuracy;
     out.wholes.back().push_back(out.cuts.size());
     out.sizes.back().push_back(n);
+    out.counts.back().push_back(static_cast<int>(found.model.rows.size()));
     add_held_out_cuts(costs, set.labels, options.train.seed, num_threads, monitor, out.cuts);
     if (monitor.should_stop()) return;
   }
@@ -171,9 +176,16 @@ double mean_of(const std::vector<double>& values) {
   return sum;
 }
 
+// How the number of parts is found: LearnedDistance::same_cluster.
+std::vector<double> better_rule(const HeldOut& all) {
+  const std::vector<double> rule = best_same_cluster(all.cuts);
+  const bool exemplars_count = mean_of(all.cut_accuracies({})) > mean_of(all.cut_accuracies(rule));
+  return exemplars_count ? std::vector<double>{} : rule;
+}
+
 Validation choose(const HeldOut& learned, const HeldOut& average) {
-  const std::vector<double> learned_rule = best_same_cluster(learned.cuts);
-  const std::vector<double> average_rule = best_same_cluster(average.cuts);
+  const std::vector<double> learned_rule = better_rule(learned);
+  const std::vector<double> average_rule = better_rule(average);
   const std::vector<double> learned_cut = learned.cut_accuracies(learned_rule);
   const std::vector<double> average_cut = average.cut_accuracies(average_rule);
   Validation v;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Problem: clusters of new samples under a learned distance, their number unknown.
 // Method: exemplars [Komodakis11, Eq. 1], or the normalized cut of the graph of nearest neighbours,
-//   the learned distance taken as a squared one. Its number of parts: cross-validation finds below which
-//   distance a pair rather belongs together, whatever the size of the set; numbers of parts that
-//   score within kNearBest of the best by it are told apart by their eigengaps.
+//   the learned distance taken as a squared one. Its number of parts is that of the exemplars, or:
+//   cross-validation finds below which distance a pair rather belongs together, whatever the size
+//   of the set; of the numbers of parts that score within kNearBest of the best by it, the widest
+//   eigengap decides.
 // See: docs/algorithms/exemplar_learn.md; docs/experiments/exemplar_learn.md (how the constants
 //   were chosen, and what else was tried).
 #include "milieu/exemplar/learn/learned_clusters_internal.h"
@@ -70,9 +71,8 @@ size_t choose_cut(const ScoredCuts& cuts, const std::vector<double>& same_cluste
   const std::vector<double>& gaps = cuts.path.gaps;
   std::vector<double> scores;
   for (size_t i = 0; i < gaps.size(); ++i)
-    scores.push_back(same_cluster.empty()
-                         ? 0.0
-                         : same_cluster[0] * cuts.mean * cuts.pairs[i] - cuts.inside[i]);
+    scores.push_back(
+        same_cluster.empty() ? 0.0 : same_cluster[0] * cuts.mean * cuts.pairs[i] - cuts.inside[i]);
   const double best = *std::max_element(scores.begin(), scores.end());
   size_t chosen = scores.size();
   for (size_t i = 0; i < scores.size(); ++i) {
@@ -102,8 +102,7 @@ bool is_default_penalty(const ExemplarOptions& options) {
 }
 
 void use_model_penalty(const LearnedDistance& model, int64_t n, ExemplarOptions& options) {
-  if (is_default_penalty(options))
-    options.penalty = to_text(FieldValue(penalty_for(model, n)));
+  if (is_default_penalty(options)) options.penalty = to_text(FieldValue(penalty_for(model, n)));
 }
 
 // The exemplars are rows of INPUT under a distance that predict() does not know.
@@ -182,8 +181,13 @@ void describe_cut(ExemplarResult& result) {
 ExemplarResult fit_cut(const LearnedDistance& model, FloatView costs, ExemplarOptions options,
                        Monitor& monitor) {
   const Stopwatch watch;
-  const internal::ScoredCuts cuts = internal::score_cuts(
-      costs, options.num_clusters, options.seed, options.num_threads, monitor);
+  int count = options.num_clusters;
+  if (count == 0 && model.same_cluster.empty())
+    count = static_cast<int>(internal::quick_exemplars(costs, penalty_for(model, costs.rows()),
+                                                       options.num_threads, monitor)
+                                 .model.rows.size());
+  const internal::ScoredCuts cuts =
+      internal::score_cuts(costs, count, options.seed, options.num_threads, monitor);
   if (cuts.path.labels.empty()) {  // stopped
     use_model_penalty(model, costs.rows(), options);
     return fit_costs(costs, options, monitor);
@@ -200,10 +204,10 @@ ExemplarResult fit_cut(const LearnedDistance& model, FloatView costs, ExemplarOp
     if (q != static_cast<int64_t>(p)) result.energy += costs(static_cast<int64_t>(p), q);
   }
   result.num_fixed_open = result.num_fixed_closed = 0;
-  result.gap = result.energy > result.lower_bound
-                   ? (result.energy - result.lower_bound) /
-                         std::max(std::abs(result.lower_bound), 1e-300)
-                   : 0.0;
+  result.gap =
+      result.energy > result.lower_bound
+          ? (result.energy - result.lower_bound) / std::max(std::abs(result.lower_bound), 1e-300)
+          : 0.0;
   describe_cut(result);
   result.summary.seconds = watch.seconds();
   return result;
@@ -253,10 +257,10 @@ ExemplarResult fit_learned_exemplar(const LearnedDistance& model, FloatView poin
       model.form == "coordinates" &&
       std::all_of(model.weights.begin(), model.weights.end(), [](double w) { return w >= 0; });
   ExemplarResult result =
-      is_euclidean ? fit_weighted(model, points, options, monitor)
-                   : fit_any(model,
-                             learned_costs(model, points, points, options.num_threads, monitor),
-                             options, monitor);
+      is_euclidean
+          ? fit_weighted(model, points, options, monitor)
+          : fit_any(model, learned_costs(model, points, points, options.num_threads, monitor),
+                    options, monitor);
   if (!why_not.empty())
     result.summary.warnings.push_back(why_not + ": grouped by exemplars instead of the cut");
   return result;

@@ -33,6 +33,8 @@ struct HeldOutCuts {
   std::vector<double> accuracies;  // of every number of parts
 
   double accuracy(const std::vector<double>& same_cluster) const;
+  // Of the number of parts nearest to this one.
+  double accuracy_of(int num_parts) const;
 };
 // Of the whole set first, then of halves of its clusters.
 void add_held_out_cuts(const Matrix<float>& costs, const std::vector<int>& labels, uint64_t seed,

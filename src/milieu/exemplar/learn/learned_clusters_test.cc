@@ -36,8 +36,10 @@ Made made(int clusters, int size, uint64_t seed) {
     const int c = p % clusters;
     out.labels.push_back(c);
     for (int t = 0; t < 10; ++t)
-      out.points(p, t) = static_cast<float>((t < 4 ? center(c, t) : 0) +
-                                            (t < 4 ? 0.8 : t == 4 ? 6 : 2) * random.normal());
+      out.points(p, t) = static_cast<float>((t < 4 ? center(c, t) : 0) + (t < 4    ? 0.8
+                                                                          : t == 4 ? 6
+                                                                                   : 2) *
+                                                                             random.normal());
   }
   return out;
 }
@@ -158,8 +160,7 @@ TEST(LearnedClusters, NeverBehindTheUnlearnedAverage_issue28) {
     for (int p = 0; p < n; ++p) {
       out.labels.push_back(p % 3);
       for (int t = 0; t < 12; ++t)
-        out.points(p, t) =
-            static_cast<float>((t % 3 == p % 3 ? 2.5 : 0) + random.normal());
+        out.points(p, t) = static_cast<float>((t % 3 == p % 3 ? 2.5 : 0) + random.normal());
     }
     return out;
   };
@@ -174,7 +175,8 @@ TEST(LearnedClusters, NeverBehindTheUnlearnedAverage_issue28) {
   const double average = std::max(figure(result.summary, "held_out_average_exemplars"),
                                   figure(result.summary, "held_out_average_cut"));
   ASSERT_GT(average, learned + 0.1);
-  EXPECT_THAT(result.summary.warnings, ::testing::Contains(HasSubstr("unlearned, clusters held-out")));
+  EXPECT_THAT(result.summary.warnings,
+              ::testing::Contains(HasSubstr("unlearned, clusters held-out")));
   for (size_t t = 1; t < 12; ++t) EXPECT_GT(result.model.weights[t], 0);
   const ExemplarResult found = fit_learned_exemplar(result.model, fresh.points, {});
   EXPECT_GT(compute_metrics(found.labels, fresh.labels).accuracy, 0.9);

@@ -194,8 +194,7 @@ Matrix<float> apply_weights(const LearnedDistance& model, FloatView points, int 
   for (int64_t p = 0; p < points.rows(); ++p) {
     for (int64_t t = 0; t < points.cols(); ++t)
       weighted(p, t) = static_cast<float>(points(p, t) * std::sqrt(model.weights[t]));
-    if (!metric.empty())
-      std::copy_n(metric.row(p), metric.cols(), weighted.row(p) + points.cols());
+    if (!metric.empty()) std::copy_n(metric.row(p), metric.cols(), weighted.row(p) + points.cols());
   }
   return weighted;
 }

@@ -37,7 +37,8 @@ struct LearnedDistance {
   std::vector<double> penalty_rule;   // {n, e}: the penalty is for n samples and grows with the
                                       // e-th power of their number; empty: the same for any
   std::vector<double> same_cluster;   // {d}: pairs closer than d mean distances of their set rather
-                                      // belong together: how many parts a cut has
+                                      // belong together, which says how many parts a cut has;
+                                      // empty: as many as there are exemplars
   std::string grouping;               // "exemplars" or "cut": what auto means; empty: exemplars
 };
 

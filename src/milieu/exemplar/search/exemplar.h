@@ -132,7 +132,8 @@ struct ExemplarResult {
 
 // The number in `text` or, for "median" and "stable" (which needs more than costs), the median of
 // the finite costs; if that is not positive (mostly duplicates: a penalty of 0 would make every
-// sample an exemplar) their mean, and if that is not either, 1. Throws InvalidArgument for other texts and when no cost is finite.
+// sample an exemplar) their mean, and if that is not either, 1. Throws InvalidArgument for other
+// texts and when no cost is finite.
 double penalty_from_text(const std::string& text, std::vector<float> costs);
 
 // Lists of n samples from the pairs that are allowed: opening sample q costs penalties[q] or, when

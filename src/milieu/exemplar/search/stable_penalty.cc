@@ -49,10 +49,10 @@ class SubSample {
 
   void cluster(double penalty) {
     lists_.penalty.assign(rows_.size(), penalty);
-    const std::vector<int> open = solution_ ? solution_->exemplars()
-                                            : greedy_exemplars(lists_, num_threads_, monitor_);
-    solution_ = search_exemplars(lists_, open, all_candidates(std::ssize(rows_)), num_threads_,
-                                 monitor_);
+    const std::vector<int> open =
+        solution_ ? solution_->exemplars() : greedy_exemplars(lists_, num_threads_, monitor_);
+    solution_ =
+        search_exemplars(lists_, open, all_candidates(std::ssize(rows_)), num_threads_, monitor_);
   }
   int num_clusters() const { return static_cast<int>(solution_->exemplars().size()); }
   int label(size_t i) const { return solution_->server[i]; }
