@@ -769,20 +769,24 @@ class ExemplarClustering(_exemplar.ExemplarClusteringBase):
     the distances of all samples to their exemplars plus a penalty per exemplar is minimal; bounds
     how far the result can be from the minimum.
 
-    ``metric`` may be a fitted :class:`DistanceLearner`, which brings its penalty.
+    ``metric`` may be a fitted :class:`DistanceLearner`, which brings its penalty and its choice
+    between exemplars and the normalized cut (``grouping``).
 
     Parameters
     ----------
     metric : {'euclidean', 'squared-euclidean', 'l1', 'chi-squared', 'cosine', 'intersection', 'rbf', 'precomputed'}, default='euclidean'
         Distance between samples; precomputed means X is a square matrix of costs.
-    penalty : str or float, default='median'
-        Cost of each exemplar: a number, or median (of all distances); larger gives fewer
-        exemplars.
+    penalty : str or float, default='stable'
+        Cost of each exemplar: a number, median (of all distances), or stable (whose clusters
+        change least when samples are left out); larger gives fewer exemplars.
     n_clusters : int, default=0
         Target number of exemplars; 0 lets the penalty decide. Must be at least 0.
     n_neighbors : int, default=0
         Candidates kept per sample; 0 keeps all that can pay off, if they fit into memory. Must be
         at least 0.
+    grouping : {'auto', 'exemplars', 'cut'}, default='auto'
+        With a learned distance, how clusters are formed: by exemplars, or by the normalized cut of
+        the distances; auto takes what did better in training.
     init : {'greedy', 'stabilities'}, default='greedy'
         How the initial exemplars are found.
     rel_gap : float, default=0.0001
@@ -827,9 +831,10 @@ class ExemplarClustering(_exemplar.ExemplarClusteringBase):
         self,
         metric: Literal['euclidean', 'squared-euclidean', 'l1', 'chi-squared', 'cosine', 'intersection', 'rbf', 'precomputed'] = 'euclidean',
         *,
-        penalty: str | float = 'median',
+        penalty: str | float = 'stable',
         n_clusters: int = 0,
         n_neighbors: int = 0,
+        grouping: Literal['auto', 'exemplars', 'cut'] = 'auto',
         init: Literal['greedy', 'stabilities'] = 'greedy',
         rel_gap: float = 0.0001,
         max_iter: int = 1000,
@@ -844,6 +849,7 @@ class ExemplarClustering(_exemplar.ExemplarClusteringBase):
         self.penalty = penalty
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
+        self.grouping = grouping
         self.init = init
         self.rel_gap = rel_gap
         self.max_iter = max_iter
@@ -917,6 +923,13 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
     screening : float, default=4.0
         Drop candidates that are not larger between clusters than within by this many standard
         errors (from 100 samples on); 0 keeps all. Must be at least 0.
+    metric : bool, default=True
+        Also offer full metrics as candidates: the inverse covariance within clusters, shrunk (from
+        100 samples on).
+    validations : int, default=2
+        Two-fold cross-validations on the training sets, which choose between exemplars and the
+        normalized cut and compare with the unlearned average; 0 takes exemplars. Must be at least
+        0.
     max_iter : int, default=0
         Maximum iterations (rounds of training); 0 means 200, more for small examples. Must be at
         least 0.
@@ -967,9 +980,14 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
     weights_ : ndarray of shape (n_features,)
         Weights of the squared differences.
     shares_ : ndarray of shape (n_features,)
-        Share of every feature in the learned distance.
+        Share of every feature in the learned distance; the full metric has the rest.
+    components_ : ndarray of shape (n_features, rank)
+        The full metric: the squared Euclidean distance of ``X @ components_`` is added. Rank 0
+        without one.
     penalty_ : float
-        Cost of an exemplar under this distance.
+        Cost of an exemplar under this distance, in sets as large as those of the training.
+    grouping_ : str
+        How it forms clusters, by cross-validation: "exemplars" or "cut".
 
     References
     ----------
@@ -987,6 +1005,8 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
         calibrate: bool = True,
         normalize: bool = True,
         screening: float = 4.0,
+        metric: Any = True,
+        validations: int = 2,
         max_iter: int = 0,
         inner_rounds: int = 1,
         stochastic: bool = False,
@@ -1016,6 +1036,8 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
         self.calibrate = calibrate
         self.normalize = normalize
         self.screening = screening
+        self.metric = metric
+        self.validations = validations
         self.max_iter = max_iter
         self.inner_rounds = inner_rounds
         self.stochastic = stochastic

@@ -44,7 +44,8 @@ class ExemplarClusteringBase(_Exemplars):
     the distances of all samples to their exemplars plus a penalty per exemplar is minimal; bounds
     how far the result can be from the minimum.
 
-    ``metric`` may be a fitted :class:`DistanceLearner`, which brings its penalty.
+    ``metric`` may be a fitted :class:`DistanceLearner`, which brings its penalty and its choice
+    between exemplars and the normalized cut (``grouping``).
 
     Attributes
     ----------
@@ -126,9 +127,14 @@ class DistanceLearnerBase(TransformerMixin, MilieuEstimator):  # type: ignore[mi
     weights_ : ndarray of shape (n_features,)
         Weights of the squared differences.
     shares_ : ndarray of shape (n_features,)
-        Share of every feature in the learned distance.
+        Share of every feature in the learned distance; the full metric has the rest.
+    components_ : ndarray of shape (n_features, rank)
+        The full metric: the squared Euclidean distance of ``X @ components_`` is added. Rank 0
+        without one.
     penalty_ : float
-        Cost of an exemplar under this distance.
+        Cost of an exemplar under this distance, in sets as large as those of the training.
+    grouping_ : str
+        How it forms clusters, by cross-validation: "exemplars" or "cut".
 
     References
     ----------
@@ -167,10 +173,15 @@ class DistanceLearnerBase(TransformerMixin, MilieuEstimator):  # type: ignore[mi
         self.weights_ = arrays["weights"]
         self.penalty_ = arrays["penalty"]
         self.shares_ = result.get("shares")  # not kept in run folders
-        self._n_features_out = len(self.weights_)
+        metric = arrays.get("metric")
+        has_metric = metric is not None and np.size(metric) > 0
+        self.components_ = (np.asarray(metric) if has_metric
+                            else np.zeros((len(self.weights_), 0), dtype=np.float32))
+        self.grouping_ = arrays.get("grouping") or "exemplars"
+        self._n_features_out = len(self.weights_) + self.components_.shape[1]
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the features that were fitted.
+        """Return the names of the columns of transform: the features, then the full metric's.
 
         Parameters
         ----------
@@ -181,7 +192,9 @@ class DistanceLearnerBase(TransformerMixin, MilieuEstimator):  # type: ignore[mi
         -------
         names : ndarray of str
         """
-        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self._n_features_out)])
+        count = len(self.weights_)
+        names = list(getattr(self, "feature_names_in_", [f"x{i}" for i in range(count)]))
+        names += [f"metric{i}" for i in range(self._n_features_out - count)]
         return np.array(names, dtype=object)
 
     def transform(self, X: Any) -> Array:
@@ -194,7 +207,8 @@ class DistanceLearnerBase(TransformerMixin, MilieuEstimator):  # type: ignore[mi
 
         Returns
         -------
-        scaled : ndarray of shape (n_samples, n_features)
+        scaled : ndarray of shape (n_samples, n_features + rank)
+            The features times the roots of their weights, then the columns of the full metric.
         """
         X = self._rows(X)
         return self._array(

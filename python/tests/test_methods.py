@@ -146,11 +146,20 @@ def test_learned_distance_ignores_noise():
     X, y = sets[0]
     clustered = milieu.ExemplarClustering(metric=learner).fit(X)
     assert adjusted_rand_score(clustered.labels_, y) > 0.9
+    assert learner.grouping_ in ("exemplars", "cut")
+    mapped = X @ learner.components_  # rank 0 without a full metric
     expected = ((X[:, None] - X[None]) ** 2) @ learner.weights_
+    expected += ((mapped[:, None] - mapped[None]) ** 2).sum(axis=2)
+    assert learner.components_.shape[1] > 0
     np.testing.assert_allclose(learner.pairwise(X), expected, rtol=1e-3, atol=1e-2)
     scaled = learner.transform(X)
     np.testing.assert_allclose(((scaled[:, None] - scaled[None]) ** 2).sum(axis=2), expected,
                                rtol=1e-3, atol=1e-2)
+    assert len(learner.get_feature_names_out()) == scaled.shape[1]
+    told = milieu.ExemplarClustering(metric=learner, grouping="cut", n_clusters=3).fit(X)
+    assert adjusted_rand_score(told.labels_, y) > 0.9
+    plain = milieu.DistanceLearner(max_iter=100, metric=False, validations=0).fit(sets)
+    assert plain.components_.shape == (4, 0) and plain.grouping_ == "exemplars"
 
 
 def test_sparse_groups_of_the_caller_are_not_changed():

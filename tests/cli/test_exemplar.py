@@ -107,7 +107,7 @@ class ExemplarTest(MethodCases, CliTest):
 
     def test_bad_penalties_are_named(self):
         self.assertEqual(self.fail_with(2, "exemplar", "X.npy", "--penalty", "cheap"),
-                         "penalty is 'cheap', must be a number or median")
+                         "penalty is 'cheap', must be a number, median or stable")
         self.assertIn("finite", self.fail_with(2, "exemplar", "X.npy", "--penalty", "inf"))
         self.save("p.npy", np.ones(7))
         self.assertEqual(self.fail_with(1, "exemplar", "X.npy", "--penalties", "p.npy"),

@@ -47,8 +47,10 @@ class ExemplarLearnTest(CliTest):
         summary = json.loads((self.folder / "d/summary.json").read_text())
         self.assertEqual(summary["features"], [f"column {t}" for t in range(6)])
         shares = np.array(summary["shares"])
-        self.assertGreater(shares[:2].sum(), 0.6)  # a third before learning
-        self.assertAlmostEqual(np.abs(shares).sum(), 1, 9)
+        self.assertGreater(shares[:2].sum(), 0.6 * shares.sum())  # a third before learning
+        self.assertAlmostEqual(np.abs(shares).sum() + summary["metric_share"], 1, 9)
+        self.assertIn(summary["grouping"], ("exemplars", "cut"))
+        self.assertFalse(summary["uses_average"])
         self.assertAlmostEqual(summary["objective"], summary["trace"][-1], 12)
         self.assertAlmostEqual(summary["loss_energy"] - summary["loss_bound"] +
                                summary["loss_price"], summary["objective"], 9)
@@ -68,6 +70,22 @@ class ExemplarLearnTest(CliTest):
         plain = self.succeed("exemplar", "new.npy", "--labels", "new_y.npy", "-k", "4", "--json")
         self.assertLess(plain.json()["metrics"]["accuracy"], 0.9)
         self.assertIn("without clusters to compare", self.fail_with(1, "predict", "run", "new.npy"))
+
+    def test_clusters_are_formed_as_asked(self):
+        self.learned()
+        given = ["exemplar", "new.npy", "--labels", "new_y.npy", "--model", "d", "--json"]
+        cut = self.succeed(*given, "--grouping", "cut").json()
+        self.assertEqual((cut["grouping"], cut["clusters"], cut["metrics"]["accuracy"]),
+                         ("cut", 4, 1))
+        self.assertEqual(len(cut["exemplars"]), 4)
+        self.assertGreaterEqual(cut["energy"], cut["lower_bound"])
+        self.assertEqual(self.succeed(*given, "--grouping", "cut", "-k", "6").json()["clusters"], 6)
+        plain = self.succeed(*given, "--grouping", "exemplars").json()
+        self.assertEqual((plain["grouping"], plain["clusters"]), ("exemplars", 4))
+        self.assertIn("which has no penalty", self.fail_with(
+            2, *given, "--grouping", "cut", "--penalty", "3"))
+        self.assertIn("needs a learned distance", self.fail_with(
+            2, "exemplar", "new.npy", "--grouping", "cut"))
 
     def test_classes_of_the_nearest_training_samples(self):
         self.learned()
@@ -233,6 +251,7 @@ class ExemplarLearnTest(CliTest):
     def test_options_of_the_trainer_are_flags(self):
         for flags in (["--preset", "paper"], ["--stochastic"], ["--inner-rounds", "5"],
                       ["--regularizer", "elastic"], ["--learn-penalty"], ["--calibrate=false"],
+                      ["--metric=false"], ["--validations", "0"],
                       ["--precision", "double", "--rounds", "10"], ["--alpha", "0.5", "--beta", "2"]):
             with self.subTest(flags):
                 summary = self.learn("a.npy:a_y.npy", "--json", *flags).json()

@@ -112,12 +112,28 @@ void add_samples(const TrainingInput& train, LearnedDistance& model) {
   model.class_names = fmt::format("{}", fmt::join(train.class_names, "\n"));
 }
 
+// The candidates and, where it has a part, the full metric, whose weight is inside it.
+struct Listed {
+  std::vector<std::string> names;
+  std::vector<double> weights, shares;
+
+  explicit Listed(const ExemplarLearnResult& result)
+      : names(packed_names(result.model.names)),
+        weights(result.model.weights),
+        shares(result.shares) {
+    if (result.model.metric.empty()) return;
+    names.push_back("full metric");
+    weights.push_back(1);
+    shares.push_back(result.metric_share);
+  }
+};
+
 std::string weights_csv(const ExemplarLearnResult& result) {
   CsvWriter table;
   table.row("candidate", "weight", "share");
-  const std::vector<std::string> names = packed_names(result.model.names);
-  for (size_t t = 0; t < names.size(); ++t)
-    table.row(names[t], result.model.weights[t], result.shares[t]);
+  const Listed listed(result);
+  for (size_t t = 0; t < listed.names.size(); ++t)
+    table.row(listed.names[t], listed.weights[t], listed.shares[t]);
   return table.text();
 }
 
@@ -140,9 +156,10 @@ std::string report_of(LearnCommand& command, const ExemplarLearnResult& result,
   report.command =
       command_text(call, fields_of(flags), fields_of(command.options), fields_of(defaults));
   report.source = source;
-  report.names = packed_names(result.model.names);
-  report.weights = result.model.weights;
-  report.shares = result.shares;
+  Listed listed(result);
+  report.names = std::move(listed.names);
+  report.weights = std::move(listed.weights);
+  report.shares = std::move(listed.shares);
   for (const CrfRound& round : result.rounds) {
     report.energy.push_back(round.energy);
     report.bound.push_back(round.bound);
@@ -177,15 +194,16 @@ void write_folder(LearnCommand& command, const TrainingInput& train,
 
 // The five candidates with the largest shares, and those without weight.
 std::string weights_text(const ExemplarLearnResult& result) {
-  const std::vector<std::string> names = packed_names(result.model.names);
+  const Listed listed(result);
+  const auto& [names, weights, shares] = listed;
   std::vector<size_t> order(names.size());
   for (size_t t = 0; t < order.size(); ++t) order[t] = t;
   std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return result.shares[a] > result.shares[b]; });
+                   [&shares = listed.shares](size_t a, size_t b) { return shares[a] > shares[b]; });
   std::string text = "most weight:";
   for (size_t i = 0; i < std::min<size_t>(5, order.size()); ++i)
-    text += fmt::format("{} {} ({:.1f} %)", i == 0 ? "" : ",", names[order[i]],
-                        100 * result.shares[order[i]]);
+    text +=
+        fmt::format("{} {} ({:.1f} %)", i == 0 ? "" : ",", names[order[i]], 100 * shares[order[i]]);
   text += "\n";
   for (const auto& [name, value] : result.summary.extra) {
     if (name != "switched_off") continue;
@@ -197,6 +215,21 @@ std::string weights_text(const ExemplarLearnResult& result) {
                                      fmt::join(off, ", "), total > 8 ? ", ..." : "");
   }
   return text;
+}
+
+// What cross-validation chose; empty without it.
+std::string validation_text(const RunSummary& summary) {
+  std::string grouping;
+  double exemplars = 0, cut = 0;
+  for (const auto& [name, value] : summary.extra) {
+    if (name == "grouping") grouping = std::get<std::string>(value);
+    if (name == "held_out_exemplars") exemplars = std::get<double>(value);
+    if (name == "held_out_cut") cut = std::get<double>(value);
+  }
+  if (grouping.empty()) return "";
+  return fmt::format("clusters by {}; on held-out halves: exemplars {:.1f} %, cut {:.1f} %\n",
+                     grouping == "cut" ? "normalized cut" : "exemplars", 100 * exemplars,
+                     100 * cut);
 }
 
 void print_result(const LearnCommand& command, const TrainingInput& train,
@@ -212,6 +245,7 @@ void print_result(const LearnCommand& command, const TrainingInput& train,
                   counted(s.d, "candidate"), s.objective, counted(s.iterations, "round"), s.seconds,
                   result.model.penalty));
   console.print(weights_text(result));
+  console.print(validation_text(s));
   for (const std::string& warning : s.warnings)
     console.print(fmt::format("{} {}\n", console.paint(Style::Yellow, "warning:"), warning));
   if (command.output.out.empty())

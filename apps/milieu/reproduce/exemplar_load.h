@@ -18,9 +18,10 @@ struct ImageSetting {
   std::string name;  // of table and files
   std::string set;   // folder of the data sets
   std::string title;
-  std::string features;   // list, one cached folder each
-  int max_per_class = 0;  // images per class, drawn at random; 0: all
-  int rounds = 600;       // of training; chosen without the test halves
+  std::string paper = {};  // its figures
+  std::string features;    // list, one cached folder each
+  int max_per_class = 0;   // images per class, drawn at random; 0: all
+  int rounds = 600;        // of training; chosen without the test halves
   int own_runs = 10;
 };
 

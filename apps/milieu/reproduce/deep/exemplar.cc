@@ -54,15 +54,20 @@ Learned learn(const ImageSet& set, const Half& train, const Half& test, int64_t 
   Learned learned;
   learned.seconds = cpu_seconds() - before;
   if (run.is_stopped()) return learned;
-  const auto candidates = candidates_of(result.model);
-  const auto within = all_distances(candidates, test.points, test.points);
-  const Matrix<float> costs = weighted_sum(within, result.model.weights);
-  const Found found = cluster_exemplars(costs, test.classes, result.model.penalty, 0, run);
-  learned.accuracy = found.accuracy, learned.clusters = found.count;
-  learned.told = cluster_exemplars(costs, test.classes, 0, set.num_classes, run).accuracy;
-  learned.nearest = nearest_accuracy(
-      weighted_sum(all_distances(candidates, test.points, train.points), result.model.weights),
-      test.classes, train.classes);
+  const auto cluster = [&](int num_clusters) {
+    ExemplarOptions use;
+    use.rel_gap = 1e-3;
+    use.num_clusters = num_clusters;
+    use.num_threads = run.options().num_threads;
+    const auto found = fit_learned_exemplar(result.model, test.points, use, run.monitor());
+    return compute_metrics(found.labels, test.classes);
+  };
+  const Metrics found = cluster(0);
+  learned.accuracy = found.accuracy, learned.clusters = found.num_clusters;
+  learned.told = cluster(set.num_classes).accuracy;
+  learned.nearest = nearest_accuracy(learned_costs(result.model, test.points, train.points,
+                                                   run.options().num_threads, run.monitor()),
+                                     test.classes, train.classes);
   return learned;
 }
 

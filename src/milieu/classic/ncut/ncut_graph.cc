@@ -153,6 +153,20 @@ void drop_negligible_edges(const Monitor& monitor, AffinityGraph& graph) {
   set_degrees(graph);
 }
 
+// From squared distances of joined pairs to the graph.
+std::optional<AffinityGraph> finish_graph(const NeighborLists& lists, const NcutOptions& options,
+                                          const Monitor& monitor, AffinityGraph graph) {
+  std::vector<double> scales;
+  if (options.bandwidth == 0) scales = local_scales(lists, options.scale_neighbor);
+  weigh_edges(scales, options.bandwidth, options.num_threads, monitor, graph);
+  if (monitor.should_stop()) return std::nullopt;
+  set_degrees(graph);
+  if (monitor.should_stop()) return std::nullopt;
+  drop_negligible_edges(monitor, graph);
+  if (monitor.should_stop()) return std::nullopt;
+  return graph;
+}
+
 }  // namespace
 
 double graph_gigabytes(int64_t n, int num_neighbors) {
@@ -179,15 +193,16 @@ std::optional<AffinityGraph> build_graph(FloatView points, const NcutOptions& op
     join_nearest(lists, options.num_neighbors, graph);
   else if (!join_all(points, options.num_threads, monitor, graph))
     return std::nullopt;
-  std::vector<double> scales;
-  if (is_tuned) scales = local_scales(lists, options.scale_neighbor);
-  weigh_edges(scales, options.bandwidth, options.num_threads, monitor, graph);
-  if (monitor.should_stop()) return std::nullopt;
-  set_degrees(graph);
-  if (monitor.should_stop()) return std::nullopt;
-  drop_negligible_edges(monitor, graph);
-  if (monitor.should_stop()) return std::nullopt;
-  return graph;
+  return finish_graph(lists, options, monitor, std::move(graph));
+}
+
+std::optional<AffinityGraph> build_graph(const NeighborLists& lists, const NcutOptions& options,
+                                         Monitor& monitor) {
+  AffinityGraph graph;
+  graph.offsets.resize(lists.indices.rows() + 1);
+  graph.degrees.resize(lists.indices.rows());
+  join_nearest(lists, options.num_neighbors, graph);
+  return finish_graph(lists, options, monitor, std::move(graph));
 }
 
 std::vector<double> inverse_root_degrees(const AffinityGraph& graph) {

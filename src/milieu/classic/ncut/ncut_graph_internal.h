@@ -11,6 +11,7 @@
 #include "milieu/base/monitor.h"
 #include "milieu/classic/ncut/ncut.h"
 #include "milieu/linalg/matrix.h"
+#include "milieu/neighbors/neighbors.h"
 
 namespace milieu::internal {
 
@@ -31,6 +32,10 @@ double graph_gigabytes(int64_t n, int num_neighbors);
 // Joins every sample to its nearest ones, or to all, and drops edges that rounding would hide
 // (kNegligibleEdge in ncut_graph.cc). Nothing when the monitor stopped it.
 std::optional<AffinityGraph> build_graph(FloatView points, const NcutOptions& options,
+                                         Monitor& monitor);
+// The same from the nearest neighbours of every sample, itself excluded: as many as are joined, or
+// tuned by, at least.
+std::optional<AffinityGraph> build_graph(const NeighborLists& lists, const NcutOptions& options,
                                          Monitor& monitor);
 
 // y = D^-1/2 W D^-1/2 x with D the degrees; rows without edges give 0. `inverse_roots` are

@@ -25,7 +25,7 @@ constexpr float kNever = 1e38f;           // a distance that is never chosen
 template <class Real>
 class ClusterExampleBase : public CrfExample {
  public:
-  ClusterExampleBase(std::unique_ptr<PairFeatures> features, std::vector<int> labels,
+  ClusterExampleBase(std::shared_ptr<PairFeatures> features, std::vector<int> labels,
                      std::vector<double> scale, const ClusterExampleOptions& options,
                      Monitor& monitor)
       : features_(std::move(features)),
@@ -112,7 +112,7 @@ class ClusterExampleBase : public CrfExample {
     return energy;
   }
 
-  std::unique_ptr<PairFeatures> features_;
+  std::shared_ptr<PairFeatures> features_;
   std::vector<int> labels_;
   std::vector<double> scale_;
   ClusterExampleOptions options_;
@@ -298,7 +298,7 @@ class ExactClusterExample : public ClusterExampleBase<double> {
 
 }  // namespace
 
-std::unique_ptr<CrfExample> make_cluster_example(std::unique_ptr<PairFeatures> features,
+std::unique_ptr<CrfExample> make_cluster_example(std::shared_ptr<PairFeatures> features,
                                                  std::vector<int> labels, std::vector<double> scale,
                                                  const ClusterExampleOptions& options,
                                                  Monitor& monitor) {
@@ -306,7 +306,7 @@ std::unique_ptr<CrfExample> make_cluster_example(std::unique_ptr<PairFeatures> f
                                           options, monitor);
 }
 
-std::unique_ptr<CrfExample> make_exact_cluster_example(std::unique_ptr<PairFeatures> features,
+std::unique_ptr<CrfExample> make_exact_cluster_example(std::shared_ptr<PairFeatures> features,
                                                        std::vector<int> labels,
                                                        std::vector<double> scale,
                                                        const ClusterExampleOptions& options,

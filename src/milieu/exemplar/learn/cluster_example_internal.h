@@ -23,13 +23,13 @@ struct ClusterExampleOptions {
 
 // Labels 0 .. M - 1 of the samples of `features`, none empty; `scale` has one entry per feature:
 // d_pq = sum_t w_t scale_t f_pq,t. Float sums, duals and distances; about 8 n^2 bytes.
-std::unique_ptr<CrfExample> make_cluster_example(std::unique_ptr<PairFeatures> features,
+std::unique_ptr<CrfExample> make_cluster_example(std::shared_ptr<PairFeatures> features,
                                                  std::vector<int> labels, std::vector<double> scale,
                                                  const ClusterExampleOptions& options,
                                                  Monitor& monitor);
 
 // The same in double, by the functions of learn_steps.h themselves; about 17 n^2 bytes, slow.
-std::unique_ptr<CrfExample> make_exact_cluster_example(std::unique_ptr<PairFeatures> features,
+std::unique_ptr<CrfExample> make_exact_cluster_example(std::shared_ptr<PairFeatures> features,
                                                        std::vector<int> labels,
                                                        std::vector<double> scale,
                                                        const ClusterExampleOptions& options,

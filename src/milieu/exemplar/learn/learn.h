@@ -33,6 +33,8 @@ struct ExemplarLearnOptions {
   bool normalize = true;  // divide each feature by its mean over all pairs first
   double screening = 4;  // drop candidates that are not larger between clusters than within by this
                          // many standard errors; 0: keep all
+  bool metric = true;    // also offer full metrics as candidates (learn_metric_internal.h)
+  int validations = 2;   // two-fold cross-validations that choose how clusters are formed; 0: none
   LearnPrecision precision = LearnPrecision::Single;  // of distances and duals
   double max_memory_gb = 4;  // for duals and distances of all sets; distances that do not fit are
                              // recomputed in every round, duals that do not are refused
@@ -53,6 +55,12 @@ void visit_fields(ExemplarLearnOptions& o, Visitor&& v) {
   v("screening", o.screening, at_least(0),
     "drop candidates that are not larger between clusters than within by this many standard errors "
     "(from 100 samples on); 0 keeps all");
+  v("metric", o.metric, anything(),
+    "also offer full metrics as candidates: the inverse covariance within clusters, shrunk (from "
+    "100 samples on)");
+  v("validations", o.validations, at_least(0),
+    "two-fold cross-validations on the training sets, which choose between exemplars and the "
+    "normalized cut and compare with the unlearned average; 0 takes exemplars");
   visit_fields(o.train, v);
   v("precision", o.precision,
     one_of<LearnPrecision>({{"single", LearnPrecision::Single}, {"double", LearnPrecision::Double}})
@@ -63,7 +71,8 @@ void visit_fields(ExemplarLearnOptions& o, Visitor&& v) {
     "round");
 }
 
-// The paper's values where ours differ: plain subgradient steps, no screening, no calibration.
+// The paper's values where ours differ: plain subgradient steps, no screening, no calibration, no
+// full metrics, exemplars always.
 void apply_paper_preset(ExemplarLearnOptions& options);
 
 // One example: samples and their true clusters. Points, or matrices of candidate distances.
@@ -85,6 +94,7 @@ struct ExemplarLearnResult {
   RunSummary summary;            // objective: the bound of the loss at the last round, its trace
   std::vector<CrfRound> rounds;  // the parts of the objective, as many as the trace has
   std::vector<double> shares;    // F: weight times the candidate's mean over the pairs, of the sum
+  double metric_share = 0;       // of the full metrics: the rest of the sum
 };
 
 // Throws InvalidArgument where a set teaches nothing (one cluster, or every sample alone), where

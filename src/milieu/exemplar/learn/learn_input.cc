@@ -7,7 +7,6 @@
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/exemplar/learn/learn_internal.h"
-#include "milieu/metrics/metrics.h"
 #include "milieu/neighbors/check_points.h"
 
 namespace milieu::internal {
@@ -74,29 +73,6 @@ void check_candidates(const LearnInput& input) {
   }
 }
 
-// Factors 2^(-7/4) to 2^(7/4), a quarter of an octave between two.
-constexpr int kRungs = 15;
-double rung(int i) { return std::exp2((i - kRungs / 2) / 4.0); }
-
-// The middle of the longest run of highest entries; of two as long, the one nearer to the middle of
-// the ladder.
-int middle_of_best(const std::vector<double>& accuracies) {
-  const double best = *std::max_element(accuracies.begin(), accuracies.end());
-  int chosen = 0, longest = 0;
-  for (int begin = 0; begin < kRungs;) {
-    int end = begin;
-    while (end < kRungs && accuracies[end] == best) ++end;
-    const int middle = (begin + end - 1) / 2;
-    const bool is_nearer = std::abs(middle - kRungs / 2) < std::abs(chosen - kRungs / 2);
-    if (end - begin > longest || (end > begin && end - begin == longest && is_nearer)) {
-      longest = end - begin;
-      chosen = middle;
-    }
-    begin = std::max(end, begin + 1);
-  }
-  return chosen;
-}
-
 }  // namespace
 
 void check_distances(FloatView matrix, const std::string& name) {
@@ -146,35 +122,6 @@ LearnForm check_learn_input(const LearnInput& input, const ExemplarLearnOptions&
   });
   if (is_precomputed) return LearnForm::Precomputed;
   return input.candidates.empty() ? LearnForm::Coordinates : LearnForm::Distances;
-}
-
-Calibration calibrate_penalty(const LearnedDistance& model, const std::vector<LearnSet>& sets,
-                              int num_threads, Monitor& monitor) {
-  std::vector<double> right(kRungs, 0.0);
-  double total = 0;
-  for (const LearnSet& set : sets) {
-    const Matrix<float> costs = set.matrices.empty()
-                                    ? learned_costs(model, set.points, set.points, num_threads)
-                                    : learned_costs(model, set.matrices);
-    ExemplarInput input;
-    input.costs = costs;
-    ExemplarOptions options;
-    options.distance = Distance::Precomputed;
-    options.rel_gap = 1e-3;  // the partition is needed, not the last digits of its proof
-    options.num_threads = num_threads;
-    total += static_cast<double>(set.labels.size());
-    for (int i = 0; i < kRungs; ++i) {
-      if (monitor.should_stop()) return {};
-      options.penalty = to_text(FieldValue(model.penalty * rung(i)));
-      const ExemplarResult result = fit_exemplar(input, options, monitor);
-      right[i] += compute_metrics(result.labels, set.labels).accuracy *
-                  static_cast<double>(set.labels.size());
-      monitor.on_progress("calibration", i, kRungs);
-    }
-  }
-  for (double& value : right) value /= total;
-  const int chosen = middle_of_best(right);
-  return {rung(chosen), right[chosen], right[kRungs / 2]};
 }
 
 }  // namespace milieu::internal

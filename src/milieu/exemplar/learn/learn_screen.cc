@@ -53,7 +53,7 @@ void add_set(const PairFeatures& features, const std::vector<int>& labels, Rando
 
 }  // namespace
 
-std::vector<char> screen_features(const std::vector<std::unique_ptr<PairFeatures>>& features,
+std::vector<char> screen_features(const std::vector<std::shared_ptr<PairFeatures>>& features,
                                   const std::vector<LearnSet>& sets, double least_score,
                                   uint64_t seed) {
   const int64_t num_features = features[0]->num_features();

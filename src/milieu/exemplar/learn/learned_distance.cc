@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/exemplar/learn/learn_internal.h"
 #include "milieu/exemplar/learn/learn_loops.h"
+#include "milieu/linalg/gemm.h"
 
 namespace milieu {
 
@@ -67,18 +69,43 @@ void distance_tile(const std::vector<double>& weights,
   }
 }
 
-void use_model_penalty(const LearnedDistance& model, ExemplarOptions& options) {
-  if (options.penalty == ExemplarOptions().penalty)
-    options.penalty = to_text(FieldValue(model.penalty));
+// out += the squared distances of rows of a and b.
+void add_metric(FloatView a, FloatView b, MatrixView<float> out) {
+  Matrix<float> scratch(a.rows(), b.rows());
+  pair_distances(Distance::SquaredEuclidean, a, b, scratch);
+  const auto add = MILIEU_SELECT_ISA(add_scaled);
+  for (int64_t i = 0; i < out.rows(); ++i) add(scratch.row(i), 1.0f, out.cols(), out.row(i));
 }
 
-// The exemplars are rows of INPUT under a distance that predict() does not know.
-ExemplarResult fit_costs(FloatView costs, ExemplarOptions options, Monitor& monitor) {
-  options.distance = Distance::Precomputed;
-  ExemplarInput input;
-  input.costs = costs;
-  return fit_exemplar(input, options, monitor);
+// Rows under the metric; empty without one.
+Matrix<float> metric_rows(const LearnedDistance& model, FloatView points, int num_threads) {
+  if (model.metric.empty()) return {};
+  return internal::metric_coordinates(model.metric, model.metric_roots, points, num_threads);
 }
+
+// From new rows to fixed ones.
+class DistanceTo {
+ public:
+  DistanceTo(const LearnedDistance& model, FloatView fixed, int num_threads)
+      : model_(model),
+        candidates_(candidates_of(model)),
+        fixed_(fixed),
+        fixed_metric_(metric_rows(model, fixed, num_threads)) {}
+
+  void operator()(FloatView rows, MatrixView<float> out) const {
+    if (model_.form == "coordinates")
+      coordinate_tile(model_, rows, fixed_, out);
+    else
+      distance_tile(model_.weights, candidates_, rows, fixed_, out);
+    if (!fixed_metric_.empty()) add_metric(metric_rows(model_, rows, 1), fixed_metric_, out);
+  }
+
+ private:
+  const LearnedDistance& model_;
+  std::vector<CandidateDistance> candidates_;
+  FloatView fixed_;
+  Matrix<float> fixed_metric_;
+};
 
 }  // namespace
 
@@ -92,6 +119,29 @@ std::vector<std::string> packed_names(const std::string& text) {
   return lines;
 }
 
+namespace {
+
+// Of what version 2 added.
+template <class Fail>
+void check_uses(const LearnedDistance& m, Fail&& fail) {
+  const auto are_finite = [](const auto& values) {
+    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+  };
+  const std::span<const float> metric(m.metric.data(), static_cast<size_t>(m.metric.size()));
+  if (!m.metric.empty() && (m.form == "precomputed" || m.metric.rows() != m.num_point_columns ||
+                            std::ssize(m.metric_roots) != m.metric.rows() || !are_finite(metric)))
+    fail("metric and columns do not match");
+  if (!m.penalty_rule.empty() &&
+      (m.penalty_rule.size() != 2 || !are_finite(m.penalty_rule) || m.penalty_rule[0] < 1))
+    fail("rule of the penalty is not a number of samples and an exponent");
+  if (!m.same_cluster.empty() && (m.same_cluster.size() != 1 || !are_finite(m.same_cluster)))
+    fail("distance within clusters is not one number");
+  if (!m.grouping.empty() && m.grouping != "exemplars" && m.grouping != "cut")
+    fail("grouping is unknown");
+}
+
+}  // namespace
+
 void check_learned_distance(const LearnedDistance& m, const std::string& source) {
   const size_t f = m.weights.size();
   const auto fail = [&](const char* what) {
@@ -101,6 +151,7 @@ void check_learned_distance(const LearnedDistance& m, const std::string& source)
   for (const double w : m.weights)
     if (!std::isfinite(w)) fail("weights are not all finite");
   if (!std::isfinite(m.penalty) || m.penalty <= 0) fail("penalty is not above 0");
+  check_uses(m, fail);
   if (m.form != "coordinates" && m.form != "distances" && m.form != "precomputed")
     fail("form is unknown");
   if (m.form == "coordinates" && m.num_point_columns != static_cast<int64_t>(f))
@@ -133,15 +184,18 @@ std::vector<CandidateDistance> candidates_of(const LearnedDistance& model) {
   return candidates;
 }
 
-Matrix<float> apply_weights(const LearnedDistance& model, FloatView points) {
+Matrix<float> apply_weights(const LearnedDistance& model, FloatView points, int num_threads) {
   check_columns(model, points);
   require(model.form == "coordinates", "apply_weights is for weights of coordinates");
   for (const double w : model.weights)
     require(w >= 0, [&] { return fmt::format("a weight is {}, must be at least 0", w); });
-  Matrix<float> weighted(points.rows(), points.cols());
-  for (int64_t p = 0; p < points.rows(); ++p)
+  const Matrix<float> metric = metric_rows(model, points, num_threads);
+  Matrix<float> weighted(points.rows(), points.cols() + metric.cols());
+  for (int64_t p = 0; p < points.rows(); ++p) {
     for (int64_t t = 0; t < points.cols(); ++t)
       weighted(p, t) = static_cast<float>(points(p, t) * std::sqrt(model.weights[t]));
+    if (!metric.empty()) std::copy_n(metric.row(p), metric.cols(), weighted.row(p) + points.cols());
+  }
   return weighted;
 }
 
@@ -150,13 +204,11 @@ Matrix<float> learned_costs(const LearnedDistance& model, FloatView a, FloatView
   check_columns(model, a);
   check_columns(model, b);
   Matrix<float> costs(a.rows(), b.rows());
-  const std::vector<CandidateDistance> candidates = candidates_of(model);
+  const DistanceTo distance(model, b, num_threads);
   parallel_for(a.rows(), kRowsPerTile, num_threads, [&](const Block& block) {
     if (monitor.should_stop()) return;
-    const FloatView part = a.rows_between(block.begin, block.end);
-    const MatrixView<float> out = costs.view().rows_between(block.begin, block.end);
-    if (model.form == "coordinates") return coordinate_tile(model, part, b, out);
-    distance_tile(model.weights, candidates, part, b, out);
+    distance(a.rows_between(block.begin, block.end),
+             costs.view().rows_between(block.begin, block.end));
   });
   return costs;
 }
@@ -182,49 +234,17 @@ Matrix<float> learned_costs(const LearnedDistance& model, const std::vector<Floa
   return costs;
 }
 
-ExemplarResult fit_learned_exemplar(const LearnedDistance& model, FloatView points,
-                                    ExemplarOptions options, Monitor& monitor) {
-  use_model_penalty(model, options);
-  const bool is_euclidean =
-      model.form == "coordinates" &&
-      std::all_of(model.weights.begin(), model.weights.end(), [](double w) { return w >= 0; });
-  if (!is_euclidean) {
-    const Matrix<float> costs = learned_costs(model, points, points, options.num_threads, monitor);
-    return fit_costs(costs, options, monitor);
-  }
-  const Matrix<float> weighted = apply_weights(model, points);
-  options.distance = Distance::SquaredEuclidean;
-  ExemplarInput input;
-  input.points = weighted;
-  ExemplarResult result = fit_exemplar(input, options, monitor);
-  // Their features would be taken for those of plain points: only the rows say what they are.
-  result.model.exemplars = Matrix<float>();
-  result.model.distance = "learned";
-  return result;
-}
-
-ExemplarResult fit_learned_exemplar(const LearnedDistance& model,
-                                    const std::vector<FloatView>& matrices, ExemplarOptions options,
-                                    Monitor& monitor) {
-  use_model_penalty(model, options);
-  return fit_costs(learned_costs(model, matrices), options, monitor);
-}
-
 std::vector<int> classify_learned(const LearnedDistance& model, FloatView points, int num_threads,
                                   Monitor& monitor) {
   require(!model.samples.empty(),
           "the model has no training samples to compare with: it was learned from matrices");
   check_columns(model, points);
   std::vector<int> classes(points.rows(), 0);
-  const std::vector<CandidateDistance> candidates = candidates_of(model);
+  const DistanceTo distance(model, model.samples, num_threads);
   parallel_for(points.rows(), kRowsPerTile, num_threads, [&](const Block& block) {
     if (monitor.should_stop()) return;
     Matrix<float> costs(block.size(), model.samples.rows());
-    const FloatView part = points.rows_between(block.begin, block.end);
-    if (model.form == "coordinates")
-      coordinate_tile(model, part, model.samples, costs);
-    else
-      distance_tile(model.weights, candidates, part, model.samples, costs);
+    distance(points.rows_between(block.begin, block.end), costs);
     for (int64_t i = 0; i < block.size(); ++i) {
       const auto row = costs.row_span(i);
       classes[block.begin + i] =
@@ -233,5 +253,24 @@ std::vector<int> classify_learned(const LearnedDistance& model, FloatView points
   });
   return classes;
 }
+
+namespace internal {
+
+Matrix<float> metric_coordinates(FloatView map, const std::vector<int64_t>& is_root,
+                                 FloatView points, int num_threads) {
+  Matrix<float> rows(points.rows(), map.cols());
+  parallel_for(points.rows(), kRowsPerTile, num_threads, [&](const Block& block) {
+    Matrix<float> taken(block.size(), points.cols());
+    for (int64_t i = 0; i < block.size(); ++i)
+      for (int64_t t = 0; t < points.cols(); ++t) {
+        const float value = points(block.begin + i, t);
+        taken(i, t) = is_root[t] != 0 ? std::sqrt(std::max(value, 0.0f)) : value;
+      }
+    gemm(1, taken, map, 0, rows.view().rows_between(block.begin, block.end));
+  });
+  return rows;
+}
+
+}  // namespace internal
 
 }  // namespace milieu

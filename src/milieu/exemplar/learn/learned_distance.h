@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A learned distance, the result of learn.h, and its uses. Clustering: learned_costs() or
-// apply_weights() and fit_exemplar with the model's penalty. Classification: the nearest training
-// sample.
+// A learned distance, the result of learn.h, and its uses. Clustering: fit_learned_exemplar.
+// Classification: the nearest training sample.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +18,9 @@ namespace milieu {
 
 struct LearnedDistance {
   static constexpr std::string_view kKind = "learned_distance";
-  static constexpr int kFormatVersion = 1;
+  static constexpr int kFormatVersion = 2;
   std::vector<double> weights;  // F, of the candidates as given (not normalised)
-  double penalty = 0;           // for exemplar clustering under this distance
+  double penalty = 0;           // for exemplar clustering under this distance: penalty_for()
   std::string form;             // "coordinates", "distances" or "precomputed"
   std::string names;            // of the candidates, one per line
   std::string distances;        // by name, one per line; only for "distances"
@@ -32,6 +31,15 @@ struct LearnedDistance {
   Matrix<float> samples;           // training points, m x num_point_columns
   std::vector<int> sample_labels;  // m
   std::string class_names;         // one per line
+  // Since version 2; empty in older files.
+  Matrix<float> metric;               // P, num_point_columns x r: |P^T (g(x) - g(y))|^2 is added
+  std::vector<int64_t> metric_roots;  // num_point_columns; 1: g is the root of the column
+  std::vector<double> penalty_rule;   // {n, e}: the penalty is for n samples and grows with the
+                                      // e-th power of their number; empty: the same for any
+  std::vector<double> same_cluster;   // {d}: pairs closer than d mean distances of their set rather
+                                      // belong together, which says how many parts a cut has;
+                                      // empty: as many as there are exemplars
+  std::string grouping;               // "exemplars" or "cut": what auto means; empty: exemplars
 };
 
 template <MaybeConst<LearnedDistance> Model, class Visitor>
@@ -48,6 +56,11 @@ void visit_arrays(Model& m, Visitor&& v) {
   v("samples", m.samples);
   v("sample_labels", m.sample_labels);
   v("class_names", m.class_names);
+  visit_optional(v, "metric", m.metric);
+  visit_optional(v, "metric_roots", m.metric_roots);
+  visit_optional(v, "penalty_rule", m.penalty_rule);
+  visit_optional(v, "same_cluster", m.same_cluster);
+  visit_optional(v, "grouping", m.grouping);
 }
 
 // Throws DataError when parts of a model read from a file do not match; `source` names the file.
@@ -59,8 +72,8 @@ std::vector<CandidateDistance> candidates_of(const LearnedDistance& model);
 std::vector<std::string> packed_names(const std::string& text);
 
 // Points whose squared Euclidean distance is the learned one: each column times the root of its
-// weight. For the form "coordinates" and weights >= 0.
-Matrix<float> apply_weights(const LearnedDistance& model, FloatView points);
+// weight, then the columns of the metric. For the form "coordinates" and weights >= 0.
+Matrix<float> apply_weights(const LearnedDistance& model, FloatView points, int num_threads = 0);
 
 // Learned distances between rows of a and b, m x n. Incomplete when the monitor stops it.
 Matrix<float> learned_costs(const LearnedDistance& model, FloatView a, FloatView b,
@@ -68,8 +81,15 @@ Matrix<float> learned_costs(const LearnedDistance& model, FloatView a, FloatView
 // The same from matrices of the candidates, in their order: form "precomputed".
 Matrix<float> learned_costs(const LearnedDistance& model, const std::vector<FloatView>& matrices);
 
-// Exemplar clustering of new samples under the learned distance and penalty. options.distance and,
-// unless it is a number, options.penalty are ignored; num_clusters and the rest are used.
+// The cost of an exemplar in a set of n samples.
+double penalty_for(const LearnedDistance& model, int64_t n);
+
+// Clusters new samples under the learned distance: by exemplars with the learned penalty, or by the
+// normalized cut of the distances, as options.grouping says. A penalty that is given (not the
+// default) or a cut whose distances exceed max_memory_gb mean exemplars. options.distance is
+// ignored; num_clusters and the rest are used. Of a cut, the exemplars are the samples with the
+// least sum of distances to their parts, `energy` is the sum of distances to them, and the bound is
+// that of any choice of as many exemplars.
 ExemplarResult fit_learned_exemplar(const LearnedDistance& model, FloatView points,
                                     ExemplarOptions options, Monitor& monitor = silent_monitor());
 ExemplarResult fit_learned_exemplar(const LearnedDistance& model,

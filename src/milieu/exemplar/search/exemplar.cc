@@ -43,6 +43,8 @@ void check_input(const ExemplarInput& input, const ExemplarOptions& options) {
     return fmt::format("the cost matrix is {} x {}, must be square", input.costs.rows(),
                        input.costs.cols());
   });
+  require(options.grouping != ExemplarGrouping::Cut,
+          "grouping is cut, which needs a learned distance: give --model, or use milieu ncut");
   const bool has_own_penalties = input.lists != nullptr || !input.penalties.empty();
   require(!(has_own_penalties && options.num_clusters > 0),
           "num_clusters searches for one penalty for all samples: give either it, or penalties or "

@@ -25,13 +25,18 @@ namespace milieu {
 // How the initial exemplars are found. Both are improved by search and rounding afterwards.
 enum class ExemplarInit { Greedy, Stabilities };
 
+// How a learned distance (learn/learned_distance.h) forms clusters; Auto: as its training chose.
+enum class ExemplarGrouping { Auto, Exemplars, Cut };
+
 struct ExemplarOptions {
   Distance distance = Distance::Euclidean;  // between points; precomputed: points are the costs
-  std::string penalty = "median";  // d_qq of every sample: a number, or "median" of all distances;
-                                   // larger penalty, fewer exemplars
+  std::string penalty = "stable";  // d_qq of every sample: a number, "median" of all distances, or
+                                   // "stable": the one from there upwards whose clusters change
+                                   // least when samples are left out; larger, fewer exemplars
   int num_clusters = 0;            // target number of exemplars; 0: the penalty decides
   int num_neighbors = 0;           // candidates kept per sample; 0: all that can pay off, if they
                                    // fit into max_memory_gb, else the nearest 40
+  ExemplarGrouping grouping = ExemplarGrouping::Auto;
   ExemplarInit init = ExemplarInit::Greedy;
   double rel_gap = 1e-4;      // stop when energy and bound are this close, or stop approaching;
                               // 0: run max_iterations unless they meet
@@ -46,11 +51,18 @@ void visit_fields(ExemplarOptions& o, Visitor&& v) {
   v("distance", o.distance, distance_choices(),
     "distance between samples; precomputed means INPUT is a square matrix of costs");
   v("penalty", o.penalty, anything(),
-    "cost of each exemplar: a number, or median (of all distances); larger gives fewer exemplars");
+    "cost of each exemplar: a number, median (of all distances), or stable (whose clusters change "
+    "least when samples are left out); larger gives fewer exemplars");
   v("num_clusters", o.num_clusters, at_least(0).alias("k"),
     "target number of exemplars; 0 lets the penalty decide");
   v("num_neighbors", o.num_neighbors, at_least(0).alias("neighbors"),
     "candidates kept per sample; 0 keeps all that can pay off, if they fit into memory");
+  v("grouping", o.grouping,
+    one_of<ExemplarGrouping>({{"auto", ExemplarGrouping::Auto},
+                              {"exemplars", ExemplarGrouping::Exemplars},
+                              {"cut", ExemplarGrouping::Cut}}),
+    "with a learned distance, how clusters are formed: by exemplars, or by the normalized cut of "
+    "the distances; auto takes what did better in training");
   v("init", o.init,
     one_of<ExemplarInit>(
         {{"greedy", ExemplarInit::Greedy}, {"stabilities", ExemplarInit::Stabilities}})
@@ -118,9 +130,10 @@ struct ExemplarResult {
   std::vector<PenaltyTrial> curve;  // ascending penalties; empty unless num_clusters > 0
 };
 
-// The number in `text` or, for "median", the median of the finite costs; if that is not positive
-// (mostly duplicates: a penalty of 0 would make every sample an exemplar) their mean, and if that
-// is not either, 1. Throws InvalidArgument for other texts and when no cost is finite.
+// The number in `text` or, for "median" and "stable" (which needs more than costs), the median of
+// the finite costs; if that is not positive (mostly duplicates: a penalty of 0 would make every
+// sample an exemplar) their mean, and if that is not either, 1. Throws InvalidArgument for other
+// texts and when no cost is finite.
 double penalty_from_text(const std::string& text, std::vector<float> costs);
 
 // Lists of n samples from the pairs that are allowed: opening sample q costs penalties[q] or, when

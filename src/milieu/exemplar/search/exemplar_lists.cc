@@ -12,6 +12,7 @@
 #include "milieu/base/random.h"
 #include "milieu/exemplar/search/exemplar_lists_internal.h"
 #include "milieu/exemplar/search/service_keys_internal.h"
+#include "milieu/exemplar/search/stable_penalty_internal.h"
 #include "milieu/neighbors/neighbors.h"
 
 namespace milieu::internal {
@@ -63,7 +64,8 @@ float ListSource::cost(int64_t p, int64_t q) const {
 double ListSource::asked_penalty() const {
   const int64_t n = num_samples();
   std::vector<float> values;
-  if (options_.penalty != "median") return penalty_from_text(options_.penalty, {});
+  const bool is_stable = options_.penalty == "stable";
+  if (!is_stable && options_.penalty != "median") return penalty_from_text(options_.penalty, {});
   if (n < 2) return 1.0;
   if (n * (n - 1) <= kMaxMedianPairs) {
     for (int64_t p = 0; p < n; ++p)
@@ -77,7 +79,12 @@ double ListSource::asked_penalty() const {
       if (p != q) values.push_back(cost(p, q));
     }
   }
-  return penalty_from_text(options_.penalty, std::move(values));
+  const double median = penalty_from_text(options_.penalty, std::move(values));
+  // A search for a number of exemplars only starts with it.
+  if (!is_stable || options_.num_clusters > 0 || n < kMinStableSamples) return median;
+  return stable_penalty(
+      n, [this](int64_t p, int64_t q) { return cost(p, q); }, median, options_.seed,
+      options_.num_threads, monitor_);
 }
 
 const ServiceLists& ListSource::lists_for(double penalty) {

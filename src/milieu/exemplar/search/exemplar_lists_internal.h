@@ -16,8 +16,8 @@ class ListSource {
              std::vector<std::string>& warnings, Monitor& monitor);
 
   int64_t num_samples() const;
-  // The penalty that options.penalty asks for: its number, or the median of the distances (their
-  // mean where the median is not positive, 1 where that is not either).
+  // The penalty that options.penalty asks for: its number, the median of the distances (their mean
+  // where the median is not positive, 1 where that is not either), or the stable one from there on.
   double asked_penalty() const;
   // Lists for one penalty for all samples, or for the caller's own penalties and lists. The next
   // call changes them. Refuses what max_memory_gb cannot hold before it is allocated.

@@ -30,13 +30,15 @@ bool is_number(const std::string& text, double& value) {
 double penalty_from_text(const std::string& text, std::vector<float> costs) {
   double number = 0;
   if (is_number(text, number)) {
-    require(std::isfinite(number), "penalty must be a finite number or median");
+    require(std::isfinite(number), "penalty must be a finite number, median or stable");
     return number;
   }
-  require(text == "median",
-          [&] { return fmt::format("penalty is '{}', must be a number or median", text); });
+  require(text == "median" || text == "stable",
+          [&] { return fmt::format("penalty is '{}', must be a number, median or stable", text); });
   std::erase_if(costs, [](float value) { return !std::isfinite(value); });
-  require(!costs.empty(), "penalty is median, but no distance is finite: give a number");
+  require(!costs.empty(), [&] {
+    return fmt::format("penalty is {}, but no distance is finite: give a number", text);
+  });
   const double median = median_of(costs);
   if (median > 0) return median;
   double sum = 0;

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// Problem: distances |A (g(x) - g(y))|^2 with A^T A the inverse of S_l = (1 - l) S + l tr(S) / r I,
+//   where S is the covariance of samples about the means of their clusters, pooled over clusters
+//   and sets. No direction is favoured because the clusters shown differ along it: the metric
+//   serves new clusters, too.
+// Symbols: g = the columns, or their square roots where a candidate compares histograms, each view
+//   scaled to the same total variance, on its r leading principal components; l in kShrinkages.
+// Conventions: one set is split into kFolds parts of every cluster; the distance of two samples is
+//   that of the metric fitted without both of their parts. Several sets: a set's distances are
+//   those of the metric fitted without it (and the other sets of its group, beyond kFolds sets).
+//   Principal components come from at most kMaxPcaRows samples, evenly spread.
+#include "milieu/exemplar/learn/learn_metric_internal.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "milieu/base/parallel.h"
+#include "milieu/base/random.h"
+#include "milieu/exemplar/learn/learn_internal.h"
+#include "milieu/linalg/gemm.h"
+#include "milieu/linalg/pca.h"
+
+namespace milieu::internal {
+
+namespace {
+
+constexpr int64_t kMinSamples = 100;  // in total; with fewer a covariance is mostly shrinkage
+constexpr int kFolds = 8;
+constexpr int64_t kMaxRank = 256;
+constexpr int64_t kMaxPcaRows = 1000;
+
+int64_t total_samples(const LearnInput& input) {
+  int64_t total = 0;
+  for (const LearnSet& set : input.sets) total += std::ssize(set.labels);
+  return total;
+}
+
+bool compares_histograms(const CandidateDistance& candidate) {
+  return candidate.distance == Distance::ChiSquared || candidate.distance == Distance::Intersection;
+}
+
+// Which columns make a view, and whether roots are taken of them.
+struct View {
+  int64_t first = 0, count = 0;
+  bool is_root = false;
+};
+std::vector<View> views_of(const std::vector<CandidateDistance>& candidates,
+                           const std::vector<char>& is_kept, int64_t columns) {
+  std::vector<View> views;
+  for (int64_t t = 0; candidates.empty() && t < columns; ++t)
+    if (is_kept[t] != 0) views.push_back({t, 1, false});
+  std::vector<char> is_used(columns, 0);
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const CandidateDistance& c = candidates[i];
+    if (is_kept[i] == 0) continue;
+    const auto same = [&](const View& v) {
+      return v.first == c.first_column && v.count == c.num_columns;
+    };
+    auto known = std::find_if(views.begin(), views.end(), same);
+    const bool overlaps = std::any_of(is_used.begin() + c.first_column,
+                                      is_used.begin() + c.first_column + c.num_columns,
+                                      [](char used) { return used != 0; });
+    if (known == views.end() && !overlaps)
+      known = views.insert(views.end(), {c.first_column, c.num_columns, false});
+    if (known == views.end()) continue;
+    std::fill_n(is_used.begin() + c.first_column, c.num_columns, 1);
+    known->is_root = known->is_root || compares_histograms(c);
+  }
+  return views;
+}
+
+float taken(float value, bool is_root) {
+  return is_root ? std::sqrt(std::max(value, 0.0f)) : value;
+}
+
+// 1 / the root of the view's total variance over all samples; 0 where it does not vary.
+double view_scale(const LearnInput& input, const View& view) {
+  double total = 0;
+  for (int64_t t = view.first; t < view.first + view.count; ++t) {
+    double sum = 0, squares = 0, count = 0;
+    for (const LearnSet& set : input.sets)
+      for (int64_t p = 0; p < set.points.rows(); ++p) {
+        const double value = taken(set.points(p, t), view.is_root);
+        sum += value, squares += value * value, ++count;
+      }
+    total += std::max(0.0, squares / count - (sum / count) * (sum / count));
+  }
+  return total > 0 ? 1 / std::sqrt(total) : 0.0;
+}
+
+// Rows of all sets, evenly spread, their columns taken and scaled.
+Matrix<float> pca_rows(const LearnInput& input, const std::vector<int64_t>& is_root,
+                       const std::vector<double>& scale) {
+  const int64_t total = total_samples(input);
+  const int64_t stride = (total + kMaxPcaRows - 1) / kMaxPcaRows;
+  Matrix<float> rows((total + stride - 1) / stride, std::ssize(scale));
+  int64_t at = 0;
+  for (const LearnSet& set : input.sets)
+    for (int64_t p = 0; p < set.points.rows(); ++p, ++at)
+      for (int64_t t = 0; at % stride == 0 && t < rows.cols(); ++t)
+        rows(at / stride, t) =
+            static_cast<float>(scale[t] * taken(set.points(p, t), is_root[t] != 0));
+  return rows;
+}
+
+MetricSpace make_space(const LearnInput& input, const std::vector<CandidateDistance>& candidates,
+                       const std::vector<char>& is_kept, int num_threads, const Monitor& monitor) {
+  const int64_t columns = input.sets[0].points.cols();
+  MetricSpace space;
+  space.is_root.assign(columns, 0);
+  std::vector<double> scale(columns, 0.0);
+  for (const View& view : views_of(candidates, is_kept, columns)) {
+    if (monitor.should_stop()) return space;
+    const double factor = view_scale(input, view);
+    std::fill_n(scale.begin() + view.first, view.count, factor);
+    std::fill_n(space.is_root.begin() + view.first, view.count, view.is_root ? 1 : 0);
+  }
+  const Matrix<float> rows = pca_rows(input, space.is_root, scale);
+  const int64_t varying = columns - std::count(scale.begin(), scale.end(), 0.0);
+  const int64_t rank = std::clamp<int64_t>(varying, 1, std::min(rows.rows() - 1, kMaxRank));
+  if (monitor.should_stop()) return space;
+  const Pca pca = fit_pca(rows, static_cast<int>(rank));
+  space.map = Matrix<float>(columns, rank);
+  for (int64_t t = 0; t < columns; ++t)
+    for (int64_t j = 0; j < rank; ++j)
+      space.map(t, j) = static_cast<float>(scale[t] * pca.components(j, t));
+  for (const LearnSet& set : input.sets)
+    space.coordinates.push_back(
+        metric_coordinates(space.map, space.is_root, set.points, num_threads));
+  return space;
+}
+
+// Folds of the samples of one set: the members of every cluster are dealt out in random order.
+std::vector<int> deal_folds(const std::vector<int>& labels, Random random) {
+  std::vector<std::vector<int>> members(1 + *std::max_element(labels.begin(), labels.end()));
+  for (size_t p = 0; p < labels.size(); ++p) members[labels[p]].push_back(static_cast<int>(p));
+  std::vector<int> fold(labels.size());
+  for (std::vector<int>& each : members) {
+    random.shuffle(std::span(each));
+    const int64_t first = random.uniform_index(kFolds);
+    for (size_t i = 0; i < each.size(); ++i)
+      fold[each[i]] = static_cast<int>((first + static_cast<int64_t>(i)) % kFolds);
+  }
+  return fold;
+}
+
+// Rows of `points` about the means of their clusters, for samples that are kept; appended. Returns
+// how many of them are free: samples less clusters.
+int64_t add_deviations(const Matrix<float>& points, const std::vector<int>& labels,
+                       const std::vector<char>& is_kept, std::vector<float>& rows) {
+  const int64_t r = points.cols();
+  const int clusters = 1 + *std::max_element(labels.begin(), labels.end());
+  Matrix<double> means(clusters, r);
+  std::vector<double> counts(clusters, 0.0);
+  for (size_t p = 0; p < labels.size(); ++p) {
+    if (is_kept[p] == 0) continue;
+    ++counts[labels[p]];
+    for (int64_t j = 0; j < r; ++j) means(labels[p], j) += points(static_cast<int64_t>(p), j);
+  }
+  int64_t num_free = -std::count_if(counts.begin(), counts.end(), [](double c) { return c > 0; });
+  for (size_t p = 0; p < labels.size(); ++p) {
+    if (is_kept[p] == 0) continue;
+    ++num_free;
+    for (int64_t j = 0; j < r; ++j)
+      rows.push_back(static_cast<float>(points(static_cast<int64_t>(p), j) -
+                                        means(labels[p], j) / counts[labels[p]]));
+  }
+  return num_free;
+}
+
+// Fitted to the samples of all sets that are kept; is_kept has one vector per set.
+WithinAxes fit_axes(const MetricSpace& space, const LearnInput& input,
+                    const std::vector<std::vector<char>>& is_kept) {
+  const int64_t r = space.map.cols();
+  std::vector<float> rows;
+  int64_t num_free = 0;
+  for (size_t k = 0; k < input.sets.size(); ++k)
+    num_free += add_deviations(space.coordinates[k], input.sets[k].labels, is_kept[k], rows);
+  // Rows of zeros, so that directions in which nothing varies are among the axes.
+  rows.resize(std::max(std::ssize(rows), r * r), 0.0f);
+  const int64_t num_rows = std::ssize(rows) / r;
+  const Pca pca = fit_pca(FloatView(rows.data(), num_rows, r), static_cast<int>(r));
+  WithinAxes fitted;
+  fitted.axes = Matrix<float>(r, r);
+  for (int64_t i = 0; i < r * r; ++i)
+    fitted.axes.data()[i] = static_cast<float>(pca.components.data()[i]);
+  for (const double variance : pca.explained_variance)
+    fitted.variances.push_back(variance * static_cast<double>(num_rows - 1) /
+                               static_cast<double>(std::max<int64_t>(num_free, 1)));
+  return fitted;
+}
+
+std::vector<std::vector<char>> keep_all(const LearnInput& input) {
+  std::vector<std::vector<char>> is_kept;
+  for (const LearnSet& set : input.sets) is_kept.emplace_back(set.labels.size(), 1);
+  return is_kept;
+}
+
+// Coordinates along the axes, each times the root of its factor.
+Matrix<float> along_axes(const Matrix<float>& points, const WithinAxes& fitted, double shrinkage) {
+  Matrix<float> rows(points.rows(), fitted.axes.rows());
+  gemm_nt(1, points, fitted.axes, 0, rows);
+  const std::vector<double> factors = fitted.factors(shrinkage);
+  for (int64_t p = 0; p < rows.rows(); ++p)
+    for (int64_t j = 0; j < rows.cols(); ++j)
+      rows(p, j) *= static_cast<float>(std::sqrt(factors[j]));
+  return rows;
+}
+
+// Distances of the pairs of one set that `is_measured(p, q)` names.
+template <class IsMeasured>
+void measure(const Matrix<float>& points, const WithinAxes& fitted, int num_threads,
+             std::vector<Matrix<float>>& out, IsMeasured&& is_measured) {
+  for (int64_t l = 0; l < kNumMetrics; ++l) {
+    const Matrix<float> rows = along_axes(points, fitted, kShrinkages[l]);
+    parallel_for(rows.rows(), 16, num_threads, [&](const Block& block) {
+      for (int64_t p = block.begin; p < block.end; ++p)
+        for (int64_t q = 0; q < rows.rows(); ++q) {
+          if (!is_measured(p, q) || p == q) continue;
+          double sum = 0;
+          for (int64_t j = 0; j < rows.cols(); ++j) {
+            const double difference = static_cast<double>(rows(p, j)) - rows(q, j);
+            sum += difference * difference;
+          }
+          out[l](p, q) = static_cast<float>(sum);
+        }
+    });
+  }
+}
+
+void cross_fit_samples(const LearnInput& input, const MetricSpace& space, uint64_t seed,
+                       int num_threads, Monitor& monitor, std::vector<Matrix<float>>& out) {
+  const std::vector<int> fold = deal_folds(input.sets[0].labels, Random(seed).child(77));
+  for (int a = 0; a < kFolds; ++a)
+    for (int b = a + 1; b < kFolds; ++b) {
+      if (monitor.should_stop()) return;
+      auto is_kept = keep_all(input);
+      for (size_t p = 0; p < fold.size(); ++p) is_kept[0][p] = fold[p] != a && fold[p] != b;
+      // Pairs within a part have one metric, too: of this part and the next one.
+      const int own = b == a + 1 ? a : (a == 0 && b == kFolds - 1) ? b : -1;
+      measure(space.coordinates[0], fit_axes(space, input, is_kept), num_threads, out,
+              [&](int64_t p, int64_t q) {
+                const int i = std::min(fold[p], fold[q]), j = std::max(fold[p], fold[q]);
+                return (i == a && j == b) || (i == j && i == own);
+              });
+      monitor.on_progress("metrics", a * kFolds + b, kFolds * kFolds);
+    }
+}
+
+void cross_fit_sets(const LearnInput& input, const MetricSpace& space, int num_threads,
+                    Monitor& monitor, std::vector<std::vector<Matrix<float>>>& out) {
+  const size_t groups = std::min<size_t>(kFolds, input.sets.size());
+  for (size_t g = 0; g < groups && !monitor.should_stop(); ++g) {
+    auto is_kept = keep_all(input);
+    for (size_t k = g; k < input.sets.size(); k += groups)
+      std::fill(is_kept[k].begin(), is_kept[k].end(), 0);
+    const WithinAxes fitted = fit_axes(space, input, is_kept);
+    for (size_t k = g; k < input.sets.size(); k += groups)
+      measure(space.coordinates[k], fitted, num_threads, out[k],
+              [](int64_t, int64_t) { return true; });
+    monitor.on_progress("metrics", static_cast<int64_t>(g), static_cast<int64_t>(groups));
+  }
+}
+
+}  // namespace
+
+std::vector<double> WithinAxes::factors(double shrinkage) const {
+  double mean = 0;
+  for (const double variance : variances) mean += variance / static_cast<double>(variances.size());
+  std::vector<double> factors;
+  for (const double variance : variances) {
+    const double shrunk = (1 - shrinkage) * std::max(variance, 0.0) + shrinkage * mean;
+    factors.push_back(mean > 0 ? 1 / shrunk : 1.0);
+  }
+  return factors;
+}
+
+bool can_fit_metrics(const LearnInput& input, const ExemplarLearnOptions& options) {
+  const CrfTrainOptions& train = options.train;
+  const bool is_signed = train.constraint == CrfConstraint::Free ||
+                         (train.constraint == CrfConstraint::Box && train.box_low < 0);
+  return options.metric && !is_signed && input.sets[0].matrices.empty() &&
+         total_samples(input) >= kMinSamples;
+}
+
+double metric_bytes(const std::vector<LearnSet>& sets) {
+  double bytes = 0;
+  for (const LearnSet& set : sets) {
+    const double n = static_cast<double>(set.labels.size());
+    bytes += sizeof(float) * static_cast<double>(kNumMetrics) * n * n;
+  }
+  return bytes;
+}
+
+MetricCandidates fit_metrics(const LearnInput& input,
+                             const std::vector<CandidateDistance>& candidates,
+                             const std::vector<char>& is_kept, uint64_t seed, int num_threads,
+                             Monitor& monitor) {
+  MetricCandidates metrics;
+  metrics.space = make_space(input, candidates, is_kept, num_threads, monitor);
+  for (const LearnSet& set : input.sets) {
+    const int64_t n = std::ssize(set.labels);
+    std::vector<Matrix<float>>& each = metrics.distances.emplace_back();
+    for (int64_t l = 0; l < kNumMetrics; ++l) each.emplace_back(n, n);
+  }
+  if (monitor.should_stop()) return metrics;
+  metrics.all = fit_axes(metrics.space, input, keep_all(input));
+  if (input.sets.size() == 1)
+    cross_fit_samples(input, metrics.space, seed, num_threads, monitor, metrics.distances[0]);
+  else
+    cross_fit_sets(input, metrics.space, num_threads, monitor, metrics.distances);
+  return metrics;
+}
+
+Matrix<float> joined_projection(const MetricCandidates& metrics, std::span<const double> weights) {
+  const int64_t r = metrics.space.map.cols();
+  std::vector<double> sum(r, 0.0);
+  for (int64_t l = 0; l < kNumMetrics; ++l) {
+    const std::vector<double> factors = metrics.all.factors(kShrinkages[l]);
+    for (int64_t j = 0; j < r; ++j) sum[j] += weights[l] * factors[j];
+  }
+  if (std::all_of(sum.begin(), sum.end(), [](double x) { return x <= 0; })) return {};
+  Matrix<float> projection(metrics.space.map.rows(), r);
+  gemm_nt(1, metrics.space.map, metrics.all.axes, 0, projection);
+  for (int64_t t = 0; t < projection.rows(); ++t)
+    for (int64_t j = 0; j < r; ++j)
+      projection(t, j) *= static_cast<float>(std::sqrt(std::max(sum[j], 0.0)));
+  return projection;
+}
+
+}  // namespace milieu::internal

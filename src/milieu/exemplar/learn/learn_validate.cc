@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which distance and which grouping are used, by cross-validation on the training clusterings.
+// Conventions: halves are drawn from a stream of their own; both halves of a set must have two
+//   clusters, one of them with two samples, or there is no validation.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "milieu/base/random.h"
+#include "milieu/exemplar/learn/learn_internal.h"
+#include "milieu/exemplar/learn/learned_clusters_internal.h"
+#include "milieu/metrics/metrics.h"
+
+namespace milieu::internal {
+
+namespace {
+
+constexpr int64_t kMinSamples = 40;  // in total
+
+// Some samples of a set, as a set of their own.
+struct OwnSet {
+  Matrix<float> points;
+  std::vector<Matrix<float>> matrices;
+  std::vector<int> labels;
+
+  LearnSet view() const {
+    LearnSet set{points, labels, {}};
+    for (const Matrix<float>& matrix : matrices) set.matrices.push_back(matrix);
+    return set;
+  }
+};
+
+OwnSet take_rows(const LearnSet& set, const std::vector<int>& rows) {
+  OwnSet own;
+  const int64_t n = std::ssize(rows);
+  std::vector<int> number(num_clusters(set), -1);
+  int next = 0;
+  for (const int p : rows) {
+    int& label = number[set.labels[p]];
+    if (label < 0) label = next++;
+    own.labels.push_back(label);
+  }
+  if (!set.points.empty()) own.points = Matrix<float>(n, set.points.cols());
+  for (int64_t i = 0; i < own.points.rows(); ++i)
+    std::copy_n(set.points.row(rows[i]), set.points.cols(), own.points.row(i));
+  for (const FloatView matrix : set.matrices) {
+    Matrix<float>& part = own.matrices.emplace_back(n, n);
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j < n; ++j) part(i, j) = matrix(rows[i], rows[j]);
+  }
+  return own;
+}
+
+using Halves = std::array<std::vector<OwnSet>, 2>;
+
+// Half of every cluster each; of odd clusters in turn to one and the other.
+Halves halve_samples(const LearnSet& set, Random random) {
+  std::vector<std::vector<int>> members(num_clusters(set));
+  for (size_t p = 0; p < set.labels.size(); ++p)
+    members[set.labels[p]].push_back(static_cast<int>(p));
+  std::array<std::vector<int>, 2> rows;
+  size_t turn = 0;
+  for (std::vector<int>& each : members) {
+    random.shuffle(std::span(each));
+    for (size_t i = 0; i < each.size(); ++i) rows[(i + turn) % 2].push_back(each[i]);
+    turn += each.size();
+  }
+  Halves halves;
+  for (size_t h = 0; h < 2; ++h) {
+    std::sort(rows[h].begin(), rows[h].end());
+    halves[h].push_back(take_rows(set, rows[h]));
+  }
+  return halves;
+}
+
+Halves halve_sets(const std::vector<LearnSet>& sets, Random random) {
+  std::vector<size_t> order(sets.size());
+  for (size_t k = 0; k < order.size(); ++k) order[k] = k;
+  random.shuffle(std::span(order));
+  std::sort(order.begin(), order.begin() + static_cast<int64_t>(order.size() / 2));
+  Halves halves;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const LearnSet& set = sets[order[i]];
+    std::vector<int> rows(set.labels.size());
+    for (size_t p = 0; p < rows.size(); ++p) rows[p] = static_cast<int>(p);
+    halves[i < order.size() / 2 ? 0 : 1].push_back(take_rows(set, rows));
+  }
+  return halves;
+}
+
+bool teaches(const OwnSet& set) {
+  const int clusters =
+      set.labels.empty() ? 0 : 1 + *std::max_element(set.labels.begin(), set.labels.end());
+  return clusters > 1 && clusters < std::ssize(set.labels);
+}
+
+// One distance on all held-out halves.
+struct HeldOut {
+  std::vector<double> exemplars;            // accuracy of each half
+  std::vector<HeldOutCuts> cuts;            // of all sets of all halves, and parts of them
+  std::vector<std::vector<size_t>> wholes;  // per half: the places of its sets in `cuts`
+  std::vector<std::vector<double>> sizes;   // likewise, their samples
+  std::vector<std::vector<int>> counts;     // likewise, their exemplars
+
+  // Of each half: cuts into as many parts as the rule says or, without one, as there are exemplars.
+  std::vector<double> cut_accuracies(const std::vector<double>& same_cluster) const {
+    std::vector<double> all;
+    for (size_t h = 0; h < wholes.size(); ++h) {
+      double right = 0, total = 0;
+      for (size_t i = 0; i < wholes[h].size(); ++i) {
+        const HeldOutCuts& each = cuts[wholes[h][i]];
+        right += sizes[h][i] * (same_cluster.empty() ? each.accuracy_of(counts[h][i])
+                                                     : each.accuracy(same_cluster));
+        total += sizes[h][i];
+      }
+      all.push_back(right / total);
+    }
+    return all;
+  }
+};
+
+// Clusters a half under what was learned from the other one.
+void add_half(const LearnedDistance& model, const std::vector<OwnSet>& half,
+              const ExemplarLearnOptions& options, Monitor& monitor, HeldOut& out) {
+  const int num_threads = options.train.num_threads;
+  double total = 0, right = 0;
+  out.wholes.emplace_back();
+  out.sizes.emplace_back();
+  out.counts.emplace_back();
+  for (const OwnSet& set : half) {
+    const LearnSet view = set.view();
+    const Matrix<float> costs =
+        view.matrices.empty() ? learned_costs(model, view.points, view.points, num_threads, monitor)
+                              : learned_costs(model, view.matrices);
+    const double n = static_cast<double>(set.labels.size());
+    const ExemplarResult found =
+        quick_exemplars(costs, penalty_for(model, costs.rows()), num_threads, monitor);
+    total += n;
+    right += n * compute_metrics(found.labels, set.labels).accuracy;
+    out.wholes.back().push_back(out.cuts.size());
+    out.sizes.back().push_back(n);
+    out.counts.back().push_back(static_cast<int>(found.model.rows.size()));
+    add_held_out_cuts(costs, set.labels, options.train.seed, num_threads, monitor, out.cuts);
+    if (monitor.should_stop()) return;
+  }
+  out.exemplars.push_back(right / total);
+}
+
+// One direction, for the learned distance and the average.
+void validate_half(const LearnInput& input, const std::vector<OwnSet>& train,
+                   const std::vector<OwnSet>& test, const ExemplarLearnOptions& options,
+                   const std::vector<char>& is_kept, Monitor& monitor, HeldOut& learned,
+                   HeldOut& average) {
+  LearnInput part;
+  part.candidates = input.candidates;
+  part.names = input.names;
+  for (const OwnSet& set : train) part.sets.push_back(set.view());
+  Monitor quiet = monitor;  // can be asked to stop, but gets no reports
+  auto trained = train_distance(part, options, quiet, is_kept);
+  if (!trained) return;
+  for (const bool is_average : {false, true}) {
+    LearnedDistance& model = is_average ? trained->average : trained->model;
+    const auto& costs = is_average ? trained->average_costs : trained->costs;
+    const bool is_given = options.penalty > 0 && !options.learn_penalty && !is_average;
+    if (options.calibrate && !is_given)
+      calibrate_penalty(part.sets, costs, options.train.seed, options.train.num_threads, quiet,
+                        model);
+    if (monitor.should_stop()) return;
+    add_half(model, test, options, quiet, is_average ? average : learned);
+  }
+}
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value / static_cast<double>(values.size());
+  return sum;
+}
+
+// How the number of parts is found: LearnedDistance::same_cluster.
+std::vector<double> better_rule(const HeldOut& all) {
+  const std::vector<double> rule = best_same_cluster(all.cuts);
+  const bool exemplars_count = mean_of(all.cut_accuracies({})) > mean_of(all.cut_accuracies(rule));
+  return exemplars_count ? std::vector<double>{} : rule;
+}
+
+Validation choose(const HeldOut& learned, const HeldOut& average) {
+  const std::vector<double> learned_rule = better_rule(learned);
+  const std::vector<double> average_rule = better_rule(average);
+  const std::vector<double> learned_cut = learned.cut_accuracies(learned_rule);
+  const std::vector<double> average_cut = average.cut_accuracies(average_rule);
+  Validation v;
+  v.learned_exemplars = mean_of(learned.exemplars), v.learned_cut = mean_of(learned_cut);
+  v.average_exemplars = mean_of(average.exemplars), v.average_cut = mean_of(average_cut);
+  const bool cuts_learned = v.learned_cut > v.learned_exemplars;
+  const bool cuts_average = v.average_cut > v.average_exemplars;
+  const std::vector<double>& a = cuts_average ? average_cut : average.exemplars;
+  const std::vector<double>& b = cuts_learned ? learned_cut : learned.exemplars;
+  const double ahead = mean_of(a) - mean_of(b), count = static_cast<double>(a.size());
+  double squares = 0;
+  for (size_t i = 0; i < a.size(); ++i) squares += std::pow(a[i] - b[i] - ahead, 2);
+  v.uses_average = ahead > 0 && ahead > std::sqrt(squares / (count - 1) / count);
+  v.uses_cut = v.uses_average ? cuts_average : cuts_learned;
+  v.same_cluster = v.uses_average ? average_rule : learned_rule;
+  return v;
+}
+
+}  // namespace
+
+std::optional<Validation> cross_validate(const LearnInput& input,
+                                         const ExemplarLearnOptions& options,
+                                         const std::vector<char>& is_kept, Monitor& monitor) {
+  int64_t total = 0;
+  for (const LearnSet& set : input.sets) total += std::ssize(set.labels);
+  if (options.validations == 0 || total < kMinSamples) return std::nullopt;
+  HeldOut learned, average;
+  for (int r = 0; r < options.validations; ++r) {
+    const Random random = Random(options.train.seed).child(1000 + static_cast<uint64_t>(r));
+    const Halves halves = input.sets.size() == 1 ? halve_samples(input.sets[0], random)
+                                                 : halve_sets(input.sets, random);
+    for (const auto& half : halves)
+      if (!std::all_of(half.begin(), half.end(), teaches)) return std::nullopt;
+    for (const size_t train : {0, 1}) {
+      monitor.on_progress("cross-validation", 2 * r + static_cast<int64_t>(train),
+                          2 * options.validations);
+      validate_half(input, halves[train], halves[1 - train], options, is_kept, monitor, learned,
+                    average);
+      if (monitor.should_stop()) return std::nullopt;
+    }
+  }
+  return choose(learned, average);
+}
+
+}  // namespace milieu::internal
