@@ -208,8 +208,8 @@ class RunTest(ExplorerTest):
         detail = explorer.run(method="dcp", set={"classes": ["0", "1"]}, rank_contexts=True,
                               options={"num_restarts": 5})
         contexts = detail["extras"]["contexts"]
-        self.assertEqual(sorted(one["name"] for one in contexts), ["2", "3"])
-        self.assertEqual([one["rank"] for one in contexts], [1, 2])
+        self.assertEqual(sorted(one["name"] for one in contexts), ["2", "3", "all contexts"])
+        self.assertEqual([one["rank"] for one in contexts], [1, 2, 3])
         for one in contexts:
             self.assertEqual(len(one["labels"]), 60)
             self.assertEqual(sum(one["sizes"]), 60)

@@ -199,11 +199,11 @@ void show_ranks(const std::vector<KindFigures>& kinds, const ReproduceRun& run) 
       "deep_dcp_contexts",
       "The same sets, contexts ranked without labels (dcp, default)",
       {"sets", "first lies in between", "error of the first", "mean error of all",
-       "correlation of match", "of confidence", "CPU s"},
+       "correlation of match", "of separation", "CPU s"},
       {},
       {"contexts: the two in between, and four classes that are not; error: for the "
        "factor that the split follows more",
-       "correlation: Spearman's, of 1 - error with match or confidence, within a set, "
+       "correlation: Spearman's, of 1 - error with match or separation, within a set, "
        "averaged"}};
   for (const KindFigures& kind : kinds) {
     const auto cell = [&](size_t f) { return interval_text(column_of(kind.ranks, f)); };
