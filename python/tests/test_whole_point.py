@@ -39,7 +39,7 @@ def test_embeddings_to_explorer(tmp_path, monkeypatch):
         assert matched_accuracy(truth, dcp.labels_) > 0.95, name
         assert {part[0].name for part in dcp.part_names_} == expected
     ranking = milieu.DCP().rank_contexts(X, contexts)
-    assert {ranked.name for ranked in ranking} == set(contexts)
+    assert {ranked.name for ranked in ranking} == {*contexts, "all contexts"}
 
     paths = []
     for i, level in enumerate(first * 100 + second * 50):

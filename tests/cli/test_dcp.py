@@ -172,6 +172,19 @@ class DcpTest(MethodCases, CliTest):
         self.assertIn("not positive semi-definite",
                       self.fail_with(2, "dcp", "bad.npy", "--kernel", "precomputed", *common))
 
+    def test_options_file_from_before_whitening_means_what_it_meant(self):
+        self.fit("--preset", "margin", "--out", "before")
+        before = json.loads((self.folder / "before" / "summary.json").read_text())
+        path = self.folder / "before" / "options.json"
+        options = json.loads(path.read_text())
+        for name in ("whiten", "cost_per", "min_share"):  # as version 0.1.0 wrote it
+            del options["options"][name]
+        path.write_text(json.dumps(options))
+        again = self.succeed("dcp", "--options", "before", "--out", "again", "--json").json()
+        self.assertEqual(again["objective"], before["objective"])
+        kept = json.loads((self.folder / "again" / "options.json").read_text())["options"]
+        self.assertEqual((kept["whiten"], kept["cost_per"], kept["min_share"]), ("none", "sample", 0))
+
     def test_paper_preset(self):
         self.fit("--preset", "paper", "--out", "run")
         options = json.loads((self.folder / "run/options.json").read_text())["options"]

@@ -19,6 +19,25 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Options that came later, with what runs did before them. A file that records `beside` but not the
+// option is from that time.
+struct LaterOption {
+  const char* method;
+  const char* option;
+  const char* beside;
+  Json before;
+};
+
+void complete_older_options(const std::string& method, Json& options) {
+  static const std::vector<LaterOption> later = {{"dcp", "whiten", "cost", "none"},
+                                                 {"dcp", "cost_per", "cost", "sample"},
+                                                 {"dcp", "min_share", "cost", 0},
+                                                 {"cac", "phrase_model", "phrase_init", "counts"}};
+  for (const LaterOption& one : later)
+    if (method == one.method && options.contains(one.beside) && !options.contains(one.option))
+      options[one.option] = one.before;
+}
+
 Json parse_run_options(const std::string& path) {
   const std::string text = read_text_file(path);
   if (const std::string problem = json_problem(text); !problem.empty())
@@ -37,6 +56,7 @@ Json parse_run_options(const std::string& path) {
   // dlgmm used to record the step of its default feature beside a feature that did not use it.
   if (json["input"].contains("feature") && json["options"].contains("step"))
     json["options"].erase("step");
+  complete_older_options(json["method"].get<std::string>(), json["options"]);
   return json;
 }
 

@@ -88,7 +88,7 @@ TEST_F(RunTest, WrongNamesAreRefused) {
   EXPECT_THAT([&] { execute(t); }, ThrowsMessage<InvalidArgument>(HasSubstr("has no presets")));
   RunSpec u = spec("dcp");
   u.preset = "papers";
-  EXPECT_THAT([&] { execute(u); }, ThrowsMessage<InvalidArgument>(HasSubstr("must be paper")));
+  EXPECT_THAT([&] { execute(u); }, ThrowsMessage<InvalidArgument>(HasSubstr("must be margin or paper")));
   EXPECT_THROW(execute({.method = "kmeans"}), InvalidArgument);
 }
 
@@ -188,7 +188,7 @@ TEST_F(RunTest, RankingKeepsTheLabelsOfEveryContext) {
   const RunOutcome outcome = execute(s);
   for (const Column& column : outcome.columns)
     if (column.name == "ranked_labels") {
-      EXPECT_EQ(column.width, 2);
+      EXPECT_EQ(column.width, 3);  // two classes, and both together
       EXPECT_EQ(column.num_rows(), 4);
       return;
     }
