@@ -79,6 +79,13 @@ TEST(Compat, IccV1) {
 TEST(Compat, LearnedDistanceV1) {
   EXPECT_THAT(predict_from("learned_distance_v1", plane_points()), ElementsAre(1, 0, 1, 1));
   EXPECT_EQ(load_model<LearnedDistance>(path_of("learned_distance_v1")).penalty, 2.5);
+  // At (8, 3) the metric of version 2 decides: 40 + 36 to (10, 0), 90 + 16 to (11, 5).
+  Matrix<float> between(1, 2);
+  between(0, 0) = 8;
+  between(0, 1) = 3;
+  EXPECT_THAT(predict_from("learned_distance_v1", between), ElementsAre(1));
+  EXPECT_THAT(predict_from("learned_distance_v2", between), ElementsAre(0));
+  EXPECT_EQ(load_model<LearnedDistance>(path_of("learned_distance_v2")).grouping, "cut");
 }
 
 TEST(Compat, AgglomerativeV1) {
@@ -148,7 +155,7 @@ TEST(Compat, SameVersionIsWrittenTheSame) {
   expect_written_the_same("kmeans_v2", compat::kmeans_v2());
   expect_written_the_same("kmedoids_v1", compat::kmedoids_v1());
   expect_written_the_same("kmodes_v1", compat::kmodes_v1());
-  expect_written_the_same("learned_distance_v1", compat::learned_distance_v1());
+  expect_written_the_same("learned_distance_v2", compat::learned_distance_v2());
   expect_written_the_same("meanshift_v1", compat::meanshift_v1());
   expect_written_the_same("ncut_v1", compat::ncut_v1());
   expect_written_the_same("bags_v1", compat::bags_v1());

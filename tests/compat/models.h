@@ -207,4 +207,15 @@ inline LearnedDistance learned_distance_v1() {
   return m;
 }
 
+// The metric adds nine times the squared difference of the first columns.
+inline LearnedDistance learned_distance_v2() {
+  LearnedDistance m = learned_distance_v1();
+  m.metric = matrix<float>(2, 1, {3, 0});
+  m.metric_roots = {0, 0};
+  m.penalty_rule = {100, 0.5};
+  m.same_cluster = {0.75};
+  m.grouping = "cut";
+  return m;
+}
+
 }  // namespace milieu::compat

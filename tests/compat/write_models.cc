@@ -31,7 +31,7 @@ void write_all(const std::string& folder) {
   write(folder, "kmeans_v2", kmeans_v2());
   write(folder, "kmedoids_v1", kmedoids_v1());
   write(folder, "kmodes_v1", kmodes_v1());
-  write(folder, "learned_distance_v1", learned_distance_v1());
+  write(folder, "learned_distance_v2", learned_distance_v2());
   write(folder, "meanshift_v1", meanshift_v1());
   write(folder, "multinomials_v1", multinomials_v1());
   write(folder, "ncut_v1", ncut_v1());

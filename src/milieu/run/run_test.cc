@@ -88,7 +88,8 @@ TEST_F(RunTest, WrongNamesAreRefused) {
   EXPECT_THAT([&] { execute(t); }, ThrowsMessage<InvalidArgument>(HasSubstr("has no presets")));
   RunSpec u = spec("dcp");
   u.preset = "papers";
-  EXPECT_THAT([&] { execute(u); }, ThrowsMessage<InvalidArgument>(HasSubstr("must be margin or paper")));
+  EXPECT_THAT([&] { execute(u); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("must be margin or paper")));
   EXPECT_THROW(execute({.method = "kmeans"}), InvalidArgument);
 }
 
