@@ -156,18 +156,19 @@ ExportTable read_export_table(const std::string& run_folder, bool is_original) {
 std::string export_csv(const ExportTable& table) {
   CsvWriter csv;
   csv.row("sample", "label", "part", "margin", "row", "class", "by_hand", "tags", "path");
+  const std::optional<std::string> nothing;
   for (const ExportSample& sample : table.samples) {
-    const std::optional<float> margin =
-        table.has_margins ? std::optional(sample.margin) : std::nullopt;
-    const std::optional<std::string> part =
-        sample.label < 0 ? std::nullopt : std::optional(table.part_of(sample));
-    const std::optional<std::string> class_name =
-        sample.class_name.empty() ? std::nullopt : std::optional(sample.class_name);
-    const std::optional<std::string> tags =
-        sample.tags.empty() ? std::nullopt
-                            : std::optional(fmt::format("{}", fmt::join(sample.tags, ";")));
-    csv.row(sample.name, sample.label, part, margin, sample.row, class_name,
-            sample.is_by_hand ? 1 : 0, tags, table.path_of(sample));
+    csv.cell(sample.name).cell(sample.label);
+    csv.cell(sample.label < 0 ? nothing : std::optional(table.part_of(sample)));
+    if (table.has_margins)
+      csv.cell(sample.margin);
+    else
+      csv.cell(nothing);
+    csv.cell(sample.row).cell(sample.class_name.empty() ? nothing : sample.class_name);
+    csv.cell(sample.is_by_hand ? 1 : 0);
+    csv.cell(sample.tags.empty() ? nothing : fmt::format("{}", fmt::join(sample.tags, ";")));
+    csv.cell(table.path_of(sample));
+    csv.end_row();
   }
   return csv.text();
 }
