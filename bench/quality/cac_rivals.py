@@ -15,23 +15,8 @@ import pathlib
 import warnings
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import linear_sum_assignment
-from scipy.sparse.linalg import eigsh
-from sklearn.cluster import AgglomerativeClustering, KMeans
-from sklearn.decomposition import PCA
-from sklearn.mixture import GaussianMixture
-from sklearn.neighbors import NearestNeighbors
 
-NEIGHBOURS = 20
-SCALE_NEIGHBOUR = 7
-
-
-def error_of(labels, classes):
-    table = np.zeros((max(labels.max(), classes.max()) + 1,) * 2)
-    np.add.at(table, (labels, classes), 1)
-    rows, columns = linear_sum_assignment(-table)
-    return 100 * (1 - table[rows, columns].sum() / len(classes))
+from baselines import NEIGHBOURS, baselines_on, error_of, graph, kmeans, spectral, standardised
 
 
 def scaled(view):
@@ -39,72 +24,14 @@ def scaled(view):
     return view / max(np.sqrt((view**2).sum() / len(view)), 1e-300)
 
 
-def kmeans(points, k, seed):
-    return KMeans(k, n_init=10, random_state=seed, algorithm="lloyd").fit(points).labels_
-
-
-def neighbours(points, count):
-    count = min(count, len(points) - 1)
-    distances, found = NearestNeighbors(n_neighbors=count + 1).fit(points).kneighbors(points)
-    return distances[:, 1:], found[:, 1:]
-
-
-def graph(points, count, self_tuned):
-    distances, found = neighbours(points, count)
-    weights = np.ones_like(distances)
-    if self_tuned:
-        scale = np.maximum(distances[:, min(SCALE_NEIGHBOUR, distances.shape[1]) - 1], 1e-12)
-        weights = np.exp(-distances**2 / (scale[:, None] * scale[found]))
-    rows = np.repeat(np.arange(len(points)), found.shape[1])
-    joined = sparse.csr_matrix((weights.ravel(), (rows, found.ravel())), (len(points),) * 2)
-    return joined.maximum(joined.T)
-
-
-def laplacian(joined):
-    degree = np.maximum(np.asarray(joined.sum(1)).ravel(), 1e-12)
-    root = sparse.diags(degree**-0.5)
-    return root @ joined @ root
-
-
-def leading(matrix, k):
-    try:
-        return eigsh(matrix, k=k, which="LA", v0=np.ones(matrix.shape[0]), maxiter=500)[1]
-    except sparse.linalg.ArpackError:
-        dense = matrix.toarray() if sparse.issparse(matrix) else matrix
-        return np.linalg.eigh(dense)[1][:, -k:]
-
-
-def spectral(joined, k, seed):
-    rows = leading(laplacian(joined), k)
-    return kmeans(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12), k, seed)
-
-
-def mixture(points, k, seed):
-    reduced = PCA(min(10, *points.shape), random_state=seed).fit_transform(points)
-    return GaussianMixture(k, n_init=3, reg_covar=1e-4, random_state=seed).fit_predict(
-        reduced / reduced.std())
-
-
-def whitened(points):
-    return PCA(min(20, *points.shape), whiten=True, random_state=0).fit_transform(points)
-
-
 def methods_on(views, k, seed):
-    """Name to function, so that only what is asked for is computed."""
     raw = np.hstack(views).astype(np.float64)
-    points = np.hstack([scaled(view) for view in views])
-    deviation = np.where(raw.std(0) > 0, raw.std(0), 1)
+    averaged = sum(graph(scaled(view), NEIGHBOURS, True) for view in views)
     return {
-        "averaged": lambda: spectral(sum(graph(scaled(view), NEIGHBOURS, True) for view in views), k, seed),
-        "Ward": lambda: AgglomerativeClustering(k).fit_predict(points),
-        "whitened": lambda: kmeans(whitened(points), k, seed),
-        "mixture": lambda: mixture(points, k, seed),
-        "k-means": lambda: kmeans(points, k, seed),
+        "averaged": lambda: spectral(averaged, k, seed),
+        **baselines_on(np.hstack([scaled(view) for view in views]), k, seed),
         "k-means raw": lambda: kmeans(raw, k, seed),
-        "standardised": lambda: kmeans((raw - raw.mean(0)) / deviation, k, seed),
-        "spectral 10": lambda: spectral(graph(points, 10, False), k, seed),
-        "spectral 15": lambda: spectral(graph(points, 15, False), k, seed),
-        "self-tuned": lambda: spectral(graph(points, NEIGHBOURS, True), k, seed),
+        "standardised": lambda: kmeans(standardised(raw), k, seed),
     }
 
 

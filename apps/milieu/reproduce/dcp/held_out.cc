@@ -6,102 +6,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <optional>
+#include <span>
 
 #include "milieu/classic/agglomerative/agglomerative.h"
-#include "milieu/data/dataset.h"
 #include "milieu/dcp/dcp.h"
 #include "milieu/metrics/metrics.h"
+#include "milieu/metrics/paired_test.h"
 #include "reproduce/dcp/dcp.h"
+#include "reproduce/dcp/held_out_problems.h"
 #include "reproduce/dcp/two_factor.h"
 #include "reproduce/deep/deep.h"
 
 namespace milieu::cli {
 
 namespace {
-
-constexpr size_t kPerClass = 200, kContextRows = 150, kTogetherRows = 75, kMaxPairs = 20;
-constexpr int kNumContexts = 6;
-constexpr size_t kUnequal = 10;                                         // 1:10
-constexpr const char* kFashion = "/usr/share/datasets/fashion-mnist/";  // of Debian's package
-
-struct LabelledRows {
-  std::string name;
-  Matrix<float> points;
-  std::vector<int> labels;
-};
-
-LabelledRows load(const std::string& name, const std::string& points, const std::string& labels) {
-  LoadOptions options;
-  options.labels_path = labels;
-  const Dataset data = load_dataset(points, options);
-  return {name, Matrix<float>(data.points.view()), data.labels.indices};
-}
-
-// Sets are named in full before the first piece. Throws MissingData.
-std::vector<std::function<LabelledRows()>> held_out_sets(ReproduceRun& run) {
-  std::vector<std::function<LabelledRows()>> sets;
-  const auto file = [&](const char* name, const char* points, const char* labels) {
-    const std::string p = run.data_file(points), l = run.data_file(labels);
-    sets.push_back([=] { return load(name, p, l); });
-  };
-  file("mnist", "mnist/X_train10k.npy", "mnist/labels_train10k.npy");
-  file("mfeat, Fourier", "mfeat/fou.npy", "mfeat/labels.npy");
-  file("mfeat, Karhunen-Loeve", "mfeat/kar.npy", "mfeat/labels.npy");
-  const std::string fashion = kFashion;
-  if (std::filesystem::exists(fashion))
-    sets.push_back([=] {
-      return load("fashion-mnist", fashion + "t10k-images-idx3-ubyte.gz",
-                  fashion + "t10k-labels-idx1-ubyte.gz");
-    });
-  for (const char* name : {"scenes15", "caltech101"}) {
-    const auto deep = std::make_shared<DeepSet>(run, name);
-    sets.push_back([=] {
-      return LabelledRows{std::string(name) + ", network", Matrix<float>(deep->embedding()),
-                          deep->classes()};
-    });
-  }
-  return sets;
-}
-
-struct PairProblem {
-  Matrix<float> set;
-  std::vector<int> truth;
-  std::vector<Matrix<float>> contexts;  // single classes, then some of each together
-};
-
-std::vector<int64_t> some_rows(const LabelledRows& rows, int wanted, size_t count, Random& random) {
-  std::vector<int64_t> own;
-  for (size_t i = 0; i < rows.labels.size(); ++i)
-    if (rows.labels[i] == wanted) own.push_back(static_cast<int64_t>(i));
-  random.shuffle(std::span<int64_t>(own));
-  own.resize(std::min(own.size(), count));
-  return own;
-}
-
-PairProblem make_problem(const LabelledRows& rows, int first, int second, bool is_unequal,
-                         Random random) {
-  std::vector<int64_t> members = some_rows(rows, first, kPerClass, random);
-  std::vector<int64_t> others = some_rows(rows, second, kPerClass, random);
-  if (is_unequal) others.resize(std::max<size_t>(1, others.size() / kUnequal));
-  PairProblem problem;
-  problem.truth.assign(members.size(), 0);
-  members.insert(members.end(), others.begin(), others.end());
-  problem.truth.resize(members.size(), 1);
-  problem.set = gather_rows(rows.points, members);
-  std::vector<int64_t> together;
-  const int num_classes = 1 + *std::ranges::max_element(rows.labels);
-  for (const int64_t c : random.sample_without_replacement(num_classes, num_classes)) {
-    if (c == first || c == second || problem.contexts.size() == kNumContexts) continue;
-    const std::vector<int64_t> own = some_rows(rows, static_cast<int>(c), kContextRows, random);
-    problem.contexts.push_back(gather_rows(rows.points, own));
-    together.insert(together.end(), own.begin(),
-                    own.begin() + static_cast<int64_t>(std::min(own.size(), kTogetherRows)));
-  }
-  problem.contexts.push_back(gather_rows(rows.points, together));
-  return problem;
-}
 
 std::vector<int> ward(FloatView points, const ReproduceRun& run) {
   AgglomerativeOptions options;
@@ -217,17 +135,10 @@ std::vector<double> column(const std::vector<Row>& rows, const std::string& set,
   return values;
 }
 
-// Two-sided p of the mean difference of pairs, by the normal distribution.
-std::string p_text(const std::vector<double>& a, const std::vector<double>& b) {
-  std::vector<double> difference;
-  for (size_t i = 0; i < a.size(); ++i) difference.push_back(a[i] - b[i]);
-  const double mean = mean_of(difference);
-  double squares = 0;
-  for (const double d : difference) squares += (d - mean) * (d - mean);
-  const auto n = static_cast<double>(difference.size());
-  const double z = mean / std::sqrt(squares / (n - 1) / n);
-  const double p = std::erfc(std::abs(z) / std::sqrt(2.0));
-  return fmt::format("{:+.1f} (p {})", 100 * mean, p < 1e-4 ? "< .0001" : fmt::format("{:.4f}", p));
+std::string difference_text(const std::vector<double>& a, const std::vector<double>& b) {
+  const PairedTest test = paired_t_test(a, b);
+  return fmt::format("{:+.1f} (p {})", 100 * test.mean_difference,
+                     test.p_value < 1e-4 ? "< .0001" : fmt::format("{:.4f}", test.p_value));
 }
 
 void show_errors(const std::vector<Row>& rows, const std::vector<std::string>& sets,
@@ -255,8 +166,9 @@ void show_errors(const std::vector<Row>& rows, const std::vector<std::string>& s
       cells.push_back(percent_text(mean_of(column(rows, set, is_unequal, f))));
     const std::vector<double> all = column(rows, "", is_unequal, f);
     cells.push_back(percent_text(mean_of(all)));
-    cells.push_back(f == DcpOne ? "" : p_text(all, column(rows, "", is_unequal, DcpOne)));
-    cells.push_back(f == DcpTogether ? "" : p_text(all, column(rows, "", is_unequal, DcpTogether)));
+    cells.push_back(f == DcpOne ? "" : difference_text(all, column(rows, "", is_unequal, DcpOne)));
+    cells.push_back(
+        f == DcpTogether ? "" : difference_text(all, column(rows, "", is_unequal, DcpTogether)));
     table.rows.push_back(std::move(cells));
   }
   table.notes.push_back(fmt::format("CPU seconds of one fit of dcp: {:.2f} on average",
@@ -299,16 +211,6 @@ void show_trust(const std::vector<Row>& rows, const ReproduceRun& run) {
   run.show(table);
 }
 
-// Pairs of classes; some of them where there are many.
-std::vector<std::pair<int, int>> pairs_of(int num_classes, Random random) {
-  std::vector<std::pair<int, int>> pairs;
-  for (int a = 0; a < num_classes; ++a)
-    for (int b = a + 1; b < num_classes; ++b) pairs.emplace_back(a, b);
-  random.shuffle(std::span<std::pair<int, int>>(pairs));
-  pairs.resize(std::min(pairs.size(), kMaxPairs));
-  return pairs;
-}
-
 }  // namespace
 
 void reproduce_dcp_held_out(ReproduceRun& run) {
@@ -325,15 +227,17 @@ void reproduce_dcp_held_out(ReproduceRun& run) {
     const int num_classes = 1 + *std::ranges::max_element(data.labels);
     for (const auto& [first, second] : pairs_of(num_classes, random.child(0)))
       for (const bool is_unequal : {false, true}) {
-        const std::string key = fmt::format("held-out {}, {} v {}, {}", data.name, first, second,
-                                            is_unequal ? "1:10" : "1:1");
-        rows.push_back({data.name, is_unequal, run.piece(key, [&, a = first, b = second] {
-                          const PairProblem problem =
-                              make_problem(data, a, b, is_unequal,
-                                           random.child(static_cast<uint64_t>(1 + 1000 * a + b)));
+        const std::string name =
+            fmt::format("{}, {} v {}, {}", data.name, first, second, is_unequal ? "1:10" : "1:1");
+        const PairProblem problem =
+            make_problem(data, first, second, is_unequal,
+                         random.child(static_cast<uint64_t>(1 + 1000 * first + second)));
+        rows.push_back({data.name, is_unequal, run.piece("held-out " + name, [&] {
                           return run_problem(problem, run.options().seed, run);
                         })});
         if (run.is_stopped()) return;
+        const std::span<const double> figures = rows.back().figures;
+        export_problem(run, name, problem, figures.subspan(DcpOne, DcpFirst - DcpOne + 1));
       }
   }
   for (const bool is_unequal : {false, true}) show_errors(rows, sets, is_unequal, run);
