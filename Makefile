@@ -66,7 +66,7 @@ fuzz: ## each reader's fuzzer for FUZZ_SECONDS
 	@$(call BUILD,fuzz)
 	@scripts/fuzz $(FUZZ_SECONDS)
 
-coverage: ## line coverage of src/milieu, as text and build/coverage/coverage.html
+coverage: ## line coverage of src/milieu and apps, as text and build/coverage/coverage.html
 	@scripts/setup check
 	@$(call CONFIGURE,coverage) >/dev/null
 	@$(call BUILD,coverage)

@@ -46,19 +46,23 @@ py::dict to_python(const DcpRankedContext& context) {
   return entry;
 }
 
-// Contexts best first, as a list of dicts, and why the ranking ended.
-py::dict rank(py::handle X, const py::dict& contexts, const py::dict& options,
-              const py::dict& control) {
+// Contexts best first, as a list of dicts, and why the ranking ended. `samples` has the rows of X
+// for each context where the kernel is precomputed, and is empty otherwise.
+py::dict rank(py::handle X, const py::dict& contexts, const py::dict& samples,
+              const py::dict& options, const py::dict& inputs, const py::dict& control) {
   const auto values = options_from<DcpOptions>(options);
   Arrays arrays;
-  const FloatView points = arrays.floats(X, "X");
+  DcpInput input;
+  visit_inputs(input, InputsFromPython(inputs, arrays));
+  input.points = arrays.floats(X, "X");
   std::vector<DcpContext> candidates;
-  for (const auto& [name, rows] : contexts)
-    candidates.push_back({py::cast<std::string>(py::str(name)),
-                          arrays.floats(rows, "context " + std::string(py::repr(name)))});
-  const DcpRanking ranking = run_fit(control, [&](Monitor& monitor) {
-    return rank_contexts(points, candidates, values, monitor);
-  });
+  for (const auto& [name, rows] : contexts) {
+    const std::string called = "context " + std::string(py::repr(name));
+    candidates.push_back({py::cast<std::string>(py::str(name)), arrays.floats(rows, called)});
+    if (samples.contains(name)) candidates.back().samples = arrays.floats(samples[name], called);
+  }
+  const DcpRanking ranking = run_fit(
+      control, [&](Monitor& monitor) { return rank_contexts(input, candidates, values, monitor); });
   py::list ranked;
   for (const DcpRankedContext& context : ranking.contexts) ranked.append(to_python(context));
   py::dict out;

@@ -18,6 +18,7 @@ from ._rows import RowsEstimator
 from ._types import Array
 
 CONTEXT = -1  # in y: a row of the context
+TOGETHER = "all contexts"
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,23 @@ def places_among(rows: Array, pairs: Any, name: str) -> Array:
     return np.asarray(translated)
 
 
+def context_columns(n: int, contexts: Mapping[Any, Array]) -> dict[Any, Array]:
+    """Columns of a matrix of similarities that belong to the samples and to each context, and to all."""
+    columns, first = {}, n
+    for name, rows in contexts.items():
+        columns[name] = np.r_[0:n, first:first + len(rows)]
+        first += len(rows)
+    columns[TOGETHER] = np.arange(first)
+    return columns
+
+
+def check_columns(X: Array, columns: Mapping[Any, Array]) -> None:
+    wanted = len(columns[TOGETHER])
+    if X.shape[1] != wanted:
+        raise ValueError(f"X has {X.shape[1]} features, must have {wanted} with kernel='precomputed': "
+                         "similarities with all samples, then with the rows of all contexts")
+
+
 class DCPBase(PredictsRows, RowsEstimator):
     """Discriminative context partitioning: splits a set into parts that are each separated from a
     context set by a large margin. Another context gives another split.
@@ -99,6 +117,7 @@ class DCPBase(PredictsRows, RowsEstimator):
 
     _method = "dcp"
     margins_: Array
+    kernel: str
 
     def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         X = self._rows(X, reset=True)
@@ -183,8 +202,9 @@ class DCPBase(PredictsRows, RowsEstimator):
         return self._array(
             "dcp_decisions", self.model_, X, self._threads())
 
-    def rank_contexts(self, X: Any, contexts: Mapping[Any, Any] | Sequence[Any]
-                      ) -> list[RankedContext]:
+    def rank_contexts(self, X: Any, contexts: Mapping[Any, Any] | Sequence[Any], *,
+                      sample_weight: Any = None, memberships: Any = None, must_link: Any = None,
+                      cannot_link: Any = None) -> list[RankedContext]:
         """Split X against each context and rank the contexts without labels.
 
         Contexts whose split agrees with the most clearly separated one come first. All of them
@@ -194,9 +214,12 @@ class DCPBase(PredictsRows, RowsEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples to split.
+            Samples to split. With ``kernel="precomputed"``: their similarities with all samples, then
+            with the rows of all contexts in order.
         contexts : dict of array-like, or list of array-like
-            Candidate contexts by name; those of a list are called "0", "1", ...
+            Candidate contexts by name; those of a list are called "0", "1", ... Columns as in X.
+        sample_weight, memberships, must_link, cannot_link : array-like, optional
+            As in ``fit``.
 
         Returns
         -------
@@ -206,12 +229,22 @@ class DCPBase(PredictsRows, RowsEstimator):
         if not isinstance(contexts, Mapping):
             contexts = {str(i): context for i, context in enumerate(contexts)}
         X = check_matrix(X, "X")
+        given = self._checked({"context": None, "context_weights": None, "initial_labels": None,
+                               "sample_weight": sample_weight, "memberships": memberships,
+                               "must_link": must_link, "cannot_link": cannot_link}, X)
         candidates = {name: self._context(rows, X) for name, rows in contexts.items()}
+        columns = context_columns(len(X), candidates)
         if len(candidates) > 1:
-            candidates["all contexts"] = np.concatenate(list(candidates.values()))
+            candidates[TOGETHER] = np.concatenate(list(candidates.values()))
+        samples: dict[Any, Array] = {}
+        if self.kernel == "precomputed":
+            check_columns(X, columns)
+            samples = {name: X[:, own] for name, own in columns.items()}
+            candidates = {name: rows[:, columns[name]] for name, rows in candidates.items()}
         with reporter(self.verbose, self.callback, "rank_contexts") as callback:
             control = {"callback": callback, "keep_partial": self.keep_partial}
-            ranking = self._call("dcp_rank", X, candidates, self._options(), control)
+            ranking = self._call("dcp_rank", X, candidates, samples, self._options(),
+                                 self._inputs(given), control)
         return [RankedContext(**context) for context in ranking["contexts"]]
 
     def _more_tags(self) -> dict[str, Any]:

@@ -97,6 +97,35 @@ def test_ranking_names_contexts_and_leaves_the_estimator_alone(cross):
     assert matched_accuracy(again.labels_, ranking[0].labels) == 1
 
 
+def test_ranking_takes_weights_and_constraints_issue30(cross):
+    X = np.concatenate([cross["east"], cross["west"]])
+    contexts = {"middle": cross["middle"], "north": cross["north"]}
+    for ranked in DCP().rank_contexts(X, contexts, memberships=np.r_[1, np.full(len(X) - 1, -1)],
+                                      cannot_link=[(0, 1)]):
+        assert ranked.labels[0] == 1 and ranked.labels[1] == 0
+    plain = DCP().rank_contexts(X, contexts)
+    light = DCP().rank_contexts(X, contexts, sample_weight=np.r_[np.ones(30), np.full(30, 1e-6)])
+    assert [r.objective for r in plain] != [r.objective for r in light]
+
+
+def test_ranking_takes_similarities_issue30(cross):
+    X = np.concatenate([cross["east"], cross["west"]])
+    contexts = {"middle": cross["middle"], "north": cross["north"]}
+    everything = np.concatenate([X, *contexts.values()])
+    settings = dict(whiten="none", center=False, random_state=1)
+    linear = DCP(**settings).rank_contexts(X, contexts)
+    given = DCP(kernel="precomputed", **settings).rank_contexts(
+        X @ everything.T, {name: rows @ everything.T for name, rows in contexts.items()})
+    assert [r.name for r in given] == [r.name for r in linear]
+    assert all(matched_accuracy(a.labels, b.labels) == 1 for a, b in zip(given, linear))
+    with pytest.raises(ValueError, match="must have 120 with kernel='precomputed'"):
+        DCP(kernel="precomputed").rank_contexts(X @ X.T, contexts_of_width(contexts, len(X)))
+
+
+def contexts_of_width(contexts, width):
+    return {name: np.zeros((len(rows), width), np.float32) for name, rows in contexts.items()}
+
+
 @pytest.mark.parametrize("arguments, message", [
     ({}, "requires y to be passed"),
     ({"context": np.zeros((3, 5), np.float32)}, "context has 5 features, X has 4"),

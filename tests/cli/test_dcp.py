@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """milieu dcp: the shared cases with a context file, contexts from classes, constraints, ranking."""
 
+import csv
 import json
 import unittest
 
@@ -172,6 +173,15 @@ class DcpTest(MethodCases, CliTest):
         self.assertIn("not positive semi-definite",
                       self.fail_with(2, "dcp", "bad.npy", "--kernel", "precomputed", *common))
 
+    def test_matrix_of_similarities_must_be_square_issue30(self):
+        """Columns of the selected rows were read beyond the end of each row."""
+        gram = (self.samples @ self.samples.T).astype(np.float32)
+        for name, matrix in {"wide": np.hstack([gram, gram[:, :1]]), "narrow": gram[:, :7]}.items():
+            self.save("K.npy", matrix)
+            self.assertIn("must be square", self.fail_with(
+                1, "dcp", "K.npy", "--kernel", "precomputed", "--labels", "y.npy", "--select", "0,1",
+                "--context-select", "2", "-k", "2"), name)
+
     def test_options_file_from_before_whitening_means_what_it_meant(self):
         self.fit("--preset", "margin", "--out", "before")
         before = json.loads((self.folder / "before" / "summary.json").read_text())
@@ -251,6 +261,37 @@ class DcpRankTest(CliTest):
                                "--json").json()
         self.assertEqual(sorted(summary["contexts"]), ["all contexts", "c1", "c3"])
         self.assertIn("rank its files", self.fail_with(2, "dcp", "S.npy", "--context", "contexts"))
+
+    def test_weights_and_constraints_count_issue30(self):
+        separations = lambda run: [row["separation"] for row in csv.DictReader(
+            (self.folder / run / "contexts.csv").read_text().splitlines())]
+        self.succeed(*self.arguments, "--resume", "state.json", "--out", "plain")
+        weights = np.r_[np.full(40, 1), np.full(130, 1e-6)]
+        self.save("w.npy", weights)
+        self.succeed(*self.arguments, "--weights", "w.npy", "--out", "weighted")
+        self.assertNotEqual(sorted(separations("weighted")), sorted(separations("plain")))
+        self.assertIn("belongs to a ranking of other data or options", self.fail_with(
+            2, *self.arguments, "--weights", "w.npy", "--resume", "state.json"))
+        self.write("cannot.csv", "0,1\n")
+        bound = self.succeed(*self.arguments, "--cannot-link", "cannot.csv", "--json", "--out", "bound").json()
+        self.assertEqual(len(bound["contexts"]), 4)
+        labels = self.labels("bound")
+        self.assertNotEqual(labels[0], labels[1])
+
+    def test_precomputed_kernel_is_ranked_issue30(self):
+        X = np.load(self.folder / "X.npy").astype(np.float64)
+        self.save("K.npy", (X @ X.T).astype(np.float32))
+        plain = ["--whiten", "none", "--center", "false", "--json"]
+        linear = self.succeed(*self.arguments, *plain, "--out", "linear").json()
+        given = self.succeed("dcp", "K.npy", *self.arguments[2:], *plain, "--kernel", "precomputed",
+                             "--out", "given").json()
+        self.assertEqual(given["contexts"], linear["contexts"])
+        self.assertEqual(list(self.labels("given")), list(self.labels("linear")))
+        self.save("S.npy", X[:80].astype(np.float32))
+        (self.folder / "contexts").mkdir()
+        self.save("contexts/a.npy", X[80:].astype(np.float32))
+        self.assertIn("must be rows of INPUT", self.fail_with(
+            2, "dcp", "S.npy", "--context", "contexts", "--rank-contexts", "--kernel", "precomputed"))
 
     def test_select_is_needed(self):
         self.assertIn("rank_contexts needs select",

@@ -123,7 +123,9 @@ int64_t problem_width(const CacProblem& problem) {
 void require_memory_for(const CacProblem& problem, const CacOptions& options) {
   const double columns = static_cast<double>(problem_width(problem)) +
                          static_cast<double>(problem.views.size()) * options.lexicon;
-  const auto rows = static_cast<double>(problem.views[0].size() + problem.evidence.num_groups());
+  // Samples before and after a round, and groups.
+  const auto rows =
+      static_cast<double>(2 * problem.views[0].size() + problem.evidence.num_groups());
   require_memory({4.0 * rows * columns,
                   fmt::format("the evidence of {} groups", problem.evidence.num_groups()),
                   "use a smaller lexicon, fewer samples, or --phrase-model counts"});

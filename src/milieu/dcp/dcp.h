@@ -155,16 +155,16 @@ DcpOptions margin_dcp_options();
 using DcpLink = std::pair<int64_t, int64_t>;
 
 struct DcpInput {
-  FloatView points;   // n x d samples to split
-  FloatView context;  // m x d samples that every part must be separated from; m >= 1
+  FloatView points;        // n x d samples to split
+  FloatView context = {};  // m x d samples that every part must be separated from; m >= 1
   // With the precomputed kernel d is n + m: similarities with all samples, then all of the context.
-  std::span<const double> weights;          // n sample weights >= 0, or empty: all 1
-  std::span<const double> context_weights;  // m, likewise
-  std::span<const int> initial_labels;      // n labels in [0, K): a single start; or empty
+  std::span<const double> weights = {};          // n sample weights >= 0, or empty: all 1
+  std::span<const double> context_weights = {};  // m, likewise
+  std::span<const int> initial_labels = {};      // n labels in [0, K): a single start; or empty
   // Side constraints [Lampert08, section 3.1]; all empty: none.
-  std::span<const int> memberships;       // n: the part that a sample must be in, or -1
-  std::span<const DcpLink> must_links;    // pairs that share a part
-  std::span<const DcpLink> cannot_links;  // pairs that do not
+  std::span<const int> memberships = {};       // n: the part that a sample must be in, or -1
+  std::span<const DcpLink> must_links = {};    // pairs that share a part
+  std::span<const DcpLink> cannot_links = {};  // pairs that do not
 };
 
 template <class Visitor>

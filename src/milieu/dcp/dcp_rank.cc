@@ -9,40 +9,101 @@
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/base/random.h"
+#include "milieu/dcp/dcp_constraints_internal.h"
 #include "milieu/metrics/metrics.h"
 
 namespace milieu {
 namespace {
 
-Matrix<float> draw_half(FloatView points, Random& random) {
-  const int64_t count = (points.rows() + 1) / 2;
-  std::vector<int64_t> rows = random.sample_without_replacement(points.rows(), count);
+std::vector<int64_t> draw_half(int64_t n, Random& random) {
+  std::vector<int64_t> rows = random.sample_without_replacement(n, (n + 1) / 2);
   std::sort(rows.begin(), rows.end());
-  Matrix<float> half(count, points.cols());
-  for (int64_t i = 0; i < count; ++i) std::copy_n(points.row(rows[i]), points.cols(), half.row(i));
-  return half;
+  return rows;
+}
+
+Matrix<float> take(FloatView points, const std::vector<int64_t>& rows) {
+  Matrix<float> taken(std::ssize(rows), points.cols());
+  for (int64_t i = 0; i < taken.rows(); ++i)
+    std::copy_n(points.row(rows[i]), points.cols(), taken.row(i));
+  return taken;
+}
+
+Matrix<float> take_columns(FloatView points, const std::vector<int64_t>& columns) {
+  Matrix<float> taken(points.rows(), std::ssize(columns));
+  for (int64_t i = 0; i < taken.rows(); ++i)
+    for (int64_t j = 0; j < taken.cols(); ++j) taken(i, j) = points(i, columns[j]);
+  return taken;
+}
+
+template <class Value>
+std::vector<Value> take(std::span<const Value> values, const std::vector<int64_t>& rows) {
+  std::vector<Value> taken;
+  for (size_t i = 0; i < rows.size() && !values.empty(); ++i) taken.push_back(values[rows[i]]);
+  return taken;
+}
+
+// Links whose samples are both among the rows, by their new numbers.
+std::vector<DcpLink> take_links(std::span<const DcpLink> links, const std::vector<int64_t>& rows) {
+  const auto number_of = [&](int64_t row) {
+    const auto found = std::ranges::lower_bound(rows, row);
+    return found != rows.end() && *found == row ? found - rows.begin() : -1;
+  };
+  std::vector<DcpLink> taken;
+  for (const DcpLink& link : links)
+    if (number_of(link.first) >= 0 && number_of(link.second) >= 0)
+      taken.push_back({number_of(link.first), number_of(link.second)});
+  return taken;
+}
+
+// The limits of part sizes for a part of the samples: the same shares, rounded outwards. Together
+// with other constraints they might be impossible there, and are left out.
+std::string sizes_for(const DcpInput& input, const DcpOptions& options, int64_t count) {
+  if (options.sizes.empty() || !input.memberships.empty() || !input.must_links.empty() ||
+      !input.cannot_links.empty())
+    return "";
+  const int64_t n = input.points.rows();
+  const internal::SizeLimits limits = internal::parse_sizes(options.sizes, options.num_clusters, n);
+  std::string text;
+  for (size_t k = 0; k < limits.least.size(); ++k)
+    text += fmt::format("{}{}-{}", k == 0 ? "" : ",", limits.least[k] * count / n,
+                        (limits.most[k] * count + n - 1) / n);
+  return text;
 }
 
 // How much of the split comes back from half of the samples and half of the context.
-double measure_stability(FloatView points, FloatView context, const std::vector<int>& labels,
-                         DcpOptions options, Monitor& monitor) {
+double measure_stability(const DcpInput& input, const std::vector<int>& labels, DcpOptions options,
+                         Monitor& monitor) {
   Random random = Random(options.seed).child(2000000);
-  const Matrix<float> half = draw_half(points, random), half_context = draw_half(context, random);
+  const int64_t n = input.points.rows();
+  const std::vector<int64_t> rows = draw_half(n, random);
+  const std::vector<int64_t> others = draw_half(input.context.rows(), random);
+  Matrix<float> points = take(input.points, rows), context = take(input.context, others), all;
+  if (options.kernel == DcpKernel::Precomputed) {
+    std::vector<int64_t> columns = rows;
+    for (const int64_t j : others) columns.push_back(n + j);
+    points = take_columns(points, columns);
+    context = take_columns(context, columns);
+    all = take_columns(input.points, columns);
+  }
+  const std::vector<double> weights = take(input.weights, rows);
+  const std::vector<int> memberships = take(input.memberships, rows);
+  const std::vector<DcpLink> must_links = take_links(input.must_links, rows);
+  const std::vector<DcpLink> cannot_links = take_links(input.cannot_links, rows);
   options.num_restarts = (options.num_restarts + 1) / 2;
-  options.num_clusters = static_cast<int>(std::min<int64_t>(options.num_clusters, half.rows()));
-  DcpInput input;
-  input.points = half;
-  input.context = half_context;
-  const DcpModel model = fit_dcp(input, options, monitor).model;
-  return compute_metrics(predict(model, points, options.num_threads), labels).ari;
+  options.sizes =
+      options.num_clusters <= points.rows() ? sizes_for(input, options, points.rows()) : "";
+  options.num_clusters = static_cast<int>(std::min<int64_t>(options.num_clusters, points.rows()));
+  const DcpInput half{points, context, weights, {}, {}, memberships, must_links, cannot_links};
+  const DcpModel model = fit_dcp(half, options, monitor).model;
+  const FloatView seen = all.empty() ? input.points : all.view();
+  return compute_metrics(predict(model, seen, options.num_threads), labels).ari;
 }
 
-DcpContextSplit run_context(FloatView points, const DcpContext& context, const DcpOptions& options,
+DcpContextSplit run_context(DcpInput input, const DcpContext& context, const DcpOptions& options,
                             Monitor& monitor, std::optional<DcpResult>& kept) {
   const Stopwatch watch;
-  DcpInput input;
-  input.points = points;
   input.context = context.points;
+  if (options.kernel == DcpKernel::Precomputed) input.points = context.samples;
   DcpResult result = fit_dcp(input, options, monitor);
   DcpContextSplit split{context.name,
                         result.labels,
@@ -52,8 +113,8 @@ DcpContextSplit run_context(FloatView points, const DcpContext& context, const D
                         result.agreement,
                         0,
                         0};
-  if (!monitor.should_stop() && options.kernel != DcpKernel::Precomputed)
-    split.stability = measure_stability(points, context.points, split.labels, options, monitor);
+  if (!monitor.should_stop())
+    split.stability = measure_stability(input, split.labels, options, monitor);
   split.seconds = watch.seconds();
   kept = std::move(result);
   return split;
@@ -79,11 +140,13 @@ void set_match(std::vector<DcpRankedContext>& contexts) {
 
 }  // namespace
 
-DcpRanking rank_contexts(FloatView points, const std::vector<DcpContext>& contexts,
+DcpRanking rank_contexts(const DcpInput& input, const std::vector<DcpContext>& contexts,
                          const DcpOptions& options, Monitor& monitor, const DcpRankHooks& hooks) {
   require(!contexts.empty(), "there are no contexts to rank: give at least one");
-  require(options.kernel != DcpKernel::Precomputed,
-          "kernel is precomputed: contexts cannot be ranked with a given matrix of similarities");
+  require(input.context.empty() && input.context_weights.empty(),
+          "a ranking tries one context after the other: leave context and context_weights out");
+  require(input.initial_labels.empty(),
+          "a ranking starts anew with each context: leave initial_labels out");
   DcpOptions single = options;
   single.num_threads = 1;  // contexts share the threads
   std::vector<DcpContextSplit> splits(contexts.size());
@@ -98,7 +161,7 @@ DcpRanking rank_contexts(FloatView points, const std::vector<DcpContext>& contex
         Monitor quiet(monitor);  // stops as well, reports nothing
         DcpContextSplit split =
             known != nullptr ? *known
-                             : run_context(points, context, single, quiet, results[block.index]);
+                             : run_context(input, context, single, quiet, results[block.index]);
         if (monitor.should_stop() && known == nullptr) return;
         const std::scoped_lock lock(mutex);
         splits[block.index] = std::move(split);

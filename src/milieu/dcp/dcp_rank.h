@@ -16,6 +16,9 @@ namespace milieu {
 struct DcpContext {
   std::string name;
   FloatView points;  // m x d
+  // With the precomputed kernel d is n + m, and the samples' own rows for this context are here:
+  // n x (n + m), similarities with all samples, then all of the context.
+  FloatView samples = {};
 };
 
 // The split of the samples by one context.
@@ -51,9 +54,11 @@ struct DcpRankHooks {
   std::function<void(const DcpContextSplit&)> on_split;
 };
 
+// `input` is what is split, with its weights and constraints; it has neither context nor initial
+// labels, and no points with the precomputed kernel.
 // Contexts run in parallel, each on one thread; the result does not depend on their number.
 // When the monitor stops it, the contexts completed so far are ranked.
-DcpRanking rank_contexts(FloatView points, const std::vector<DcpContext>& contexts,
+DcpRanking rank_contexts(const DcpInput& input, const std::vector<DcpContext>& contexts,
                          const DcpOptions& options, Monitor& monitor = silent_monitor(),
                          const DcpRankHooks& hooks = {});
 

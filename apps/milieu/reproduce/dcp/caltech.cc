@@ -191,7 +191,7 @@ void reproduce_dcp_caltech(ReproduceRun& run) {
   options.num_restarts = run.num_restarts(20);
   options.seed = run.options().seed;
   options.num_threads = run.options().num_threads;
-  const DcpRanking ranking = rank_contexts(samples, contexts.views, options, run.monitor());
+  const DcpRanking ranking = rank_contexts({samples}, contexts.views, options, run.monitor());
   ResultTable table{
       "dcp_caltech",
       "[Lampert08, Figure 6]: the brains of Caltech-101 against the other classes, 1000 words",

@@ -70,7 +70,7 @@ std::vector<double> rank_figures(const TwoFactorRows& rows, uint64_t seed,
   options.seed = seed;
   options.num_threads = run.options().num_threads;
   const double before = cpu_seconds();
-  const DcpRanking ranking = rank_contexts(rows.set, contexts, options, run.monitor());
+  const DcpRanking ranking = rank_contexts({rows.set}, contexts, options, run.monitor());
   const double seconds = cpu_seconds() - before;
   if (run.is_stopped()) return std::vector<double>(6);
   std::vector<double> match, confidence, right;

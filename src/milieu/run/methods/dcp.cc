@@ -11,6 +11,7 @@
 #include "milieu/data/identity/fingerprint.h"
 #include "milieu/data/selection.h"
 #include "milieu/run/methods/dcp_contexts.h"
+#include "milieu/run/methods/dcp_kernel_rows.h"
 #include "milieu/run/methods/entries.h"
 #include "milieu/run/methods/kept_file.h"
 #include "milieu/run/predictor_internal.h"
@@ -39,18 +40,6 @@ template <class Visitor>
 void visit_fields(RankingFile& o, Visitor&& v) {
   v("resume", o.resume, anything(),
     "file that keeps the finished contexts of --rank-contexts: a stopped ranking resumes from it");
-}
-
-// Columns `first`, then `second`, of each row.
-Matrix<float> gather_columns(FloatView points, const std::vector<int64_t>& first,
-                             const std::vector<int64_t>& second) {
-  Matrix<float> out(points.rows(), static_cast<int64_t>(first.size() + second.size()));
-  for (int64_t i = 0; i < points.rows(); ++i) {
-    int64_t at = 0;
-    for (const int64_t j : first) out(i, at++) = points(i, j);
-    for (const int64_t j : second) out(i, at++) = points(i, j);
-  }
-  return out;
 }
 
 // sample, label, margin and the decision values; samples are called as in labels.csv.
@@ -156,21 +145,21 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
       throw InvalidArgument(
           "the context is missing: give a file with --context, or classes of INPUT with "
           "--context-select");
-    return split(input.data, *context, monitor);
+    return split(input, *context, monitor);
   }
 
  private:
-  RunOutcome split(const Dataset& data, const Dataset& context, Monitor& monitor) {
+  RunOutcome split(const Input& given, const Dataset& context, Monitor& monitor) {
     DcpInput input = input_;
     input.context = context.points.view();
-    Matrix<float> points_kernel, context_kernel;
-    if (options_.kernel == DcpKernel::Precomputed && !data.rows.empty() && !context.rows.empty()) {
-      points_kernel = gather_columns(input.points, data.rows, context.rows);
-      context_kernel = gather_columns(input.context, data.rows, context.rows);
-      input.points = points_kernel;
-      input.context = context_kernel;
+    KernelRows kernel;
+    if (options_.kernel == DcpKernel::Precomputed && !given.data.rows.empty() &&
+        !context.rows.empty()) {
+      kernel = kernel_rows(given, context);
+      input.points = kernel.points;
+      input.context = kernel.context;
     }
-    return finish(data, context, input.context, fit_dcp(input, options_, monitor));
+    return finish(given.data, context, input.context, fit_dcp(input, options_, monitor));
   }
 
   // `seen` is the context as the fit saw it.
@@ -196,6 +185,11 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
     print.rows(data.points.view(), num_threads());
     for (size_t c = 0; c < contexts.names.size(); ++c)
       print.text(contexts.names[c]).rows(contexts.data[c].points.view(), num_threads());
+    print.values(input_.weights).values(input_.memberships);
+    for (const auto& links : {input_.must_links, input_.cannot_links}) {
+      print.number(std::ssize(links));
+      for (const auto& [first, second] : links) print.number(first).number(second);
+    }
     return print.hex();
   }
 
@@ -207,9 +201,15 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
   }
 
   RunOutcome rank(const Input& input, Monitor& monitor) {
-    if (!input_.memberships.empty() || !input_.must_links.empty() || !input_.cannot_links.empty())
-      throw InvalidArgument("rank_contexts takes no constraints but sizes: leave the others out");
     const ContextCandidates contexts = candidates(input);
+    std::vector<KernelRows> kernels;
+    std::vector<DcpContext> views = contexts.views();
+    for (size_t c = 0; c < views.size() && options_.kernel == DcpKernel::Precomputed; ++c)
+      kernels.push_back(kernel_rows(input, contexts.data[c]));
+    for (size_t c = 0; c < kernels.size(); ++c) {
+      views[c].points = kernels[c].context;
+      views[c].samples = kernels[c].points;
+    }
     std::unique_ptr<RankingState> state;
     KeptFile kept(monitor);
     DcpRankHooks hooks;
@@ -220,18 +220,17 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
       hooks.find_known = [&](const std::string& name) { return state->find(name); };
       hooks.on_split = [&](const DcpContextSplit& split) { kept.save([&] { state->add(split); }); };
     }
-    DcpRanking ranking = rank_contexts(input_.points, contexts.views(), options_, monitor, hooks);
+    DcpRanking ranking = rank_contexts(input_, views, options_, monitor, hooks);
     // The result is the split of the best context; a stopped ranking takes the first in any case.
     size_t best = 0;
     for (size_t i = 0; i < contexts.names.size(); ++i)
       if (!ranking.contexts.empty() && contexts.names[i] == ranking.contexts[0].split.name)
         best = i;
     const Dataset& context = contexts.data[best];
-    const bool is_known = ranking.first_result && input_.weights.empty() &&
-                          input_.context_weights.empty() && input_.initial_labels.empty();
-    RunOutcome out = is_known ? finish(input.data, context, context.points.view(),
-                                       std::move(*ranking.first_result))
-                              : split(input.data, context, monitor);
+    const bool is_known = ranking.first_result.has_value();
+    RunOutcome out =
+        is_known ? finish(input.data, context, views[best].points, std::move(*ranking.first_result))
+                 : split(input, context, monitor);
     if (is_known && ranking.termination != Termination::Converged) {
       out.summary.termination = ranking.termination;
       out.summary.message = "stopped early: the split is that of the best context so far";
