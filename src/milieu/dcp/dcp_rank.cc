@@ -146,7 +146,7 @@ DcpRanking rank_contexts(const DcpInput& input, const std::vector<DcpContext>& c
   require(input.context.empty() && input.context_weights.empty(),
           "a ranking tries one context after the other: leave context and context_weights out");
   require(input.initial_labels.empty(),
-          "a ranking starts anew with each context: leave initial_labels out");
+          "a ranking chooses its own starts: leave initial_labels out");
   DcpOptions single = options;
   single.num_threads = 1;  // contexts share the threads
   std::vector<DcpContextSplit> splits(contexts.size());
