@@ -82,13 +82,17 @@ void record_pass(const PassReport& report, double gamma, DlgmmState& state) {
   state.skipped_words_loss = report.loss;
 }
 
-// Whether the last pass raised the bound too little. Bounds under another gamma do not measure
-// progress. It depends on the state alone, so that a resumed run stops where the whole one does.
-bool has_converged(const DlgmmState& state, double rel_tolerance) {
+// Whether the last pass raised the bound too little, in nats per number of a patch. (A fraction of
+// the bound itself would depend on the unit of the descriptors.) Bounds under another gamma do not
+// measure progress. It depends on the state alone, so that a resumed run stops where the whole one
+// does.
+bool has_converged(const DlgmmRun& run, const DlgmmState& state) {
   const size_t n = state.trace.size();
-  if (n < 2 || rel_tolerance == 0 || state.gammas[n - 1] != state.gammas[n - 2]) return false;
-  const double bound = state.trace[n - 1];
-  return bound - state.trace[n - 2] <= rel_tolerance * std::abs(bound);
+  const double tolerance = run.options.rel_tolerance;
+  if (n < 2 || tolerance == 0 || state.gammas[n - 1] != state.gammas[n - 2]) return false;
+  const FloatView& patches = run.table.images.patches;
+  const double numbers = static_cast<double>(patches.rows()) * static_cast<double>(patches.cols());
+  return state.trace[n - 1] - state.trace[n - 2] <= tolerance * numbers;
 }
 
 // Throws DataError where the bound has fallen by more than rounding and skipped words explain:
@@ -107,7 +111,7 @@ void check_rise(double before, const PassReport& report, double kappa) {
 Termination run_passes(const DlgmmRun& run, const DlgmmInput& input, DlgmmState& state,
                        const Stopwatch& watch, Monitor& monitor) {
   const DlgmmOptions& options = run.options;
-  while (!has_converged(state, options.rel_tolerance)) {
+  while (!has_converged(run, state)) {
     if (state.iteration >= options.max_iterations) return Termination::IterationLimit;
     DlgmmState next = state;
     const std::optional<PassReport> report = make_pass(run, next, monitor);
