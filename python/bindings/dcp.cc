@@ -5,6 +5,7 @@
 
 #include "method.h"
 #include "milieu/dcp/dcp_rank.h"
+#include "milieu/dcp/dcp_vote.h"
 #include "modules.h"
 
 namespace milieu::python {
@@ -71,6 +72,12 @@ py::dict rank(py::handle X, const py::dict& contexts, const py::dict& samples,
   return out;
 }
 
+py::tuple vote(const std::vector<std::vector<int>>& splits, int num_parts) {
+  DcpVote elected = vote_on_parts(splits, num_parts);
+  return py::make_tuple(py::array_t<int>(py::cast(elected.labels)),
+                        py::array_t<double>(py::cast(elected.agreement)));
+}
+
 }  // namespace
 
 void bind_dcp(py::module_& m) {
@@ -80,6 +87,7 @@ void bind_dcp(py::module_& m) {
   bind_predict<DcpModel>(m, "dcp");
   bind_rows_function<DcpModel>(m, "dcp_decisions", &decision_values);
   m.def("dcp_rank", &rank);
+  m.def("dcp_vote", &vote);
 }
 
 }  // namespace milieu::python

@@ -17,12 +17,12 @@ from __future__ import annotations
 from . import _estimators, crf, features, metrics
 from ._base import MilieuWarning
 from ._core import __version__
-from ._dcp import RankedContext
+from ._dcp import RankedContext, Vote
 from ._describe import PartLabel, describe
 from ._estimators import *  # noqa: F403
 from ._explore import Explorer, explore
 from ._runs import load
 
-__all__ = ["Explorer", "MilieuWarning", "PartLabel", "RankedContext", "__version__", "crf", "describe",
+__all__ = ["Explorer", "MilieuWarning", "PartLabel", "RankedContext", "Vote", "__version__", "crf", "describe",
            "explore", "features", "load", "metrics"]
 __all__ += _estimators.__all__

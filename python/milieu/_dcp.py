@@ -37,6 +37,14 @@ class RankedContext:
     labels: Array
 
 
+@dataclass(frozen=True)
+class Vote:
+    """The split that most contexts of a ranking agree on."""
+
+    labels: Array
+    agreement: Array  # share of the contexts that put the sample into its part
+
+
 def context_rows(y: Any) -> Array:
     """Say which rows y marks as context: those with -1, or the lower one of two values."""
     y = np.asarray(y)
@@ -246,6 +254,24 @@ class DCPBase(PredictsRows, RowsEstimator):
             ranking = self._call("dcp_rank", X, candidates, samples, self._options(),
                                  self._inputs(given), control)
         return [RankedContext(**context) for context in ranking["contexts"]]
+
+    def vote_contexts(self, ranking: Sequence[RankedContext]) -> Vote:
+        """Label each sample by the part that most contexts put it into.
+
+        Parts of different contexts are matched first; ties go to the first context.
+
+        Parameters
+        ----------
+        ranking : list of RankedContext
+            What ``rank_contexts`` returned, or some of it.
+
+        Returns
+        -------
+        vote : Vote
+            Labels, and the share of the contexts that agree on each.
+        """
+        splits = [[int(label) for label in context.labels] for context in ranking]
+        return Vote(*self._call("dcp_vote", splits, self._options()["num_clusters"]))
 
     def _more_tags(self) -> dict[str, Any]:
         return {"requires_y": True, "binary_only": True,

@@ -242,7 +242,7 @@ class DCP(_dcp.DCPBase):
     ----------
     n_clusters : int, default=2
         How many parts. Must be at least 1.
-    loss : {'hinge', 'squared-hinge', 'huber'}, default='squared-hinge'
+    loss : {'hinge', 'squared-hinge', 'huber', 'logistic'}, default='squared-hinge'
         Loss of a sample inside the margin.
     cost : float, default=0.1
         Cost of margin violations; large values give the hard margin. Must be above 0.
@@ -279,7 +279,7 @@ class DCP(_dcp.DCPBase):
         Constant in the polynomial kernel. Must be at least 0.
     degree : int, default=2
         Degree of the polynomial kernel. Must be between 1 and 10.
-    optimizer : {'lbfgs', 'soft-max', 'alternation', 'annealing', 'entropy'}, default='lbfgs'
+    optimizer : {'lbfgs', 'soft-max', 'alternation', 'annealing', 'entropy', 'subgradient'}, default='lbfgs'
         How the parts are searched for.
     cost_path : bool, default=True
         Approach cost in steps of ten from where the problem is nearly convex.
@@ -332,7 +332,7 @@ class DCP(_dcp.DCPBase):
         self,
         n_clusters: int = 2,
         *,
-        loss: Literal['hinge', 'squared-hinge', 'huber'] = 'squared-hinge',
+        loss: Literal['hinge', 'squared-hinge', 'huber', 'logistic'] = 'squared-hinge',
         cost: float = 0.1,
         cost_per: Literal['set', 'sample'] = 'set',
         whiten: str | float = '1,0.3,0.1,0.03',
@@ -349,7 +349,7 @@ class DCP(_dcp.DCPBase):
         bias: float = 0.0,
         coef0: float = 1.0,
         degree: int = 2,
-        optimizer: Literal['lbfgs', 'soft-max', 'alternation', 'annealing', 'entropy'] = 'lbfgs',
+        optimizer: Literal['lbfgs', 'soft-max', 'alternation', 'annealing', 'entropy', 'subgradient'] = 'lbfgs',
         cost_path: bool = True,
         n_crossings: int = 0,
         max_iter: int = 150,
@@ -1124,8 +1124,8 @@ class DLGMM(_dlgmm.DLGMMBase):
     max_iter : int, default=200
         Maximum passes over the patches. Must be at least 1.
     tol : float, default=1e-05
-        Stop when the bound rises by less than this many nats per number of a patch; 0 runs
-        max_iter. Must be at least 0.
+        Stop when the bound rises by less than this, in nats per value of a patch; 0 runs max_iter.
+        Must be at least 0.
     batch_images : int, default=0
         Before the full passes, take natural-gradient steps on mini-batches of this many images; 0
         takes none. Must be at least 0.

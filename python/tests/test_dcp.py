@@ -108,6 +108,20 @@ def test_ranking_takes_weights_and_constraints_issue30(cross):
     assert [r.objective for r in plain] != [r.objective for r in light]
 
 
+def test_vote_of_the_contexts_issue30(cross):
+    X = np.concatenate([cross["east"], cross["west"]])
+    dcp = DCP()
+    ranking = dcp.rank_contexts(X, {"middle": cross["middle"], "north": cross["north"]})
+    vote = dcp.vote_contexts(ranking)
+    votes = [r.labels if (r.labels == ranking[0].labels).mean() >= .5 else 1 - r.labels
+             for r in ranking]
+    share = np.mean(votes, axis=0)
+    assert (vote.labels == np.where(share == .5, votes[0], share > .5)).all()
+    np.testing.assert_allclose(vote.agreement, np.maximum(share, 1 - share))
+    with pytest.raises(ValueError, match="no splits to vote"):
+        dcp.vote_contexts([])
+
+
 def test_ranking_takes_similarities_issue30(cross):
     X = np.concatenate([cross["east"], cross["west"]])
     contexts = {"middle": cross["middle"], "north": cross["north"]}
@@ -146,5 +160,5 @@ def test_errors_use_the_name_the_user_wrote():
         DCP(n_clusters=0).fit(X, context=X)
     with pytest.raises(ValueError, match=r"n_init is 'many'"):
         DCP(n_init="many").fit(X, context=X)
-    with pytest.raises(ValueError, match=r"loss is 'hing'.*hinge, squared-hinge or huber"):
+    with pytest.raises(ValueError, match=r"loss is 'hing'.*hinge, squared-hinge, huber or logistic"):
         DCP(loss="hing").fit(X, context=X)

@@ -293,6 +293,29 @@ class DcpRankTest(CliTest):
         self.assertIn("must be rows of INPUT", self.fail_with(
             2, "dcp", "S.npy", "--context", "contexts", "--rank-contexts", "--kernel", "precomputed"))
 
+    def test_vote_of_the_contexts_issue30(self):
+        ranking = self.succeed(*self.arguments, "--json", "--out", "first").json()
+        summary = self.succeed(*self.arguments, "--vote", "--json", "--out", "vote").json()
+        self.assertEqual(summary["contexts"], ranking["contexts"])
+        with open(self.folder / "vote/votes.csv", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        votes = np.array([[int(row[name]) for name in summary["contexts"]] for row in rows])
+        first = np.loadtxt(self.folder / "first/labels.csv", delimiter=",", skiprows=1, dtype=int)
+        np.testing.assert_array_equal(votes[:, 0], first[:, 1])
+        # Two parts: the numbering of each context that agrees with the first one most.
+        aligned = np.array([v if (v == votes[:, 0]).mean() >= .5 else 1 - v for v in votes.T]).T
+        share = aligned.mean(1)
+        wanted = np.where(share == .5, votes[:, 0], share > .5)
+        elected = np.array([int(row["label"]) for row in rows])
+        np.testing.assert_array_equal(elected, wanted)
+        np.testing.assert_array_equal(self.labels("vote"), wanted)
+        agreement = np.maximum(share, 1 - share)
+        np.testing.assert_allclose([float(row["agreement"]) for row in rows], agreement, atol=1e-6)
+        self.assertAlmostEqual(summary["vote_agreement"], agreement.mean(), places=6)
+        self.assertEqual(summary["sizes"], np.bincount(elected, minlength=2).tolist())
+        self.assertIn("add --rank-contexts", self.fail_with(
+            2, "dcp", "X.npy", "--labels", "y.npy", "--context-select", "2", "--vote"))
+
     def test_select_is_needed(self):
         self.assertIn("rank_contexts needs select",
                       self.fail_with(2, "dcp", "X.npy", "--labels", "y.npy", "--rank-contexts"))

@@ -90,7 +90,7 @@ class CollectionTest(ExplorerTest):
         fields = {field["name"]: field for field in dcp["fields"]}
         self.assertEqual(fields["num_clusters"]["default"], 2)
         self.assertEqual(fields["num_clusters"]["min"], 1)
-        self.assertEqual(fields["loss"]["choices"], ["hinge", "squared-hinge", "huber"])
+        self.assertEqual(fields["loss"]["choices"], ["hinge", "squared-hinge", "huber", "logistic"])
         self.assertTrue(fields["cost"]["min_excluded"])
         self.assertTrue(fields["coef0"]["advanced"])
         self.assertNotIn("rank_contexts", fields)

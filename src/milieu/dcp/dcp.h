@@ -20,7 +20,7 @@
 
 namespace milieu {
 
-enum class DcpLoss { Hinge, SquaredHinge, Huber };
+enum class DcpLoss { Hinge, SquaredHinge, Huber, Logistic };
 enum class DcpKernel {
   Linear,
   Polynomial,
@@ -30,7 +30,7 @@ enum class DcpKernel {
   Rbf,
   Precomputed
 };
-enum class DcpOptimizer { Lbfgs, SoftMax, Alternation, Annealing, Entropy };
+enum class DcpOptimizer { Lbfgs, SoftMax, Alternation, Annealing, Entropy, Subgradient };
 enum class DcpInit { Mixed, KMeans, Axes, Planes, Seeds, Random };
 enum class DcpCostPer { Set, Sample };
 
@@ -48,7 +48,8 @@ void visit_fields(DcpSearchOptions& o, Visitor&& v) {
                           {"soft-max", DcpOptimizer::SoftMax},
                           {"alternation", DcpOptimizer::Alternation},
                           {"annealing", DcpOptimizer::Annealing},
-                          {"entropy", DcpOptimizer::Entropy}})
+                          {"entropy", DcpOptimizer::Entropy},
+                          {"subgradient", DcpOptimizer::Subgradient}})
         .advanced(),
     "how the parts are searched for");
   v("cost_path", o.cost_path, anything().advanced(),
@@ -93,7 +94,8 @@ void visit_fields(DcpOptions& o, Visitor&& v) {
   v("loss", o.loss,
     one_of<DcpLoss>({{"hinge", DcpLoss::Hinge},
                      {"squared-hinge", DcpLoss::SquaredHinge},
-                     {"huber", DcpLoss::Huber}}),
+                     {"huber", DcpLoss::Huber},
+                     {"logistic", DcpLoss::Logistic}}),
     "loss of a sample inside the margin");
   v("cost", o.cost, above(0), "cost of margin violations; large values give the hard margin");
   v("cost_per", o.cost_per,

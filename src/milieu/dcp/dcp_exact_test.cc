@@ -151,9 +151,11 @@ void expect_optimum(int num_parts, DcpLoss loss, int num_problems) {
 TEST(DcpExact, TwoPartsSquaredHinge) { expect_optimum(2, DcpLoss::SquaredHinge, 34); }
 TEST(DcpExact, TwoPartsHinge) { expect_optimum(2, DcpLoss::Hinge, 33); }
 TEST(DcpExact, TwoPartsHuber) { expect_optimum(2, DcpLoss::Huber, 33); }
+TEST(DcpExact, TwoPartsLogistic) { expect_optimum(2, DcpLoss::Logistic, 33); }
 TEST(DcpExact, ThreePartsSquaredHinge) { expect_optimum(3, DcpLoss::SquaredHinge, 34); }
 TEST(DcpExact, ThreePartsHinge) { expect_optimum(3, DcpLoss::Hinge, 33); }
 TEST(DcpExact, ThreePartsHuber) { expect_optimum(3, DcpLoss::Huber, 33); }
+TEST(DcpExact, ThreePartsLogistic) { expect_optimum(3, DcpLoss::Logistic, 33); }
 
 }  // namespace
 }  // namespace milieu

@@ -5,16 +5,17 @@
 //   soft-max     the same with a soft maximum, which hardens at the full cost
 //   annealing    free energy at the first cost while the temperature falls, then as lbfgs
 //   entropy      shares of a falling entropy at the first cost, then as lbfgs
-// A hinge is searched with a rounded corner, which sharpens at the full cost. Then planes of
-// different restarts are crossed (dcp_cross.cc) and continue together.
+//   subgradient  the hard maximum along the path of costs by subgradient descent
+// But for the last, a hinge is searched with a rounded corner, which sharpens at the full cost.
+// Then planes of different restarts are crossed (dcp_cross.cc) and continue together.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <numeric>
 
+#include "milieu/dcp/dcp_descent_internal.h"
 #include "milieu/dcp/dcp_search_internal.h"
-#include "milieu/linalg/lbfgs.h"
 #include "milieu/linalg/log_sum_exp.h"
 
 namespace milieu::internal {
@@ -46,6 +47,10 @@ struct Stage {
   double width = kFirstWidth;  // of a hinge's rounded corner
   int max_iterations = 0;
 };
+
+bool is_plain(const DcpOptions& options) {
+  return options.search.optimizer == DcpOptimizer::Subgradient;
+}
 
 std::vector<Stage> annealing_stages(const DcpOptions& options, double cost) {
   std::vector<Stage> stages;
@@ -79,7 +84,7 @@ std::vector<Stage> make_stages(const DcpProblem& problem, const DcpOptions& opti
     stages.push_back({PartRule::SoftMax, kSoftMaxLevels[1], problem.cost, kFirstWidth, limit});
     stages.push_back({PartRule::HardMax, 0, problem.cost, kFirstWidth, limit});
   }
-  if (problem.loss.loss == DcpLoss::Hinge)
+  if (problem.loss.loss == DcpLoss::Hinge && !is_plain(options))
     for (const double width : kSharperWidths)
       stages.push_back({PartRule::HardMax, 0, problem.cost, width, limit});
   return stages;
@@ -133,17 +138,17 @@ class Restart {
   int num_stages() const { return static_cast<int>(stages_.size()); }
   // Of the objective of the last complete stage; infinite before the end.
   double last_value() const { return last_value_; }
-  int iterations() const { return iterations_ + (lbfgs_ ? lbfgs_->iterations() : 0); }
-  const std::vector<double>& planes() const { return has_ended() ? planes_ : lbfgs_->point(); }
+  int iterations() const { return iterations_ + (descent_ ? descent_->iterations() : 0); }
+  const std::vector<double>& planes() const { return has_ended() ? planes_ : descent_->point(); }
 
   Lane lane() const {
     const Stage& stage = stages_[at_];
     Lane lane;
-    lane.planes = lbfgs_->trial();
+    lane.planes = descent_->trial();
     lane.rule = stage.rule;
     lane.level = stage.level;
     lane.cost = stage.cost;
-    lane.loss = smoothed(problem_.loss, stage.width);
+    lane.loss = is_plain(options_) ? problem_.loss : smoothed(problem_.loss, stage.width);
     lane.labels = labels_.data();
     lane.shares = &shares_;
     return lane;
@@ -153,12 +158,12 @@ class Restart {
 
   void update(const Lane& lane) {
     ++evaluations_;
-    lbfgs_->update(lane.value, lane.gradient);
-    if (!lbfgs_->has_ended()) return;
-    iterations_ += lbfgs_->iterations();
-    planes_ = lbfgs_->point();
-    if (++at_ == stages_.size()) last_value_ = lbfgs_->value();
-    lbfgs_.reset();
+    descent_->update(lane.value, lane.gradient);
+    if (!descent_->has_ended()) return;
+    iterations_ += descent_->iterations();
+    planes_ = descent_->point();
+    if (++at_ == stages_.size()) last_value_ = descent_->value();
+    descent_.reset();
     if (!has_ended()) begin_stage();
   }
 
@@ -169,12 +174,16 @@ class Restart {
     if (stage.rule == PartRule::Shared)
       shares_ = shares_of_entropy(problem_, sample_values(problem_, planes_),
                                   smoothed(problem_.loss, stage.width), stage.cost, stage.level);
+    if (is_plain(options_)) {
+      descent_ = std::make_unique<Descent>(Subgradient(planes_, stage.max_iterations));
+      return;
+    }
     LbfgsOptions options;
     options.max_iterations = stage.max_iterations;
     options.rel_tolerance = options_.rel_tolerance;
     if (at_ + 1 < stages_.size())
       options.rel_tolerance = std::max(options_.rel_tolerance, kRoughTolerance);
-    lbfgs_ = std::make_unique<Lbfgs>(planes_, options);
+    descent_ = std::make_unique<Descent>(planes_, options);
   }
   // Equal planes are stationary at every temperature: a little noise parts them.
   void shake() {
@@ -191,7 +200,7 @@ class Restart {
   std::vector<double> planes_;  // where the current stage began
   Matrix<float> shares_;
   Random random_;
-  std::unique_ptr<Lbfgs> lbfgs_;
+  std::unique_ptr<Descent> descent_;
   size_t at_ = 0;
   int iterations_ = 0;
   int64_t evaluations_ = 0;

@@ -84,7 +84,8 @@ TEST(Dcp, AgreementIsTheRandIndexOfTheOtherRestarts) {
 TEST(Dcp, EveryOptimizerAndInitSplitsTheToyAtItsCorner) {
   const Toy toy = make_toy(150, 3);
   for (const DcpOptimizer optimizer :
-       {DcpOptimizer::Lbfgs, DcpOptimizer::SoftMax, DcpOptimizer::Annealing, DcpOptimizer::Entropy})
+       {DcpOptimizer::Lbfgs, DcpOptimizer::SoftMax, DcpOptimizer::Annealing, DcpOptimizer::Entropy,
+        DcpOptimizer::Subgradient})
     for (const DcpInit init :
          {DcpInit::Mixed, DcpInit::KMeans, DcpInit::Planes, DcpInit::Seeds, DcpInit::Random}) {
       DcpOptions options = margin_dcp_options();
@@ -102,7 +103,8 @@ TEST(Dcp, EveryOptimizerAndInitSplitsTheToyAtItsCorner) {
 
 TEST(Dcp, AlternationNeverRisesFromAnyStart) {
   const Toy toy = make_toy(100, 4);
-  for (const DcpLoss loss : {DcpLoss::Hinge, DcpLoss::SquaredHinge, DcpLoss::Huber})
+  for (const DcpLoss loss :
+       {DcpLoss::Hinge, DcpLoss::SquaredHinge, DcpLoss::Huber, DcpLoss::Logistic})
     for (uint64_t seed = 1; seed <= 5; ++seed) {
       DcpOptions options = margin_dcp_options();
       options.loss = loss;

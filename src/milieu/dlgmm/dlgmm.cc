@@ -82,7 +82,7 @@ void record_pass(const PassReport& report, double gamma, DlgmmState& state) {
   state.skipped_words_loss = report.loss;
 }
 
-// Whether the last pass raised the bound too little, in nats per number of a patch. (A fraction of
+// Whether the last pass raised the bound too little, in nats per value of a patch. (A fraction of
 // the bound itself would depend on the unit of the descriptors.) Bounds under another gamma do not
 // measure progress. It depends on the state alone, so that a resumed run stops where the whole one
 // does.
@@ -91,8 +91,8 @@ bool has_converged(const DlgmmRun& run, const DlgmmState& state) {
   const double tolerance = run.options.rel_tolerance;
   if (n < 2 || tolerance == 0 || state.gammas[n - 1] != state.gammas[n - 2]) return false;
   const FloatView& patches = run.table.images.patches;
-  const double numbers = static_cast<double>(patches.rows()) * static_cast<double>(patches.cols());
-  return state.trace[n - 1] - state.trace[n - 2] <= tolerance * numbers;
+  const double values = static_cast<double>(patches.rows()) * static_cast<double>(patches.cols());
+  return state.trace[n - 1] - state.trace[n - 2] <= tolerance * values;
 }
 
 // Throws DataError where the bound has fallen by more than rounding and skipped words explain:

@@ -53,7 +53,7 @@ struct DlgmmOptions {
   double kappa = 1;             // discounts patches that overlap; smaller trusts counts less
   int num_restarts = 5;         // initialisations of the clusters; the highest bound is kept
   int max_iterations = 200;     // passes over the patches
-  double rel_tolerance = 1e-5;  // least rise of the bound per number of a patch
+  double rel_tolerance = 1e-5;  // least rise of the bound, nats per patch value
   int batch_images = 0;         // images of a mini-batch; 0: none, only full passes
   int num_epochs = 3;           // passes of mini-batches over all images, before the full passes
   int layer_rounds = 2;         // E and M steps of the cluster layer for each pass
@@ -115,7 +115,7 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
     "initialisations of the clusters; the one with the highest bound is kept");
   v("max_iterations", o.max_iterations, at_least(1), "maximum passes over the patches");
   v("rel_tolerance", o.rel_tolerance, at_least(0),
-    "stop when the bound rises by less than this many nats per number of a patch; 0 runs "
+    "stop when the bound rises by less than this, in nats per value of a patch; 0 runs "
     "max_iterations");
   v("batch_images", o.batch_images, at_least(0),
     "before the full passes, take natural-gradient steps on mini-batches of this many images; 0 "

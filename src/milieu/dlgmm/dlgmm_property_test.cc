@@ -9,6 +9,7 @@
 #include "milieu/base/random.h"
 #include "milieu/dlgmm/dlgmm_run_internal.h"
 #include "milieu/dlgmm/small_problem_internal.h"
+#include "milieu/dlgmm/test_images.h"
 #include "milieu/linalg/log_sum_exp.h"
 
 namespace milieu::internal {
@@ -318,6 +319,30 @@ TEST(Dlgmm, MovedMomentsAreThoseAboutTheNewPlace) {
     for (int64_t i = 0; i < moved.second.size(); ++i)
       ASSERT_NEAR(moved.second.data()[i], direct.second.data()[i], 1e-8);
   }
+}
+
+// The same patches in another unit: as many passes, the same clusters. A fraction of the bound,
+// which the unit shifts, took 56, 144 and 24 passes on one set.
+TEST(DlgmmFit, StoppingDoesNotDependOnTheUnitOfThePatches_issue29) {
+  Drawn data = draw({});
+  const Matrix<float> patches = data.patches;
+  std::vector<int> passes;
+  std::vector<std::vector<int>> labels;
+  for (const float unit : {1.0F, 1.0F / 16, 512.0F}) {  // powers of two scale without rounding
+    data.patches = patches;
+    for (float& x : std::span(data.patches.data(), data.patches.size())) x *= unit;
+    DlgmmOptions o = small_options();
+    o.rel_tolerance = 1e-4, o.max_iterations = 300;
+    const DlgmmResult result = fit_dlgmm(data.input(), o);
+    EXPECT_EQ(result.summary.termination, Termination::Converged);
+    passes.push_back(result.summary.iterations);
+    labels.push_back(result.labels);
+  }
+  EXPECT_GT(passes[0], 2);
+  EXPECT_EQ(passes[1], passes[0]);
+  EXPECT_EQ(passes[2], passes[0]);
+  EXPECT_EQ(labels[1], labels[0]);
+  EXPECT_EQ(labels[2], labels[0]);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // An ISA source: compiled once for each instruction set (cmake/MilieuModule.cmake).
 #include "milieu/dcp/solve/dcp_loops.h"
 
+#include <cmath>
+
 #include "milieu/linalg/simd.h"
 
 namespace milieu::internal::MILIEU_ISA {
@@ -26,6 +28,12 @@ double charge(float* v, int64_t count, const float* weights, int loss, float wid
       const float x = v[i] > 0 ? v[i] : 0;
       value[i] = x * x;
       v[i] = 2 * cost * x;
+    }
+  } else if (loss == 3) {
+    for (int64_t i = 0; i < count; ++i) {
+      const float x = v[i] - 1, e = std::exp(-std::fabs(x));
+      value[i] = (x > 0 ? x : 0) + std::log1p(e);
+      v[i] = cost * (x > 0 ? 1 : e) / (1 + e);
     }
   } else {
     for (int64_t i = 0; i < count; ++i) {

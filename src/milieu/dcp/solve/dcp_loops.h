@@ -7,7 +7,8 @@
 
 #include "milieu/linalg/isa.h"
 
-// A loss by number: 0 hinge (width ignored), 1 squared hinge, 2 Huber of half width `width`.
+// A loss by number: 0 hinge (width ignored), 1 squared hinge, 2 Huber of half width `width`,
+// 3 logistic.
 //
 // hard_max_block: `f` holds num_parts rows of `count` values, `stride` apart. Returns sum_i w_i
 // phi(1 - max_k f_ki) and replaces f_ki by its derivative, times `cost`. Ties go to the lowest k.

@@ -21,7 +21,17 @@ constexpr int64_t kManyBlocks = 12;
 constexpr int64_t kSparseShare = 4;  // at most a quarter of the slopes: they are added one by one
 
 int loss_number(const LossShape& loss) {
-  return loss.loss == DcpLoss::Hinge ? 0 : loss.loss == DcpLoss::SquaredHinge ? 1 : 2;
+  switch (loss.loss) {
+    case DcpLoss::Hinge:
+      return 0;
+    case DcpLoss::SquaredHinge:
+      return 1;
+    case DcpLoss::Huber:
+      return 2;
+    case DcpLoss::Logistic:
+      break;
+  }
+  return 3;
 }
 
 // A window of one lane's values: K rows of `count` samples, `stride` apart.

@@ -106,7 +106,8 @@ constexpr PartRule kRules[] = {PartRule::HardMax, PartRule::SoftMax, PartRule::F
 
 // Lanes of different rules in one pass; more rows than a block has.
 TEST(DcpObjective, EqualsTheDefinition) {
-  for (const DcpLoss loss : {DcpLoss::Hinge, DcpLoss::SquaredHinge, DcpLoss::Huber}) {
+  for (const DcpLoss loss :
+       {DcpLoss::Hinge, DcpLoss::SquaredHinge, DcpLoss::Huber, DcpLoss::Logistic}) {
     const Setting s = make_setting(loss, 5000, 4321, 6, 3);
     Random random(2);
     std::vector<std::vector<double>> planes;
@@ -126,7 +127,8 @@ TEST(DcpObjective, EqualsTheDefinition) {
 }
 
 TEST(DcpObjective, GradientEqualsDifferences) {
-  for (const DcpLoss loss : {DcpLoss::SquaredHinge, DcpLoss::Huber, DcpLoss::Hinge})
+  for (const DcpLoss loss :
+       {DcpLoss::SquaredHinge, DcpLoss::Huber, DcpLoss::Hinge, DcpLoss::Logistic})
     for (const PartRule rule : kRules) {
       const Setting s = make_setting(loss, 30, 20, 4, 3);
       Random random(3);
@@ -156,10 +158,10 @@ TEST(DcpObjective, NumberOfThreadsChangesNoBit) {
 
 TEST(DcpLoss, ConjugateIsTheLegendreTransform) {
   for (const LossShape& loss : {LossShape{DcpLoss::Hinge, 0}, LossShape{DcpLoss::SquaredHinge, 0},
-                                LossShape{DcpLoss::Huber, 0.3}})
+                                LossShape{DcpLoss::Huber, 0.3}, LossShape{DcpLoss::Logistic, 0}})
     for (double s = 0; s <= 1; s += 0.05) {
       double best = -1e30;
-      for (double v = -3; v < 3; v += 1e-4) best = std::max(best, s * v - loss.value(v));
+      for (double v = -12; v < 12; v += 1e-4) best = std::max(best, s * v - loss.value(v));
       EXPECT_NEAR(loss.conjugate(s), best, 1e-4);
     }
 }

@@ -22,6 +22,7 @@ namespace {
 
 struct DcpRunOptions : DcpOptions {
   bool rank_contexts = false;
+  bool vote = false;
 };
 
 template <class Visitor>
@@ -29,6 +30,8 @@ void visit_fields(DcpRunOptions& o, Visitor&& v) {
   visit_fields(static_cast<DcpOptions&>(o), v);
   v("rank_contexts", o.rank_contexts, anything(),
     "try every other class (or every file of the folder --context) as context and rank them");
+  v("vote", o.vote, anything(),
+    "with --rank-contexts: label each sample by the part that most contexts put it into");
 }
 
 // Where the finished contexts of a ranking are kept.
@@ -49,13 +52,10 @@ std::string decisions_csv(const Dataset& data, const DcpResult& result) {
   for (int64_t k = 0; k < result.decisions.cols(); ++k) table.cell(fmt::format("part_{}", k));
   table.end_row();
   for (size_t i = 0; i < result.labels.size(); ++i) {
-    const int64_t row = static_cast<int64_t>(i);
-    if (data.sample_names.empty())
-      table.cell(data.rows.empty() ? row : data.rows[i]);
-    else
-      table.cell(data.sample_names[i]);
+    sample_cell(data, i, table);
     table.cell(result.labels[i]).cell(result.margins[i]);
-    for (int64_t k = 0; k < result.decisions.cols(); ++k) table.cell(result.decisions(row, k));
+    for (const float value : result.decisions.view().row_span(static_cast<int64_t>(i)))
+      table.cell(value);
     table.end_row();
   }
   return table.text();
@@ -140,6 +140,8 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
   RunOutcome fit(const Input& input, Monitor& monitor) override {
     input_.points = input.data.points.view();
     if (options_.rank_contexts) return rank(input, monitor);
+    if (options_.vote)
+      throw InvalidArgument("vote is true, but there is one context only: add --rank-contexts");
     const Dataset* context = binder_->samples("context");
     if (!context)
       throw InvalidArgument(
@@ -239,6 +241,7 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
     add_ranking(ranking, contexts.names.size(), out.summary);
     kept.report(out.summary);
     out.columns.push_back(ranked_labels(ranking));
+    if (options_.vote) add_vote(ranking, input.data, options_.num_clusters, out);
     out.text = ranking_text(ranking);
     out.files.push_back({"contexts.csv", ranking_csv(ranking)});
     return out;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
@@ -15,6 +16,7 @@
 #include "milieu/data/csv_text.h"
 #include "milieu/data/selection.h"
 #include "milieu/data/text_file.h"
+#include "milieu/dcp/dcp_vote.h"
 
 namespace milieu {
 
@@ -216,6 +218,13 @@ void RankingState::write() const {
   write_file_atomically(path_, text_of(json) + "\n");
 }
 
+void sample_cell(const Dataset& data, size_t i, CsvWriter& table) {
+  if (data.sample_names.empty())
+    table.cell(data.rows.empty() ? static_cast<int64_t>(i) : data.rows[i]);
+  else
+    table.cell(data.sample_names[i]);
+}
+
 std::string ranking_text(const DcpRanking& ranking) {
   size_t width = 7;
   for (const DcpRankedContext& one : ranking.contexts)
@@ -264,6 +273,46 @@ void add_ranking(const DcpRanking& ranking, size_t num_candidates, RunSummary& s
                     "command resumes there",
                     ranking.contexts.size(), num_candidates,
                     by_number(std::ssize(ranking.contexts), "was", "were")));
+}
+
+namespace {
+
+std::string votes_csv(const DcpRanking& ranking, const Dataset& data, const DcpVote& vote) {
+  CsvWriter table;
+  table.cell("sample").cell("label").cell("agreement");
+  for (const DcpRankedContext& one : ranking.contexts) table.cell(one.split.name);
+  table.end_row();
+  for (size_t i = 0; i < vote.labels.size(); ++i) {
+    sample_cell(data, i, table);
+    table.cell(vote.labels[i]).cell(vote.agreement[i]);
+    for (const DcpRankedContext& one : ranking.contexts) table.cell(one.split.labels[i]);
+    table.end_row();
+  }
+  return table.text();
+}
+
+}  // namespace
+
+void add_vote(const DcpRanking& ranking, const Dataset& data, int num_parts, RunOutcome& out) {
+  if (ranking.contexts.empty()) return;
+  std::vector<std::vector<int>> splits;
+  for (const DcpRankedContext& one : ranking.contexts) splits.push_back(one.split.labels);
+  DcpVote vote = vote_on_parts(splits, num_parts);
+  out.files.front() = {"votes.csv", votes_csv(ranking, data, vote)};
+  std::erase_if(out.columns, [](const Column& column) {
+    return column.name == "margins" || column.name == "decisions" ||
+           column.name == "context_decisions";
+  });
+  out.columns.push_back(real_column("margins", std::move(vote.margins)));
+  const double mean = std::accumulate(vote.agreement.begin(), vote.agreement.end(), 0.0) /
+                      static_cast<double>(std::max<size_t>(vote.agreement.size(), 1));
+  out.summary.extra.emplace_back("vote_agreement", mean);
+  out.summary.extra.emplace_back("context_votes", std::move(vote.split_share));
+  out.labels = std::move(vote.labels);
+  set_sizes(out.summary, out.labels, num_parts);
+  out.summary.message += fmt::format(
+      "; labels are the vote of {}; new samples are labelled by the split against {} alone",
+      counted(std::ssize(ranking.contexts), "context"), ranking.contexts[0].split.name);
 }
 
 }  // namespace milieu

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "milieu/data/csv_text.h"
 #include "milieu/dcp/dcp_rank.h"
 #include "milieu/input/input.h"
+#include "milieu/run/outcome.h"
 
 namespace milieu {
 
@@ -58,10 +60,16 @@ class RankingState {
   std::map<std::string, DcpContextSplit> splits_;
 };
 
+// The first cell of a row about sample i: called as in labels.csv.
+void sample_cell(const Dataset& data, size_t i, CsvWriter& table);
+
 // The ranking as a table for people, and as a file.
 std::string ranking_text(const DcpRanking& ranking);
 std::string ranking_csv(const DcpRanking& ranking);
 // The entries it adds to a summary.
 void add_ranking(const DcpRanking& ranking, size_t num_candidates, RunSummary& summary);
+// Labels and margins become those of the vote over all contexts (dcp/dcp_vote.h), votes.csv takes
+// the place of the decision values. The model stays that of the first context.
+void add_vote(const DcpRanking& ranking, const Dataset& data, int num_parts, RunOutcome& out);
 
 }  // namespace milieu
