@@ -93,6 +93,32 @@ class DlgmmTest(EndlessTest):
         self.assertEqual(summary["n"], 40)
         self.assertEqual(summary["metrics"]["accuracy"], 1)
 
+    def test_starts_from_outside_stay_where_they_are_fixed_issue30(self):
+        arguments = ["P.npy", "--offsets", "offsets.npy", "--clusters", "3"]
+        words = np.random.RandomState(7).randn(4, 4).astype(np.float32)
+        self.save("words.npy", words)
+        summary = self.succeed("dlgmm", *arguments, "--codebook", "words.npy", "--fix", "codebook",
+                               "--out", "words", "--json").json()
+        self.assertEqual(summary["words"], 4)
+        self.succeed("dlgmm", "--options", "words", "--out", "again")
+        for name in ("labels.csv", "model.safetensors"):
+            self.assertEqual((self.folder / "words" / name).read_bytes(),
+                             (self.folder / "again" / name).read_bytes())
+        for turn in (1, 2):  # clusters keep the numbers that they start with
+            turned = (self.labels_true + turn) % 3
+            self.save("turned.npy", turned)
+            self.succeed("dlgmm", *arguments, "--initial-labels", "turned.npy", "--fix", "clusters",
+                         "--words", "6", "--out", f"turned{turn}")
+            np.testing.assert_array_equal(self.labels(f"turned{turn}"), turned)
+        self.succeed("dlgmm", *arguments, "--initial-labels", "turned2/labels.csv", "--words", "6",
+                     "--labels", "y.npy", "--select", "0,1", "--out", "some")
+        np.testing.assert_array_equal(self.labels("some"), turned[self.labels_true < 2])
+        self.save("five.npy", np.full(60, 5))
+        self.assertIn("initial_labels holds 5, must be between 0 and 2", self.fail_with(
+            2, "dlgmm", *arguments, "--words", "6", "--initial-labels", "five.npy"))
+        self.assertIn("words.npy has words of 4 numbers, the patches of Q.npy have 3", self.fail_with(
+            1, "dlgmm", self.save("Q.npy", self.patches[:, :3]), *arguments[1:], "--codebook", "words.npy"))
+
     def test_preset_of_the_paper(self):
         self.succeed("dlgmm", *self.arguments, "--preset", "paper", "--out", "run")
         options = (self.folder / "run/options.json").read_text()
@@ -274,14 +300,13 @@ class PicturesTest(EndlessTest):
     def run_milieu(self, *arguments, **more):
         return super().run_milieu(*arguments, **{"env": self.env, **more})
 
-    def model_array(self, name):
-        content = (self.folder / "run/model.safetensors").read_bytes()
+    def model_array(self, name, run="run"):
+        content = (self.folder / run / "model.safetensors").read_bytes()
         size = int.from_bytes(content[:8], "little")
         entry = json.loads(content[8:8 + size])[name]
-        self.assertEqual(entry["dtype"], "F32")
         begin, end = entry["data_offsets"]
         return np.frombuffer(content[8 + size + begin:8 + size + end],
-                             np.float32).reshape(entry["shape"])
+                             {"F32": np.float32, "F64": np.float64}[entry["dtype"]]).reshape(entry["shape"])
 
     def test_new_images_are_described_as_in_training(self):
         self.assertEqual(self.model_array("projection").shape, (17, 128))
@@ -330,7 +355,6 @@ class PicturesTest(EndlessTest):
                                 (self.folder / "run/model.safetensors").read_bytes(), more)
         self.assertIn("feature is 'gist', must be one local feature",
                       self.fail_with(2, "dlgmm", *flags, "--feature", "gist"))
-        self.assertIn("dlgmm learns its words", self.fail_with(2, "dlgmm", *flags, "--codebook", "run"))
 
     def test_unreadable_images_are_reported(self):
         (self.folder / "photos/red/bad.png").write_bytes(b"not an image")
@@ -376,6 +400,19 @@ class PicturesTest(EndlessTest):
         self.assertIn("step is 12, but feature is dense-sift:step=4",
                       self.fail_with(2, "dlgmm", "photos", "--step", "12", "--feature",
                                      "dense-sift:step=4"))
+
+    def test_codebook_of_another_run_is_projected_issue30(self):
+        """Words of a run on 128 numbers start a run on 16 components, and stay with --fix codebook."""
+        self.succeed("dlgmm", "photos", "--words", "5", "--clusters", "3", "--pca", "0", "--out", "whole")
+        self.succeed("dlgmm", "photos", "--clusters", "3", "--pca", "16", "--codebook", "whole",
+                     "--fix", "codebook", "--out", "fixed")
+        words = self.model_array("words", "whole").astype(float)
+        projection = self.model_array("projection", "fixed").astype(float)
+        np.testing.assert_allclose(self.model_array("words", "fixed"),
+                                   (words - projection[0]) @ projection[1:].T, rtol=1e-3, atol=1e-2)
+        self.save("narrow.npy", np.zeros((4, 7), np.float32))
+        self.assertIn("narrow.npy has words of 7 numbers, the patches of photos have 16", self.fail_with(
+            1, "dlgmm", "photos", "--pca", "16", "--clusters", "3", "--codebook", "narrow.npy"))
 
     def test_learned_words_are_a_codebook_of_features(self):
         self.succeed("features", "photos", "--feature", "dense-sift:step=8", "--codebook", "run",

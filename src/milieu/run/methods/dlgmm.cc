@@ -6,11 +6,14 @@
 
 #include <filesystem>
 
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/csv_text.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/feature/decode/decode.h"
 #include "milieu/feature/feature_spec.h"
+#include "milieu/input/codebook.h"
+#include "milieu/input/patch_projection.h"
 #include "milieu/run/methods/dlgmm_pictures.h"
 #include "milieu/run/methods/entries.h"
 #include "milieu/run/methods/kept_file.h"
@@ -30,6 +33,30 @@ template <class Visitor>
 void visit_fields(CheckpointFile& o, Visitor&& v) {
   v("checkpoint", o.checkpoint, anything(),
     "file that is written after every pass; a run that was killed resumes from it");
+}
+
+// Where the two layers start, or stay with --fix: the paper's "separate" cases.
+struct DlgmmStart {
+  std::span<const int> initial_labels;
+};
+
+template <class Visitor>
+void visit_inputs(DlgmmStart& in, Visitor&& v) {
+  v("initial_labels", in.initial_labels, InputRule{InputKind::Parts, "images"},
+    "cluster of every image to start from, such as labels.csv of another run; with --fix clusters "
+    "what is estimated from them stays");
+}
+
+// Words for the patches: as they are, or descriptors on the components of the patches.
+Matrix<float> words_for(const PatchImages& images, const std::string& codebook) {
+  Matrix<float> words = read_codebook(codebook);
+  const bool is_descriptor = !images.projection.empty() && words.cols() == images.projection.cols();
+  if (is_descriptor) words = project(pca_of(images.projection), words.view());
+  const int64_t columns = images.patches.view().cols();
+  if (words.cols() != columns)
+    throw DataError(fmt::format("{} has words of {}, the patches of {} have {}: they must match",
+                                codebook, counted(words.cols(), "number"), images.source, columns));
+  return words;
 }
 
 // One line per pass: the bound and its eight terms.
@@ -55,7 +82,11 @@ void apply_paper_preset(DlgmmOptions& options) {
 
 class DlgmmMethod : public Method {
  public:
-  std::vector<InputField> inputs() const override { return inputs_of<PatchImages>(); }
+  std::vector<InputField> inputs() const override {
+    std::vector<InputField> fields = inputs_of<PatchImages>();
+    for (InputField& field : inputs_of<DlgmmStart>()) fields.push_back(std::move(field));
+    return fields;
+  }
   std::vector<Field> option_fields() override {
     std::vector<Field> fields = fields_of(options_);
     for (Field& field : fields_of(patches_)) fields.push_back(std::move(field));
@@ -83,10 +114,7 @@ class DlgmmMethod : public Method {
 
   Input read(InputSpec& spec, Monitor& monitor) override {
     if (wants_paper_grid_) set_paper_grid(spec);
-    if (!spec.codebook.empty())
-      throw InvalidArgument(
-          fmt::format("codebook is {}, but dlgmm learns its words from the patches: leave it out",
-                      spec.codebook));
+    codebook_ = spec.codebook;
     if (!spec.vectors.empty())
       throw InvalidArgument(
           fmt::format("vectors is {}, one row per image, but dlgmm takes patches: give a local "
@@ -121,12 +149,18 @@ class DlgmmMethod : public Method {
     return input;
   }
 
-  void bind(InputBinder&) override {}  // the patches' files were read with the patches
+  // The patches' own files were read with the patches.
+  void bind(InputBinder& binder) override { visit_inputs(start_, binder); }
 
   RunOutcome fit(const Input& given, Monitor& monitor) override {
     const PatchImages& images = given.patches;
     DlgmmInput input;
     input.images = images.view();
+    input.initial_labels = start_.initial_labels;
+    Matrix<float> words;
+    if (!codebook_.empty()) words = words_for(images, codebook_);
+    input.initial_words = words.view();
+    if (!words.empty()) options_.num_words = static_cast<int>(words.rows());
     std::optional<DlgmmState> state;
     if (!checkpoint_.checkpoint.empty() && fs::exists(checkpoint_.checkpoint))
       state = load_model<DlgmmState>(checkpoint_.checkpoint);
@@ -199,6 +233,8 @@ class DlgmmMethod : public Method {
   DlgmmOptions options_;
   PatchOptions patches_;
   CheckpointFile checkpoint_;
+  DlgmmStart start_;
+  std::string codebook_;
   bool wants_paper_grid_ = false;  // SIFT every 16 pixels, unless another feature or grid is given
   bool has_images_ = false;
   bool is_complete_ = false;
