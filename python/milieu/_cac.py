@@ -44,6 +44,32 @@ def compressed_groups(groups: Any, n_samples: int) -> dict[str, Any]:
             "members": np.asarray(members), "weights": weights, "group_weights": None}
 
 
+def linked_groups(links: Any, n_samples: int) -> dict[str, Any]:
+    """Turn pairs of rows or a square sparse matrix into the neighbourhood of every sample: itself and
+    those it is linked with, in either direction."""
+    if sparse.issparse(links):
+        if links.shape != (n_samples, n_samples):
+            raise ValueError(f"links has shape {links.shape}, must be square with the {n_samples} "
+                             "rows of X")
+        pairs = np.transpose(links.nonzero())
+    else:
+        pairs = np.asarray(links)
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise ValueError(f"links has shape {pairs.shape}, must have two columns: rows of X that "
+                             "are linked")
+        if pairs.dtype.kind not in "iu":
+            raise ValueError(f"links has type {pairs.dtype}, must have row numbers")
+        if len(pairs) and (pairs.min() < 0 or pairs.max() >= n_samples):
+            wrong = pairs.min() if pairs.min() < 0 else pairs.max()
+            raise ValueError(f"links names row {wrong}, X has {n_samples} rows")
+    own = np.arange(n_samples)
+    rows = np.concatenate([pairs[:, 0], pairs[:, 1], own])
+    columns = np.concatenate([pairs[:, 1], pairs[:, 0], own])
+    matrix = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(n_samples, n_samples))
+    matrix.sum_duplicates()
+    return compressed_groups((matrix.indptr, matrix.indices), n_samples)
+
+
 class CACBase(ClusterMixin, FitsAndPredicts):  # type: ignore[misc]
     """Context-aware clustering: samples cluster into words and the groups they occur in into
     phrases, each correcting the other.
@@ -104,6 +130,8 @@ class CACBase(ClusterMixin, FitsAndPredicts):  # type: ignore[misc]
         given = dict(given)
         if given.get("context_groups") is not None:
             given["context_groups"] = compressed_groups(given["context_groups"], n_samples)
+        if given.get("links") is not None:
+            given["links"] = linked_groups(given["links"], n_samples)
         if given.get("images") is not None:
             given["images"] = np.unique(np.asarray(given["images"]), return_inverse=True)[1]
         if given.get("positions") is not None:

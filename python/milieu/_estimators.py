@@ -187,6 +187,7 @@ class CAC(_cac.CACBase):
         y: Any = None,
         *,
         context_groups: Any = None,
+        links: Any = None,
         positions: Any = None,
         images: Any = None,
         initial_words: Any = None,
@@ -204,6 +205,9 @@ class CAC(_cac.CACBase):
             For scikit-learn's conventions.
         context_groups : list of lists, sparse matrix of shape (n_groups, n_samples), or (indptr, indices), default=None
             Groups of samples: row numbers, one group per line, or a .mtx matrix.
+        links : array-like of shape (n_links, 2), or sparse matrix of shape (n_samples, n_samples), default=None
+            Links between samples: two row numbers per line, or a square .mtx matrix; a sample and
+            those linked with it, in either direction, form its group.
         positions : array-like of shape (n_samples, n_columns), default=None
             Position of every sample; its spatial neighbours form its group.
         images : array-like of shape (n_samples,), default=None
@@ -226,6 +230,7 @@ class CAC(_cac.CACBase):
         """
         self._fit_and_name(X, y, {
             "context_groups": context_groups,
+            "links": links,
             "positions": positions,
             "images": images,
             "initial_words": initial_words,

@@ -77,6 +77,25 @@ def test_wrong_groups_are_explained(groups, message):
         milieu.CAC(3).fit(X, context_groups=groups)
 
 
+def test_cac_takes_links_issue30():
+    random = np.random.RandomState(1)
+    topics = np.arange(120) % 2
+    X = (random.randn(2, 4)[topics] + random.randn(120, 4)).astype(np.float32)
+    chance = np.where(topics[:, None] == topics, .1, .01)
+    matrix = np.triu(random.rand(120, 120) < chance, 1)
+    pairs = np.transpose(matrix.nonzero())
+    near = [np.flatnonzero((matrix | matrix.T)[i] | (np.arange(120) == i)) for i in range(120)]
+    wanted = milieu.CAC(2, n_phrases=2).fit(X, context_groups=near).labels_
+    for links in (pairs, pairs[::-1, ::-1], scipy.sparse.csr_matrix(matrix),
+                  scipy.sparse.csr_matrix(matrix | matrix.T)):
+        assert (milieu.CAC(2, n_phrases=2).fit(X, links=links).labels_ == wanted).all()
+    for links, message in (([[0, 120]], "links names row 120, X has 120 rows"),
+                           ([[0., 1.]], "links has type float64"), ([0, 1], "must have two columns"),
+                           (scipy.sparse.csr_matrix((3, 4)), r"links has shape \(3, 4\), must be square")):
+        with pytest.raises(ValueError, match=message):
+            milieu.CAC(2, n_phrases=2).fit(X, links=links)
+
+
 def test_views_of_the_same_samples():
     X, y = blobs(k=3, n=30)
     views = [X[:, :2], X[:, 2:]]

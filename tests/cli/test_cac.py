@@ -40,6 +40,16 @@ def textures(n=300, seed=0):
     return points.astype(np.float32), positions.astype(np.float32), words, side
 
 
+def linked_pages(seed=1, num_pages=300):
+    """Pages of three topics: columns of words, and links that are six times denser within a topic."""
+    random = np.random.RandomState(seed)
+    topics = np.arange(num_pages) % 3
+    X = random.randn(3, 8)[topics] + 1.2 * random.randn(num_pages, 8)
+    chance = np.where(topics[:, None] == topics[None], 18 / num_pages, 1.5 / num_pages)
+    links = np.transpose(np.triu(random.rand(num_pages, num_pages) < chance, 1).nonzero())
+    return X.astype(np.float32), topics, links.tolist()
+
+
 class CacTest(CliTest):
     def setUp(self):
         super().setUp()
@@ -255,7 +265,7 @@ class CacTest(CliTest):
         self.write("empty.txt", "")
         self.assertIn("empty.txt", fail(1, *self.arguments, "--groups", "empty.txt"))
         self.write("g.txt", "0 1\n")
-        self.assertIn("give one of them", fail(2, *self.arguments, "--groups", "g.txt",
+        self.assertIn("give only one of --groups, --links and --positions", fail(2, *self.arguments, "--groups", "g.txt",
                                                "--positions", "P.npy"))
         self.assertIn("num_phrases is 2, must be at most the number of groups, 1",
                       fail(2, *self.arguments, "--groups", "g.txt"))
@@ -332,6 +342,37 @@ class CacTest(CliTest):
         self.assertIn("label images with `milieu cac predict run photos`",
                       self.fail_with(2, "predict", "run", "photos"))
         self.succeed("cac", "predict", "run", "photos", "--quiet")
+
+    def test_links_between_pages_issue30(self):
+        """Words of three topics overlap; pages link within their topic six times in seven."""
+        X, topics, links = linked_pages()
+        self.save("pages.npy", X)
+        self.save("topics.npy", topics)
+        self.write("links.csv", "# page, page\n" + "".join(f"{a},{b}\n" for a, b in links))
+        plain = self.succeed("kmeans", "pages.npy", "-k", "3", "--truth", "topics.npy", "--json").json()
+        arguments = ["cac", "pages.npy", "--words", "10", "--phrases", "3", "--truth", "topics.npy", "--json"]
+        summary = self.succeed(*arguments, "--links", "links.csv", "--out", "run").json()
+        self.assertEqual(len(self.labels("run")), len(X))
+        self.assertLess(summary["metrics"]["error"], plain["metrics"]["error"] / 2)
+        # The same neighbourhoods, written as groups and as matrices.
+        near = [{i} | {a + b - i for a, b in links if i in (a, b)} for i in range(len(X))]
+        self.write("near.txt", "".join(" ".join(map(str, sorted(g))) + "\n" for g in near))
+        self.succeed(*arguments[:-1], "--groups", "near.txt", "--out", "groups")
+        np.testing.assert_array_equal(self.labels("groups"), self.labels("run"))
+        for symmetry in ("general", "symmetric"):
+            self.write("links.mtx", f"%%MatrixMarket matrix coordinate pattern {symmetry}\n"
+                       f"{len(X)} {len(X)} {len(links)}\n" +
+                       "".join(f"{max(l) + 1} {min(l) + 1}\n" for l in links))
+            self.succeed(*arguments, "--links", "links.mtx", "--out", symmetry)
+            np.testing.assert_array_equal(self.labels(symmetry), self.labels("run"))
+        some = self.succeed("cac", "pages.npy", "--labels", "topics.npy", "--select", "0,1", "--links",
+                            "links.csv", "--words", "6", "--phrases", "2", "--json").json()
+        self.assertEqual(some["n"], int((topics < 2).sum()))
+        self.write("wrong.csv", "0,1,2\n")
+        self.assertIn("link 1 names 3 samples, must name two",
+                      self.fail_with(1, *arguments, "--links", "wrong.csv"))
+        self.assertIn("give only one of --groups, --links and --positions",
+                      self.fail_with(2, *arguments, "--links", "links.csv", "--groups", "near.txt"))
 
     def test_prediction_of_samples_alone_is_their_word(self):
         self.fit("--positions", "P.npy", "--out", "run")

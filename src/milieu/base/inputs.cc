@@ -40,6 +40,8 @@ const char* describe(InputKind kind) {
       return "pairs of samples";
     case InputKind::Groups:
       return "groups of samples";
+    case InputKind::Links:
+      return "links between samples";
     case InputKind::Costs:
       return "triples: sample, sample that may represent it, cost";
     case InputKind::Views:

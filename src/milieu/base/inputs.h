@@ -27,6 +27,7 @@ enum class InputKind {
   Integers,  // a list of whole numbers with its own length
   Pairs,     // pairs of samples, by row
   Groups,    // samples that occur together: lists of rows
+  Links,     // pairs of samples; each sample occurs with those it is linked with
   Costs,     // triples: a sample, a sample that may represent it, the cost
   Views,     // other descriptions of the same samples, one file per view
 };

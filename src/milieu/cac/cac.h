@@ -150,6 +150,9 @@ void visit_inputs(CacInput& in, Visitor&& v) {
     "a view of the samples in place of INPUT; give it once per view");
   v("groups", in.groups, InputRule{InputKind::Groups, "groups", "context_groups"},
     "groups of samples: row numbers, one group per line, or a .mtx matrix");
+  v("links", in.groups, InputRule{InputKind::Links, "links x 2"},
+    "links between samples: two row numbers per line, or a square .mtx matrix; a sample and those "
+    "linked with it, in either direction, form its group");
   v("positions", in.positions, InputRule{InputKind::Rows, "n x 2"},
     "position of every sample; its spatial neighbours form its group");
   v("images", in.images, InputRule{InputKind::Classes, "n"},

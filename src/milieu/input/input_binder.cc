@@ -9,6 +9,7 @@
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/groups.h"
+#include "milieu/data/links.h"
 #include "milieu/data/selection.h"
 #include "milieu/input/training.h"
 #include "milieu/input/vectors/vector_file.h"
@@ -133,12 +134,16 @@ void InputBinder::operator()(const char* name, std::span<const std::pair<int64_t
   value = pairs_.back();
 }
 
-void InputBinder::operator()(const char* name, const ContextGroups*& value, const InputRule&,
+void InputBinder::operator()(const char* name, const ContextGroups*& value, const InputRule& rule,
                              const char*) {
   const std::string& path = path_of(name);
   if (path.empty()) return;
-  Groups groups = load_groups(path, rows_.num_rows());
-  if (!input_.data.rows.empty()) groups = select_members(groups, input_.data.rows);
+  const bool is_linked = rule.kind == InputKind::Links;
+  const std::vector<int64_t>& rows = input_.data.rows;
+  Groups groups =
+      is_linked ? load_links(path, rows_.num_rows()) : load_groups(path, rows_.num_rows());
+  if (!rows.empty())
+    groups = is_linked ? select_neighborhoods(groups, rows) : select_members(groups, rows);
   group_names_ = groups.names;
   groups_ = std::make_unique<ContextGroups>(context_from_groups(groups));
   value = groups_.get();

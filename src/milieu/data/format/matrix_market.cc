@@ -27,8 +27,11 @@ struct Entry {
 
 class MatrixMarketReader {
  public:
-  MatrixMarketReader(std::string_view text, const std::string& source)
-      : rest_(text), num_bytes_(static_cast<int64_t>(text.size())), source_(source) {}
+  MatrixMarketReader(std::string_view text, const std::string& source, MatrixSymmetry symmetry)
+      : rest_(text),
+        num_bytes_(static_cast<int64_t>(text.size())),
+        source_(source),
+        symmetry_(symmetry) {}
 
   Groups read(int64_t num_samples) {
     read_banner();
@@ -77,7 +80,9 @@ class MatrixMarketReader {
       fail("must be \"%%MatrixMarket matrix coordinate <field> general\"");
     if (words[3] != "real" && words[3] != "integer" && words[3] != "pattern")
       fail(fmt::format("field is \"{}\", must be real, integer or pattern", printable(words[3])));
-    if (words[4] != "general")
+    if (symmetry_ == MatrixSymmetry::Any && words[4] != "general" && words[4] != "symmetric")
+      fail(fmt::format("symmetry is \"{}\", must be general or symmetric", printable(words[4])));
+    if (symmetry_ == MatrixSymmetry::General && words[4] != "general")
       fail(fmt::format("symmetry is \"{}\", must be general: rows are groups, columns are samples",
                        printable(words[4])));
     has_weights_ = words[3] != "pattern";
@@ -173,6 +178,7 @@ class MatrixMarketReader {
   std::vector<std::string_view> words_;  // of the line being read
   const int64_t num_bytes_;
   const std::string& source_;
+  const MatrixSymmetry symmetry_;
   int64_t line_number_ = 0;
   bool has_weights_ = true;
   int64_t num_groups_ = 0;
@@ -184,8 +190,9 @@ class MatrixMarketReader {
 
 bool looks_like_matrix_market(std::string_view text) { return text.starts_with(kBanner); }
 
-Groups parse_matrix_market(std::string_view text, const std::string& source, int64_t num_samples) {
-  return MatrixMarketReader(text, source).read(num_samples);
+Groups parse_matrix_market(std::string_view text, const std::string& source, int64_t num_samples,
+                           MatrixSymmetry symmetry) {
+  return MatrixMarketReader(text, source, symmetry).read(num_samples);
 }
 
 }  // namespace milieu::internal

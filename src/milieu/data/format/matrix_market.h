@@ -13,8 +13,12 @@ namespace milieu::internal {
 // Starts with %%MatrixMarket.
 bool looks_like_matrix_market(std::string_view text);
 
+// General: as it stands. Any: symmetric matrices too, of which the file holds one half.
+enum class MatrixSymmetry { General, Any };
+
 // Rows are groups, columns samples; `num_samples` (-1: not known) must equal the number of columns.
 // Weights must be finite and at least 0. Throws DataError.
-Groups parse_matrix_market(std::string_view text, const std::string& source, int64_t num_samples);
+Groups parse_matrix_market(std::string_view text, const std::string& source, int64_t num_samples,
+                           MatrixSymmetry symmetry = MatrixSymmetry::General);
 
 }  // namespace milieu::internal

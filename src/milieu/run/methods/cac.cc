@@ -115,7 +115,7 @@ class CacMethod : public MethodWith<CacOptions, CacRunInput> {
         if (field.name == "view") field.set(spec.path + "\n" + files()["view"]);
       spec.path.clear();
       describe = {};
-    } else if (!files().has("positions") && !files().has("groups")) {
+    } else if (!files().has("positions") && !files().has("groups") && !files().has("links")) {
       spec.feature = spec.max_side = spec.codebook = spec.vectors = spec.vector_names = "";
       if (!describe.is_classifier()) describe = {};
     }
@@ -183,11 +183,12 @@ class CacMethod : public MethodWith<CacOptions, CacRunInput> {
     const auto has = [&](const char* name) { return files().has(name); };
     if (drawing_.overlay && !has_keypoints_)
       throw InvalidArgument("--overlay is given without images: INPUT must be an image folder");
-    if (has_keypoints_ && (has("groups") || has("positions")))
+    if (has_keypoints_ && (has("groups") || has("positions") || has("links")))
       throw InvalidArgument(
-          "an image folder has its own positions: leave out --groups and --positions");
-    if (has("groups") && has("positions"))
-      throw InvalidArgument("--groups and --positions are both given: give one of them");
+          "an image folder has its own positions: leave out --groups, --links and --positions, or "
+          "name a feature of whole images");
+    if (has("groups") + has("positions") + has("links") > 1)
+      throw InvalidArgument("give only one of --groups, --links and --positions");
     if (has("group_weights") && !has("groups"))
       throw InvalidArgument("--group-weights is given without --groups: give the groups too");
     if (has("images") && !has("positions"))
@@ -357,7 +358,7 @@ MethodEntry cac_method() {
           .summary = "context-aware clustering: words of samples, phrases of groups",
           .group = MethodGroup::Context,
           .needs = {MethodNeed::Images},
-          .shared_files = {"positions", "images", "groups", "view"},
+          .shared_files = {"positions", "images", "groups", "links", "view"},
           .example = kExample,
           .make = std::make_unique<CacMethod>,
           .predictors = {internal::predictor<&CacModel::prototypes>()}};
