@@ -17,7 +17,7 @@
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/csv_text.h"
 #include "milieu/data/identity/fingerprint.h"
-#include "reproduce/cac.h"
+#include "reproduce/cac/cac.h"
 #include "reproduce/dcp/dcp.h"
 #include "reproduce/deep/deep.h"
 #include "reproduce/dlgmm.h"
