@@ -119,7 +119,8 @@ def cac_errors(path):
     """Problem to (has a part in the choice, cac's error), from the table of the program."""
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
-    return {row["problem"]: (row["used for the choice"] == "yes", float(row["cac"])) for row in rows}
+    return {row["problem"]: (row["used for the choice"] == "yes", float(row["cac"])) for row in rows
+            if row["cac"] != "-"}
 
 
 def against(errors, cac):

@@ -99,6 +99,19 @@ class ReproduceTest(CliTest):
         self.assertIn("has figures of other data",
                       self.fail_with(2, *command, "--quiet", env=env))
 
+    def test_title_says_what_is_there_issue28(self):
+        """It said "14 of 40" whatever the data."""
+        make_folder(self.folder / "data/uiuc_textures", per_class=6, size=48)
+        env = environment(MILIEU_CACHE=str(self.folder / "cache"))
+        command = ["reproduce", "exemplar", "uiuc", "--data", "data", "--runs", "1", "--quiet"]
+        outcome = self.run_milieu(*command, env=env)
+        self.assertEqual(outcome.code, 0, outcome.err)
+        self.assertIn("UIUC textures, 3 classes, 6 images per class [", outcome.out)
+        (self.folder / "data/uiuc_textures/red/000.png").unlink()
+        outcome = self.run_milieu(*command, env=env)
+        self.assertEqual(outcome.code, 0, outcome.err)
+        self.assertIn("UIUC textures, 3 classes, 5 to 6 images per class [", outcome.out)
+
     def test_values_out_of_range_are_refused(self):
         self.assertEqual(self.fail_with(2, "reproduce", "dcp", "--runs", "-1"),
                          "num_runs is -1, must be at least 0")
