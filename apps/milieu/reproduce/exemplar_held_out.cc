@@ -187,14 +187,15 @@ std::vector<double> figures_of(const ReproduceRun& run, const Samples& train, co
 
 // For bench/quality/exemplar_learn_rivals.py.
 void export_split(const ReproduceRun& run, const std::string& name, const Samples& train,
-                  const Samples& test) {
-  if (run.options().out.empty()) return;
+                  const Samples& test, const std::vector<double>& figures) {
+  if (run.options().out.empty() || run.is_stopped()) return;
   const std::string folder = fmt::format("{}/exemplar_problems/{}", run.options().out, name);
   std::filesystem::create_directories(folder);
   write_npy(folder + "/train.npy", train.points.view());
   write_npy(folder + "/train_classes.npy", std::span<const int32_t>(train.classes));
   write_npy(folder + "/test.npy", test.points.view());
   write_npy(folder + "/test_classes.npy", std::span<const int32_t>(test.classes));
+  write_npy(folder + "/figures.npy", std::span<const double>(figures));
 }
 
 std::string cell(size_t column, double value) {
@@ -265,8 +266,9 @@ void reproduce_exemplar_held_out(ReproduceRun& run) {
       splits.push_back(run.piece("held-out " + name, [&] {
         run.say(name);
         const auto [train, test] = draw_halves(all, seed);
-        export_split(run, name, train, test);
-        return figures_of(run, train, test, seed);
+        std::vector<double> figures = figures_of(run, train, test, seed);
+        export_split(run, name, train, test, figures);
+        return figures;
       }));
       if (run.is_stopped()) return;
     }
