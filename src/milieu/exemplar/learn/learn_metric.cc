@@ -126,20 +126,25 @@ void measure(const Matrix<float>& points, const WithinAxes& fitted, int num_thre
 void cross_fit_samples(const LearnInput& input, const MetricSpace& space, uint64_t seed,
                        int num_threads, Monitor& monitor, std::vector<Matrix<float>>& out) {
   const std::vector<int> fold = deal_folds(input.sets[0].labels, Random(seed).child(77));
-  for (int a = 0; a < kFolds; ++a)
-    for (int b = a + 1; b < kFolds; ++b) {
-      if (monitor.should_stop()) return;
-      auto is_kept = keep_all(input);
-      for (size_t p = 0; p < fold.size(); ++p) is_kept[0][p] = fold[p] != a && fold[p] != b;
-      // Pairs within a part have one metric, too: of this part and the next one.
-      const int own = b == a + 1 ? a : (a == 0 && b == kFolds - 1) ? b : -1;
-      measure(space.coordinates[0], fit_axes(space, input, is_kept), num_threads, out,
-              [&](int64_t p, int64_t q) {
-                const int i = std::min(fold[p], fold[q]), j = std::max(fold[p], fold[q]);
-                return (i == a && j == b) || (i == j && i == own);
-              });
-      monitor.on_progress("metrics", a * kFolds + b, kFolds * kFolds);
-    }
+  // Every two parts have pairs of their own, so that their metrics can be fitted side by side.
+  const auto fit = [&](int a, int b) {
+    auto is_kept = keep_all(input);
+    for (size_t p = 0; p < fold.size(); ++p) is_kept[0][p] = fold[p] != a && fold[p] != b;
+    // Pairs within a part have one metric, too: of this part and the next one.
+    const int own = b == a + 1 ? a : (a == 0 && b == kFolds - 1) ? b : -1;
+    measure(space.coordinates[0], fit_axes(space, input, is_kept), 1, out,
+            [&](int64_t p, int64_t q) {
+              const int i = std::min(fold[p], fold[q]), j = std::max(fold[p], fold[q]);
+              return (i == a && j == b) || (i == j && i == own);
+            });
+  };
+  for (int step = 1; step <= kFolds / 2 && !monitor.should_stop(); ++step) {
+    parallel_for(step < kFolds / 2 ? kFolds : kFolds / 2, 1, num_threads, [&](const Block& block) {
+      const int i = static_cast<int>(block.begin), j = (i + step) % kFolds;
+      if (!monitor.should_stop()) fit(std::min(i, j), std::max(i, j));
+    });
+    monitor.on_progress("metrics", step, kFolds / 2);
+  }
 }
 
 void cross_fit_sets(const LearnInput& input, const MetricSpace& space, int num_threads,
