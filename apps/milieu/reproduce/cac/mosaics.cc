@@ -126,7 +126,7 @@ std::vector<double> figures_of(const ReproduceRun& run, const Keypoints& found, 
   return figures.values();
 }
 
-// For bench/quality/cac_rivals.py.
+// What the table was made from, for comparisons elsewhere.
 void export_mosaic(const ReproduceRun& run, const std::string& name, const Keypoints& found) {
   if (run.options().out.empty()) return;
   const std::string folder = fmt::format("{}/cac_mosaics/{}", run.options().out, name);
