@@ -63,7 +63,8 @@ class CAC(_cac.CACBase):
         0.
     view_neighbors : int or 'auto', default='auto'
         With several views and no other context: group each sample with this many nearest in all
-        views together; auto is 10, or none above 50,000 samples. Must be at least 0 or auto.
+        views together; auto is a third of a phrase's mean size, 2 to 10, or none above 50,000
+        samples. Must be at least 0 or auto.
     phrase_model : {'auto', 'shares', 'counts'}, default='auto'
         With positions or views: find phrases by the average member of each group (shares), or by
         counting words as in the paper (counts); auto counts only where positions and few words are

@@ -99,6 +99,46 @@ class ReproduceTest(CliTest):
         self.assertIn("has figures of other data",
                       self.fail_with(2, *command, "--quiet", env=env))
 
+    def test_title_says_what_is_there_issue28(self):
+        """It said "14 of 40" whatever the data."""
+        make_folder(self.folder / "data/uiuc_textures", per_class=6, size=48)
+        env = environment(MILIEU_CACHE=str(self.folder / "cache"))
+        command = ["reproduce", "exemplar", "uiuc", "--data", "data", "--runs", "1", "--quiet"]
+        outcome = self.run_milieu(*command, env=env)
+        self.assertEqual(outcome.code, 0, outcome.err)
+        self.assertIn("UIUC textures, 3 classes, 6 images per class [", outcome.out)
+        (self.folder / "data/uiuc_textures/red/000.png").unlink()
+        outcome = self.run_milieu(*command, env=env)
+        self.assertEqual(outcome.code, 0, outcome.err)
+        self.assertIn("UIUC textures, 3 classes, 5 to 6 images per class [", outcome.out)
+
+    def test_learned_distances_held_out_resume(self):
+        """Small sets in place of the real ones: kept figures are used, splits are there for the rivals."""
+        random = np.random.RandomState(3)
+        for name, labels, columns in (("usps_esl/X_train", "usps_esl/labels_train", 5),
+                                      ("gas_drift/X", "gas_drift/labels", 4),
+                                      ("vowel_deterding/X", "vowel_deterding/labels", 3),
+                                      ("peterson_barney/X", "peterson_barney/labels", 3),
+                                      ("hillenbrand/X15", "hillenbrand/labels", 3)):
+            classes = np.arange(36) % 3
+            (self.folder / f"data/{name}").parent.mkdir(parents=True, exist_ok=True)
+            self.save(f"data/{name}.npy", (4 * random.normal(size=(3, columns))[classes]
+                                           + random.normal(size=(36, columns))).astype(np.float32))
+            self.save(f"data/{labels}.npy", classes)
+        self.save("data/gas_drift/batch.npy", np.repeat([1, 2], 18))
+        command = ["reproduce", "exemplar", "held-out", "--data", "data", "--runs", "1", "--out", "o"]
+        first = self.run_milieu(*command)
+        self.assertEqual(first.code, 0, first.err)
+        row = [line.split() for line in first.out.splitlines() if line.startswith("  gas ")]
+        self.assertEqual(len(row[0]), 12)
+        split = self.folder / "o/exemplar_problems/gas split 1"
+        self.assertEqual(np.load(split / "train.npy").shape, (9, 4))  # of batch 1, half of each class
+        self.assertEqual(np.bincount(np.load(split / "test_classes.npy")).tolist(), [3, 3, 3])
+        self.assertEqual(len(np.load(split / "figures.npy").ravel()), 11)
+        again = self.run_milieu(*command)
+        self.assertEqual(again.out, first.out)
+        self.assertNotIn("split 1", again.err)
+
     def test_values_out_of_range_are_refused(self):
         self.assertEqual(self.fail_with(2, "reproduce", "dcp", "--runs", "-1"),
                          "num_runs is -1, must be at least 0")

@@ -13,5 +13,6 @@ void reproduce_exemplar_brodatz(ReproduceRun& run);
 void reproduce_exemplar_uiuc(ReproduceRun& run);
 void reproduce_exemplar_scenes(ReproduceRun& run);
 void reproduce_exemplar_pyramids(ReproduceRun& run);
+void reproduce_exemplar_held_out(ReproduceRun& run);
 
 }  // namespace milieu::cli

@@ -17,7 +17,7 @@
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/csv_text.h"
 #include "milieu/data/identity/fingerprint.h"
-#include "reproduce/cac.h"
+#include "reproduce/cac/cac.h"
 #include "reproduce/dcp/dcp.h"
 #include "reproduce/deep/deep.h"
 #include "reproduce/dlgmm.h"
@@ -127,6 +127,8 @@ const std::vector<Reproduction>& reproductions() {
       {"exemplar", "uiuc", "Fig. 3b and 5: UIUC textures", reproduce_exemplar_uiuc},
       {"exemplar", "scenes", "Fig. 6 and 7: 15 scenes", reproduce_exemplar_scenes},
       {"exemplar", "pyramids", "15 scenes with spatial pyramids", reproduce_exemplar_pyramids},
+      {"exemplar", "held-out", "learned distances on sets that chose nothing (long)",
+       reproduce_exemplar_held_out},
       {"deep", "baselines", "k-means, spherical k-means, cuts and trees on an embedding",
        reproduce_deep_baselines},
       {"deep", "dlgmm", "dlgmm on patches of a network's last map (long)", reproduce_deep_dlgmm},

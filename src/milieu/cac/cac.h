@@ -47,7 +47,8 @@ struct CacOptions {
   int num_neighbors = 10;  // K: spatial neighbours of a group
   double epsilon = 0;      // above 0: neighbours within this distance instead of K
   // With several views and neither groups nor positions: one more group per sample, made of the
-  // sample and this many nearest in all views together. 0: none; -1: 10, none above 50,000 samples.
+  // sample and this many nearest in all views together. 0: none; -1: a third of a phrase's mean
+  // size, at least 2 and at most 10; none above 50,000 samples.
   int view_neighbors = -1;
   CacPhraseModel phrase_model = CacPhraseModel::Auto;
   int lexicon = 50;  // fine words of each view whose shares describe a group
@@ -85,7 +86,8 @@ void visit_fields(CacOptions& o, Visitor&& v) {
     "if above 0, a group is a sample and all neighbours within this distance");
   v("view_neighbors", o.view_neighbors, at_least(0).or_word("auto", -1),
     "with several views and no other context: group each sample with this many nearest in all "
-    "views together; auto is 10, or none above 50,000 samples");
+    "views together; auto is a third of a phrase's mean size, 2 to 10, or none above 50,000 "
+    "samples");
   v("phrase_model", o.phrase_model,
     one_of<CacPhraseModel>({{"auto", CacPhraseModel::Auto},
                             {"shares", CacPhraseModel::Shares},

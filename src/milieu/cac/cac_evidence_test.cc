@@ -10,6 +10,7 @@
 #include <set>
 
 #include "milieu/base/random.h"
+#include "milieu/cac/cac_problem_internal.h"
 #include "milieu/cac/test_words.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/metrics/metrics.h"
@@ -46,6 +47,32 @@ MadeViews make_views(uint64_t seed, int num_classes, int per_class, int num_view
       for (int64_t t = 0; t < d; ++t)
         points(i, t) =
             static_cast<float>((v + 1) * (centers(made.classes[i], t) + spread * random.normal()));
+    made.points.push_back(std::move(points));
+  }
+  return made;
+}
+
+// Classes along random lines through random places.
+MadeViews make_lines(uint64_t seed, int num_classes, int per_class, int num_views, int d) {
+  Random random(seed);
+  MadeViews made;
+  std::vector<double> along;
+  for (int i = 0; i < num_classes * per_class; ++i) {
+    made.classes.push_back(i % num_classes);
+    along.push_back(random.uniform() - 0.5);
+  }
+  for (int v = 0; v < num_views; ++v) {
+    Matrix<float> centers(num_classes, d), directions(num_classes, d);
+    Matrix<float> points(std::ssize(made.classes), d);
+    for (int64_t x = 0; x < centers.size(); ++x) {
+      centers.data()[x] = static_cast<float>(random.normal());
+      directions.data()[x] = static_cast<float>(2 * random.normal());
+    }
+    for (int64_t i = 0; i < points.rows(); ++i)
+      for (int64_t t = 0; t < d; ++t)
+        points(i, t) =
+            static_cast<float>(centers(made.classes[i], t) +
+                               along[i] * directions(made.classes[i], t) + 0.15 * random.normal());
     made.points.push_back(std::move(points));
   }
   return made;
@@ -103,6 +130,44 @@ TEST(CacEvidence, ViewsDoNotCollapse_issue25) {
     // These clouds fill 60 dimensions: neighbours are of any class.
     EXPECT_THAT(result.summary.warnings, Contains(HasSubstr("neighbours in the views do not")));
   }
+}
+
+// With ten neighbours for classes of ten or fourteen samples most neighbours were of other classes,
+// so that features alone decided.
+TEST(CacEvidence, GroupsAreSmallerThanPhrases_issue25) {
+  const auto neighbors = [](int64_t n, int num_phrases, int given) {
+    const Matrix<float> points(n, 1);
+    CacInput input;
+    input.views = {points, points};
+    CacOptions options;
+    options.num_phrases = num_phrases;
+    options.view_neighbors = given;
+    return internal::count_view_neighbors(input, options);
+  };
+  EXPECT_EQ(neighbors(2000, 10, -1), 10);
+  EXPECT_EQ(neighbors(300, 10, -1), 10);
+  EXPECT_EQ(neighbors(350, 25, -1), 4);
+  EXPECT_EQ(neighbors(100, 10, -1), 3);
+  EXPECT_EQ(neighbors(20, 10, -1), 2);
+  EXPECT_EQ(neighbors(100, -1, -1), 10);  // their number is not known yet
+  EXPECT_EQ(neighbors(100, 10, 7), 7);
+}
+
+// Eight classes of ten samples, each along a line of its own: what neighbours tell is kept by small
+// groups and blurred by groups as large as the classes.
+TEST(CacEvidence, SmallClassesAreFoundByTheirNeighbours_issue25) {
+  double small = 0, large = 0, without = 0;
+  for (const uint64_t seed : {1, 2, 3, 4}) {
+    const MadeViews made = make_lines(seed, 8, 10, 2, 6);
+    CacOptions options;
+    options.num_phrases = 8;
+    small += compute_metrics(fit_cac(made.input(), options).labels, made.classes).error / 4;
+    options.view_neighbors = 10;
+    large += compute_metrics(fit_cac(made.input(), options).labels, made.classes).error / 4;
+    without += kmeans_error(made, 8) / 4;
+  }
+  EXPECT_LT(small, large);
+  EXPECT_LT(small, without);
 }
 
 TEST(CacEvidence, FewerClustersThanAskedForIsAWarningAndTheSummaryAgrees_issue25) {

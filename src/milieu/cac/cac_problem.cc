@@ -17,7 +17,7 @@
 namespace milieu {
 namespace {
 
-constexpr int kOwnViewNeighbors = 10;
+constexpr int kLeastViewNeighbors = 2, kOwnViewNeighbors = 10;
 constexpr int64_t kMaxSearchedSamples = 50'000;  // all pairs are considered
 
 void check_views(const CacInput& input) {
@@ -113,7 +113,12 @@ double member_total_of(const ContextGroups& groups) {
 int internal::count_view_neighbors(const CacInput& input, const CacOptions& options) {
   if (input.views.size() < 2 || input.groups || input.positions.rows() > 0) return 0;
   if (options.view_neighbors >= 0) return options.view_neighbors;
-  return input.views[0].rows() <= kMaxSearchedSamples ? kOwnViewNeighbors : 0;
+  const int64_t n = input.views[0].rows();
+  if (n > kMaxSearchedSamples) return 0;
+  if (options.num_phrases < 1) return kOwnViewNeighbors;
+  // Groups must be smaller than phrases: of many neighbours in a small class most are of others.
+  const int64_t third = n / (3 * int64_t{options.num_phrases});
+  return static_cast<int>(std::clamp<int64_t>(third, kLeastViewNeighbors, kOwnViewNeighbors));
 }
 
 namespace {

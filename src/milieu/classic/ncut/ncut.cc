@@ -39,6 +39,7 @@ namespace milieu {
 using internal::AffinityGraph;
 using internal::EigenStatus;
 using internal::Eigenvectors;
+using internal::renumber;
 
 namespace {
 
@@ -65,18 +66,6 @@ void check(const NcutInput& input, const NcutOptions& options) {
 
 int count_labels(std::span<const int> labels) {
   return 1 + *std::max_element(labels.begin(), labels.end());
-}
-
-// Labels by first occurrence.
-std::vector<int> renumber(std::span<const int> labels) {
-  std::vector<int> new_label(count_labels(labels), -1);
-  std::vector<int> result;
-  int next = 0;
-  for (const int label : labels) {
-    if (new_label[label] < 0) new_label[label] = next++;
-    result.push_back(new_label[label]);
-  }
-  return result;
 }
 
 Matrix<float> indicator_rows(std::span<const int> labels) {

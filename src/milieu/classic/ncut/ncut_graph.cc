@@ -247,6 +247,17 @@ std::vector<int> connected_components(const AffinityGraph& graph) {
   return component;
 }
 
+std::vector<int> renumber(std::span<const int> labels) {
+  std::vector<int> new_label(1 + *std::max_element(labels.begin(), labels.end()), -1);
+  std::vector<int> result;
+  int next = 0;
+  for (const int label : labels) {
+    if (new_label[label] < 0) new_label[label] = next++;
+    result.push_back(new_label[label]);
+  }
+  return result;
+}
+
 double normalized_cut(const AffinityGraph& graph, std::span<const int> labels) {
   const int num_labels = 1 + *std::max_element(labels.begin(), labels.end());
   std::vector<double> cut(num_labels);

@@ -47,6 +47,9 @@ void multiply_normalized(const AffinityGraph& graph, std::span<const double> inv
 // The component of each sample, numbered by first occurrence.
 std::vector<int> connected_components(const AffinityGraph& graph);
 
+// The same labels, numbered by first occurrence.
+std::vector<int> renumber(std::span<const int> labels);
+
 // sum over clusters of cut / volume [Shi00, Eq. 2]; a cluster without volume adds 0. Labels are in
 // [0, number of clusters).
 double normalized_cut(const AffinityGraph& graph, std::span<const int> labels);

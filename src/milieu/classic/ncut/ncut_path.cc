@@ -59,17 +59,6 @@ Matrix<float> embedding_of(const Eigenvectors& eigen, int k) {
   return internal::normalize_rows(leading);
 }
 
-std::vector<int> renumber(const std::vector<int>& labels) {
-  std::vector<int> new_label(1 + *std::max_element(labels.begin(), labels.end()), -1);
-  std::vector<int> result;
-  int next = 0;
-  for (const int label : labels) {
-    if (new_label[label] < 0) new_label[label] = next++;
-    result.push_back(new_label[label]);
-  }
-  return result;
-}
-
 std::vector<int> cluster_rows(const Matrix<float>& rows, int k, const NcutOptions& options,
                               Monitor& monitor) {
   KMeansOptions kmeans;
@@ -82,7 +71,7 @@ std::vector<int> cluster_rows(const Matrix<float>& rows, int k, const NcutOption
   Monitor quiet = monitor;  // can be asked to stop, but gets no reports
   KMeansInput input;
   input.points = rows;
-  return renumber(fit_kmeans(input, kmeans, quiet).labels);
+  return internal::renumber(fit_kmeans(input, kmeans, quiet).labels);
 }
 
 // The graph with at most `last` components, and its components; nothing if stopped.

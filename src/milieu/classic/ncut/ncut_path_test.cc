@@ -9,6 +9,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
+#include "milieu/classic/ncut/ncut.h"
 
 namespace milieu {
 namespace {
@@ -16,13 +17,19 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-// Squared distances of `groups` groups of `size` on a line, `apart` between two of them; sample i
-// is of group i % groups.
-Matrix<float> made_distances(int groups, int size, double apart) {
+// `groups` groups of `size` on a line, each 1 wide, `apart` between the beginnings of two of them;
+// sample i is of group i % groups.
+std::vector<double> made_places(int groups, int size, double apart) {
   Random random(4);
+  std::vector<double> place(groups * size);
+  for (int i = 0; i < groups * size; ++i) place[i] = apart * (i % groups) + random.uniform();
+  return place;
+}
+
+// Their squared distances.
+Matrix<float> made_distances(int groups, int size, double apart) {
+  const std::vector<double> place = made_places(groups, size, apart);
   const int n = groups * size;
-  std::vector<double> place(n);
-  for (int i = 0; i < n; ++i) place[i] = apart * (i % groups) + random.uniform();
   Matrix<float> distances(n, n);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j)
@@ -41,6 +48,27 @@ int count(const std::vector<int>& labels) {
   return static_cast<int>(std::set<int>(labels.begin(), labels.end()).size());
 }
 
+// Groups 0.4 apart, each 1 wide: by the eigenvalues of ncut on the same points.
+TEST(CutPath, GapsAreThoseOfTheEigenvalues) {
+  const std::vector<double> places = made_places(4, 12, 1.4);
+  Matrix<float> points(48, 1);
+  for (int i = 0; i < 48; ++i) points(i, 0) = static_cast<float>(places[i]);
+  NcutOptions options;
+  options.num_neighbors = 12;
+  options.num_clusters = 9;
+  const NcutResult found = fit_ncut({points}, options);
+  std::vector<double> eigenvalues;  // of the Laplacian, ascending
+  for (const auto& [name, value] : found.summary.extra)
+    if (name == "eigenvalues") eigenvalues = std::get<std::vector<double>>(value);
+  ASSERT_EQ(eigenvalues.size(), 9u);
+  const CutPath path = cut_path(made_distances(4, 12, 1.4), 2, 8, options);
+  ASSERT_EQ(path.gaps.size(), 7u);
+  for (int k = 2; k <= 8; ++k)
+    EXPECT_NEAR(path.gaps[k - 2], eigenvalues[k] - eigenvalues[k - 1], 1e-5) << k;
+}
+
+// Groups 1.5 times as far apart as they are wide: four eigenvalues of the normalized affinities are
+// near 1, less what leaves the groups, and the others are those within a group.
 TEST(CutPath, EveryNumberHasItsPartsAndTheTrueOneTheWidestGap) {
   const Matrix<float> distances = made_distances(4, 12, 2.5);
   NcutOptions options;

@@ -3,12 +3,10 @@
 //   where S is the covariance of samples about the means of their clusters, pooled over clusters
 //   and sets. No direction is favoured because the clusters shown differ along it: the metric
 //   serves new clusters, too.
-// Symbols: g = the columns, or their square roots where a candidate compares histograms, each view
-//   scaled to the same total variance, on its r leading principal components; l in kShrinkages.
+// Symbols: g as learn_metric_space.cc makes it; l in kShrinkages.
 // Conventions: one set is split into kFolds parts of every cluster; the distance of two samples is
 //   that of the metric fitted without both of their parts. Several sets: a set's distances are
 //   those of the metric fitted without it (and the other sets of its group, beyond kFolds sets).
-//   Principal components come from at most kMaxPcaRows samples, evenly spread.
 #include "milieu/exemplar/learn/learn_metric_internal.h"
 
 #include <algorithm>
@@ -26,109 +24,6 @@ namespace {
 
 constexpr int64_t kMinSamples = 100;  // in total; with fewer a covariance is mostly shrinkage
 constexpr int kFolds = 8;
-constexpr int64_t kMaxRank = 256;
-constexpr int64_t kMaxPcaRows = 1000;
-
-int64_t total_samples(const LearnInput& input) {
-  int64_t total = 0;
-  for (const LearnSet& set : input.sets) total += std::ssize(set.labels);
-  return total;
-}
-
-bool compares_histograms(const CandidateDistance& candidate) {
-  return candidate.distance == Distance::ChiSquared || candidate.distance == Distance::Intersection;
-}
-
-// Which columns make a view, and whether roots are taken of them.
-struct View {
-  int64_t first = 0, count = 0;
-  bool is_root = false;
-};
-std::vector<View> views_of(const std::vector<CandidateDistance>& candidates,
-                           const std::vector<char>& is_kept, int64_t columns) {
-  std::vector<View> views;
-  for (int64_t t = 0; candidates.empty() && t < columns; ++t)
-    if (is_kept[t] != 0) views.push_back({t, 1, false});
-  std::vector<char> is_used(columns, 0);
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    const CandidateDistance& c = candidates[i];
-    if (is_kept[i] == 0) continue;
-    const auto same = [&](const View& v) {
-      return v.first == c.first_column && v.count == c.num_columns;
-    };
-    auto known = std::find_if(views.begin(), views.end(), same);
-    const bool overlaps = std::any_of(is_used.begin() + c.first_column,
-                                      is_used.begin() + c.first_column + c.num_columns,
-                                      [](char used) { return used != 0; });
-    if (known == views.end() && !overlaps)
-      known = views.insert(views.end(), {c.first_column, c.num_columns, false});
-    if (known == views.end()) continue;
-    std::fill_n(is_used.begin() + c.first_column, c.num_columns, 1);
-    known->is_root = known->is_root || compares_histograms(c);
-  }
-  return views;
-}
-
-float taken(float value, bool is_root) {
-  return is_root ? std::sqrt(std::max(value, 0.0f)) : value;
-}
-
-// 1 / the root of the view's total variance over all samples; 0 where it does not vary.
-double view_scale(const LearnInput& input, const View& view) {
-  double total = 0;
-  for (int64_t t = view.first; t < view.first + view.count; ++t) {
-    double sum = 0, squares = 0, count = 0;
-    for (const LearnSet& set : input.sets)
-      for (int64_t p = 0; p < set.points.rows(); ++p) {
-        const double value = taken(set.points(p, t), view.is_root);
-        sum += value, squares += value * value, ++count;
-      }
-    total += std::max(0.0, squares / count - (sum / count) * (sum / count));
-  }
-  return total > 0 ? 1 / std::sqrt(total) : 0.0;
-}
-
-// Rows of all sets, evenly spread, their columns taken and scaled.
-Matrix<float> pca_rows(const LearnInput& input, const std::vector<int64_t>& is_root,
-                       const std::vector<double>& scale) {
-  const int64_t total = total_samples(input);
-  const int64_t stride = (total + kMaxPcaRows - 1) / kMaxPcaRows;
-  Matrix<float> rows((total + stride - 1) / stride, std::ssize(scale));
-  int64_t at = 0;
-  for (const LearnSet& set : input.sets)
-    for (int64_t p = 0; p < set.points.rows(); ++p, ++at)
-      for (int64_t t = 0; at % stride == 0 && t < rows.cols(); ++t)
-        rows(at / stride, t) =
-            static_cast<float>(scale[t] * taken(set.points(p, t), is_root[t] != 0));
-  return rows;
-}
-
-MetricSpace make_space(const LearnInput& input, const std::vector<CandidateDistance>& candidates,
-                       const std::vector<char>& is_kept, int num_threads, const Monitor& monitor) {
-  const int64_t columns = input.sets[0].points.cols();
-  MetricSpace space;
-  space.is_root.assign(columns, 0);
-  std::vector<double> scale(columns, 0.0);
-  for (const View& view : views_of(candidates, is_kept, columns)) {
-    if (monitor.should_stop()) return space;
-    const double factor = view_scale(input, view);
-    std::fill_n(scale.begin() + view.first, view.count, factor);
-    std::fill_n(space.is_root.begin() + view.first, view.count, view.is_root ? 1 : 0);
-  }
-  const Matrix<float> rows = pca_rows(input, space.is_root, scale);
-  const int64_t varying = columns - std::count(scale.begin(), scale.end(), 0.0);
-  const int64_t rank = std::clamp<int64_t>(varying, 1, std::min(rows.rows() - 1, kMaxRank));
-  if (monitor.should_stop()) return space;
-  const Pca pca = fit_pca(rows, static_cast<int>(rank));
-  space.map = Matrix<float>(columns, rank);
-  for (int64_t t = 0; t < columns; ++t)
-    for (int64_t j = 0; j < rank; ++j)
-      space.map(t, j) = static_cast<float>(scale[t] * pca.components(j, t));
-  for (const LearnSet& set : input.sets)
-    space.coordinates.push_back(
-        metric_coordinates(space.map, space.is_root, set.points, num_threads));
-  return space;
-}
 
 // Folds of the samples of one set: the members of every cluster are dealt out in random order.
 std::vector<int> deal_folds(const std::vector<int>& labels, Random random) {
@@ -231,20 +126,25 @@ void measure(const Matrix<float>& points, const WithinAxes& fitted, int num_thre
 void cross_fit_samples(const LearnInput& input, const MetricSpace& space, uint64_t seed,
                        int num_threads, Monitor& monitor, std::vector<Matrix<float>>& out) {
   const std::vector<int> fold = deal_folds(input.sets[0].labels, Random(seed).child(77));
-  for (int a = 0; a < kFolds; ++a)
-    for (int b = a + 1; b < kFolds; ++b) {
-      if (monitor.should_stop()) return;
-      auto is_kept = keep_all(input);
-      for (size_t p = 0; p < fold.size(); ++p) is_kept[0][p] = fold[p] != a && fold[p] != b;
-      // Pairs within a part have one metric, too: of this part and the next one.
-      const int own = b == a + 1 ? a : (a == 0 && b == kFolds - 1) ? b : -1;
-      measure(space.coordinates[0], fit_axes(space, input, is_kept), num_threads, out,
-              [&](int64_t p, int64_t q) {
-                const int i = std::min(fold[p], fold[q]), j = std::max(fold[p], fold[q]);
-                return (i == a && j == b) || (i == j && i == own);
-              });
-      monitor.on_progress("metrics", a * kFolds + b, kFolds * kFolds);
-    }
+  // Every two parts have pairs of their own, so that their metrics can be fitted side by side.
+  const auto fit = [&](int a, int b) {
+    auto is_kept = keep_all(input);
+    for (size_t p = 0; p < fold.size(); ++p) is_kept[0][p] = fold[p] != a && fold[p] != b;
+    // Pairs within a part have one metric, too: of this part and the next one.
+    const int own = b == a + 1 ? a : (a == 0 && b == kFolds - 1) ? b : -1;
+    measure(space.coordinates[0], fit_axes(space, input, is_kept), 1, out,
+            [&](int64_t p, int64_t q) {
+              const int i = std::min(fold[p], fold[q]), j = std::max(fold[p], fold[q]);
+              return (i == a && j == b) || (i == j && i == own);
+            });
+  };
+  for (int step = 1; step <= kFolds / 2 && !monitor.should_stop(); ++step) {
+    parallel_for(step < kFolds / 2 ? kFolds : kFolds / 2, 1, num_threads, [&](const Block& block) {
+      const int i = static_cast<int>(block.begin), j = (i + step) % kFolds;
+      if (!monitor.should_stop()) fit(std::min(i, j), std::max(i, j));
+    });
+    monitor.on_progress("metrics", step, kFolds / 2);
+  }
 }
 
 void cross_fit_sets(const LearnInput& input, const MetricSpace& space, int num_threads,
@@ -275,6 +175,12 @@ std::vector<double> WithinAxes::factors(double shrinkage) const {
   return factors;
 }
 
+int64_t total_samples(const LearnInput& input) {
+  int64_t total = 0;
+  for (const LearnSet& set : input.sets) total += std::ssize(set.labels);
+  return total;
+}
+
 bool can_fit_metrics(const LearnInput& input, const ExemplarLearnOptions& options) {
   const CrfTrainOptions& train = options.train;
   const bool is_signed = train.constraint == CrfConstraint::Free ||
@@ -297,7 +203,7 @@ MetricCandidates fit_metrics(const LearnInput& input,
                              const std::vector<char>& is_kept, uint64_t seed, int num_threads,
                              Monitor& monitor) {
   MetricCandidates metrics;
-  metrics.space = make_space(input, candidates, is_kept, num_threads, monitor);
+  metrics.space = make_metric_space(input, candidates, is_kept, num_threads, monitor);
   for (const LearnSet& set : input.sets) {
     const int64_t n = std::ssize(set.labels);
     std::vector<Matrix<float>>& each = metrics.distances.emplace_back();

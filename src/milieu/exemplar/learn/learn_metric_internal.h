@@ -34,6 +34,14 @@ struct WithinAxes {
   std::vector<double> factors(double shrinkage) const;
 };
 
+// Incomplete when the monitor stops it.
+MetricSpace make_metric_space(const LearnInput& input,
+                              const std::vector<CandidateDistance>& candidates,
+                              const std::vector<char>& is_kept, int num_threads,
+                              const Monitor& monitor);
+
+int64_t total_samples(const LearnInput& input);
+
 struct MetricCandidates {
   MetricSpace space;
   WithinAxes all;                                     // fitted to all samples, for new ones

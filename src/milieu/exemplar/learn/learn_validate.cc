@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
+#include "milieu/base/parallel.h"
 #include "milieu/base/random.h"
 #include "milieu/exemplar/learn/learn_internal.h"
+#include "milieu/exemplar/learn/learn_metric_internal.h"
 #include "milieu/exemplar/learn/learned_clusters_internal.h"
 #include "milieu/metrics/metrics.h"
 
@@ -119,6 +122,36 @@ struct HeldOut {
   }
 };
 
+// Of all rounds, in their order.
+HeldOut joined(std::vector<HeldOut> rounds) {
+  HeldOut all;
+  for (HeldOut& each : rounds) {
+    const size_t first = all.cuts.size();
+    for (std::vector<size_t>& wholes : each.wholes) {
+      for (size_t& place : wholes) place += first;
+      all.wholes.push_back(std::move(wholes));
+    }
+    std::ranges::move(each.exemplars, std::back_inserter(all.exemplars));
+    std::ranges::move(each.cuts, std::back_inserter(all.cuts));
+    std::ranges::move(each.sizes, std::back_inserter(all.sizes));
+    std::ranges::move(each.counts, std::back_inserter(all.counts));
+  }
+  return all;
+}
+
+// True where all rounds fit into the memory at once. Sets are small then, and threads that share
+// the rounds wait for each other far less than threads that share the rows of each set.
+bool fit_together(const LearnInput& input, const ExemplarLearnOptions& options, int64_t rounds) {
+  const double candidates =
+      static_cast<double>(std::max(input.candidates.size(), input.sets[0].matrices.size()));
+  double bytes = learn_memory_bytes(input.sets, options.precision) + metric_bytes(input.sets);
+  for (const LearnSet& set : input.sets) {
+    const double n = static_cast<double>(set.labels.size());
+    bytes += sizeof(float) * (n * static_cast<double>(set.points.cols()) + candidates * n * n);
+  }
+  return bytes * static_cast<double>(rounds) / 2 <= options.max_memory_gb * 1e9;
+}
+
 // Clusters a half under what was learned from the other one.
 void add_half(const LearnedDistance& model, const std::vector<OwnSet>& half,
               const ExemplarLearnOptions& options, Monitor& monitor, HeldOut& out) {
@@ -212,22 +245,31 @@ std::optional<Validation> cross_validate(const LearnInput& input,
   int64_t total = 0;
   for (const LearnSet& set : input.sets) total += std::ssize(set.labels);
   if (options.validations == 0 || total < kMinSamples) return std::nullopt;
-  HeldOut learned, average;
+  std::vector<Halves> all;
   for (int r = 0; r < options.validations; ++r) {
     const Random random = Random(options.train.seed).child(1000 + static_cast<uint64_t>(r));
-    const Halves halves = input.sets.size() == 1 ? halve_samples(input.sets[0], random)
-                                                 : halve_sets(input.sets, random);
+    const Halves& halves =
+        all.emplace_back(input.sets.size() == 1 ? halve_samples(input.sets[0], random)
+                                                : halve_sets(input.sets, random));
     for (const auto& half : halves)
       if (!std::all_of(half.begin(), half.end(), teaches)) return std::nullopt;
-    for (const size_t train : {0, 1}) {
-      monitor.on_progress("cross-validation", 2 * r + static_cast<int64_t>(train),
-                          2 * options.validations);
-      validate_half(input, halves[train], halves[1 - train], options, is_kept, monitor, learned,
-                    average);
-      if (monitor.should_stop()) return std::nullopt;
-    }
   }
-  return choose(learned, average);
+  const int64_t rounds = 2 * std::ssize(all);
+  const bool is_together = fit_together(input, options, rounds);
+  ExemplarLearnOptions own = options;
+  if (is_together) own.train.num_threads = 1;
+  const bool reports = !is_together || resolve_num_threads(options.train.num_threads) == 1;
+  std::vector<HeldOut> learned(rounds), average(rounds);
+  parallel_for(rounds, 1, is_together ? options.train.num_threads : 1, [&](const Block& block) {
+    const int64_t i = block.begin;
+    if (monitor.should_stop()) return;
+    if (reports) monitor.on_progress("cross-validation", i, rounds);
+    const Halves& halves = all[i / 2];
+    validate_half(input, halves[i % 2], halves[1 - i % 2], own, is_kept, monitor, learned[i],
+                  average[i]);
+  });
+  if (monitor.should_stop()) return std::nullopt;
+  return choose(joined(std::move(learned)), joined(std::move(average)));
 }
 
 }  // namespace milieu::internal

@@ -24,13 +24,19 @@ struct Made {
   LearnSet set() const { return {points, labels, {}}; }
 };
 
-// Ten clusters in the first four columns, elongated along the fifth; five columns of noise. The
-// first `clusters` of them, `size` samples each.
-Made made(int clusters, int size, uint64_t seed) {
-  Random centers(99), random(seed);
+Matrix<float> made_centres() {
+  Random centers(99);
   Matrix<float> center(10, 4);
   for (int64_t i = 0; i < center.size(); ++i)
     center.data()[i] = static_cast<float>(3 * centers.normal());
+  return center;
+}
+
+// Ten clusters in the first four columns, elongated along the fifth; five columns of noise. The
+// first `clusters` of them, `size` samples each.
+Made made(int clusters, int size, uint64_t seed) {
+  Random random(seed);
+  const Matrix<float> center = made_centres();
   Made out{Matrix<float>(clusters * size, 10), {}};
   for (int p = 0; p < clusters * size; ++p) {
     const int c = p % clusters;
@@ -42,6 +48,22 @@ Made made(int clusters, int size, uint64_t seed) {
                                                                              random.normal());
   }
   return out;
+}
+
+// What the best classifier has, which knows the centres.
+double nearest_centre_accuracy(const Made& data) {
+  const Matrix<float> centres = made_centres();
+  const int clusters = 1 + *std::max_element(data.labels.begin(), data.labels.end());
+  const FloatView four(data.points.data(), data.points.rows(), 4, data.points.cols());
+  Matrix<float> distances(four.rows(), clusters);
+  pair_distances(Distance::SquaredEuclidean, four, centres.view().rows_between(0, clusters),
+                 distances);
+  double right = 0;
+  for (int64_t p = 0; p < four.rows(); ++p) {
+    const auto row = distances.row_span(p);
+    right += std::min_element(row.begin(), row.end()) - row.begin() == data.labels[p];
+  }
+  return right / static_cast<double>(four.rows());
 }
 
 ExemplarLearnOptions quick() {
@@ -145,7 +167,19 @@ TEST(LearnedClusters, SameClusterDistanceIsFoundOnKnownClusters) {
   internal::add_held_out_cuts(costs_of(known), known.labels, 1, 1, silent_monitor(), all);
   ASSERT_EQ(all.size(), 3u);
   const std::vector<double> rule = internal::best_same_cluster(all);
-  EXPECT_GT(all[0].accuracy(rule), 0.9);
+  // The baselines: the eigengap alone, a distance that is far too large, the best of all
+  // distances, and, for the cut that is told the number, the nearest true centre.
+  const auto mean_accuracy = [&](const std::vector<double>& any_rule) {
+    double sum = 0;
+    for (const internal::HeldOutCuts& each : all) sum += each.accuracy(any_rule) / 3;
+    return sum;
+  };
+  double best = 0;
+  for (int i = 0; i < 300; ++i) best = std::max(best, mean_accuracy({0.01 * (i + 1)}));
+  EXPECT_GE(mean_accuracy(rule), mean_accuracy({}));
+  EXPECT_GT(mean_accuracy(rule), mean_accuracy({2}));
+  EXPECT_GT(mean_accuracy(rule), best - 1.0 / 18);  // half of one of nine clusters
+  EXPECT_GT(all[0].accuracy_of(9), 0.95 * nearest_centre_accuracy(known));
   const internal::ScoredCuts cuts =
       internal::score_cuts(costs_of(fresh), 0, 1, 1, silent_monitor());
   EXPECT_EQ(cuts.path.first + static_cast<int>(internal::choose_cut(cuts, rule)), 7);

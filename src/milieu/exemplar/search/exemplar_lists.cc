@@ -11,6 +11,7 @@
 #include "milieu/base/parallel.h"
 #include "milieu/base/random.h"
 #include "milieu/exemplar/search/exemplar_lists_internal.h"
+#include "milieu/exemplar/search/nearest_exemplar_internal.h"
 #include "milieu/exemplar/search/service_keys_internal.h"
 #include "milieu/exemplar/search/stable_penalty_internal.h"
 #include "milieu/neighbors/neighbors.h"
@@ -46,7 +47,11 @@ float from_squared(Distance distance, double squared) {
 
 ListSource::ListSource(const ExemplarInput& input, const ExemplarOptions& options,
                        std::vector<std::string>& warnings, Monitor& monitor)
-    : input_(input), options_(options), warnings_(warnings), monitor_(monitor) {}
+    : input_(input),
+      options_(options),
+      warnings_(warnings),
+      monitor_(monitor),
+      gamma_(distance_gamma(options.distance, input.points, options.num_threads)) {}
 
 int64_t ListSource::num_samples() const {
   if (input_.lists) return input_.lists->n;
@@ -57,7 +62,7 @@ float ListSource::cost(int64_t p, int64_t q) const {
   if (!input_.costs.empty()) return input_.costs(p, q);
   float value = 0;
   pair_distances(options_.distance, input_.points.rows_between(p, p + 1),
-                 input_.points.rows_between(q, q + 1), MatrixView<float>(&value, 1, 1));
+                 input_.points.rows_between(q, q + 1), MatrixView<float>(&value, 1, 1), gamma_);
   return value;
 }
 
@@ -115,7 +120,7 @@ void ListSource::prepare_for_count(int num_exemplars) {
 void ListSource::fill_rows(const Block& block, MatrixView<float> out) const {
   if (input_.costs.empty())
     return pair_distances(options_.distance, input_.points.rows_between(block.begin, block.end),
-                          input_.points, out);
+                          input_.points, out, gamma_);
   for (int64_t i = 0; i < block.size(); ++i)
     std::copy_n(input_.costs.row(block.begin + i), input_.costs.cols(), out.row(i));
 }

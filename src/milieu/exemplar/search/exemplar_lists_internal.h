@@ -38,6 +38,7 @@ class ListSource {
   const ExemplarOptions& options_;
   std::vector<std::string>& warnings_;
   Monitor& monitor_;
+  double gamma_;  // of rbf
   ServiceLists lists_;
   double highest_penalty_ = 0;
   bool has_lists_ = false;

@@ -11,6 +11,8 @@
 #include "milieu/base/random.h"
 #include "milieu/exemplar/search/dual_bound_internal.h"
 #include "milieu/exemplar/search/exemplar_cases_internal.h"
+#include "milieu/exemplar/search/kmedoids.h"
+#include "milieu/linalg/kernel.h"
 
 namespace milieu::internal {
 namespace {
@@ -148,6 +150,42 @@ TEST(Exemplar, EdgeCasesHaveDefinedResults) {
   EXPECT_EQ(fit_exemplar(input, with_penalty_text(1e6)).model.rows, (std::vector<int64_t>{2}));
   EXPECT_EQ(fit_exemplar(input, with_penalty_text(0)).model.rows.size(), 5u);
   EXPECT_EQ(fit_exemplar(input, with_penalty_text(-1)).energy, -5);
+}
+
+// gamma was 1 / columns here and 1 / the mean of |x - y|^2 in a learned distance. With large
+// numbers all distances were then the root of 2, and every prediction was the first exemplar.
+TEST(Exemplar, RbfHasTheGammaOfALearnedDistanceInAnyUnit_issue28) {
+  Random random(5);
+  Matrix<float> points(60, 3), large(60, 3);
+  for (int64_t i = 0; i < points.size(); ++i) {
+    points.data()[i] = static_cast<float>(random.normal());
+    large.data()[i] = 1024 * points.data()[i];
+  }
+  ExemplarOptions options;
+  options.distance = Distance::Rbf;
+  options.num_clusters = 4;
+  const auto fit = [&](const Matrix<float>& some) {
+    ExemplarInput input;
+    input.points = some;
+    return fit_exemplar(input, options);
+  };
+  const ExemplarResult result = fit(points), of_large = fit(large);
+  Matrix<float> costs(60, 60);
+  pair_distances(Distance::Rbf, points, points, costs, choose_gamma(Kernel::Rbf, points));
+  double energy = 0;
+  for (size_t p = 0; p < result.labels.size(); ++p)
+    energy += costs(static_cast<int64_t>(p), result.model.rows[result.labels[p]]);
+  EXPECT_NEAR(result.energy, energy, 1e-5 * energy);
+  EXPECT_EQ(of_large.labels, result.labels);
+  EXPECT_NEAR(of_large.energy, result.energy, 1e-5 * energy);
+  EXPECT_EQ(predict(of_large.model, large), result.labels);
+  KMedoidsOptions medoids;
+  medoids.distance = Distance::Rbf;
+  medoids.num_clusters = 4;
+  const KMedoidsResult found = fit_kmedoids({large, {}, {}}, medoids);
+  EXPECT_GE(found.summary.objective, of_large.lower_bound * (1 - 1e-6));
+  EXPECT_LT(found.summary.objective, 1.1 * of_large.energy);  // all at the root of 2: 56 of these
+  EXPECT_EQ(predict(found.model, large), found.labels);
 }
 
 TEST(Exemplar, SampleWithoutAServerBecomesItsOwnExemplar) {

@@ -143,8 +143,10 @@ KMedoidsResult fit_kmedoids(const KMedoidsInput& given, const KMedoidsOptions& o
     result.labels = internal::medoid_labels(problem, best.medoids);
   } else {  // the distances may be incomplete: assign by the features
     std::vector<float> costs;
+    const double gamma =
+        internal::distance_gamma(options.distance, input.points, options.num_threads);
     result.labels = internal::nearest_exemplars(options.distance, result.model.medoids,
-                                                input.points, options.num_threads, &costs);
+                                                input.points, options.num_threads, gamma, &costs);
     best.cost = std::accumulate(costs.begin(), costs.end(), 0.0);
     best.trace = {best.cost};
   }

@@ -15,6 +15,7 @@
 #include "milieu/base/memory.h"
 #include "milieu/base/parallel.h"
 #include "milieu/exemplar/search/medoid_search_internal.h"
+#include "milieu/exemplar/search/nearest_exemplar_internal.h"
 
 namespace milieu::internal {
 
@@ -148,12 +149,13 @@ MedoidProblem medoid_problem(FloatView points, Distance distance, FloatView cost
                              double max_memory_gb, int num_threads, Monitor& monitor) {
   const int64_t n = costs.empty() ? points.rows() : costs.rows();
   check_memory(n, max_memory_gb);
+  const double gamma = distance_gamma(distance, points, num_threads);
   MedoidProblem problem{Matrix<float>(n, n)};
   parallel_for(n, kRowsPerBlock, num_threads, [&](const Block& block) {
     if (costs.empty() && monitor.should_stop()) return;
     MatrixView<float> rows = problem.served.view().rows_between(block.begin, block.end);
     if (costs.empty()) {
-      pair_distances(distance, points.rows_between(block.begin, block.end), points, rows);
+      pair_distances(distance, points.rows_between(block.begin, block.end), points, rows, gamma);
     } else {
       for (int64_t q = block.begin; q < block.end; ++q)
         for (int64_t p = 0; p < n; ++p) problem.served(q, p) = costs(p, q);

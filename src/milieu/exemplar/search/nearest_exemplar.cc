@@ -10,6 +10,7 @@
 #include "milieu/base/parallel.h"
 #include "milieu/exemplar/search/nearest_exemplar_internal.h"
 #include "milieu/exemplar/search/sample_order_internal.h"
+#include "milieu/linalg/kernel.h"
 #include "milieu/neighbors/check_points.h"
 #include "milieu/neighbors/neighbors.h"
 
@@ -56,22 +57,24 @@ std::vector<Nearest> nearest_others(const ExemplarInput& input, const ExemplarOp
   if (!input.points.empty() && has_tree(options.distance))
     return nearest_by_tree(input, options, samples, exemplars, monitor);
   std::vector<Nearest> nearest(samples.size());
+  const double gamma = distance_gamma(options.distance, input.points, options.num_threads);
   Matrix<float> features;
   if (!input.points.empty()) features = rows_in_order(input.points, exemplars);
-  parallel_for(
-      static_cast<int64_t>(samples.size()), 1, options.num_threads, [&](const Block& block) {
-        if (monitor.should_stop()) return;
-        const int p = samples[block.begin];
-        Matrix<float> costs(1, static_cast<int64_t>(exemplars.size()));
-        if (!input.points.empty())
-          pair_distances(options.distance, input.points.rows_between(p, p + 1), features, costs);
-        for (size_t i = 0; i < exemplars.size(); ++i) {
-          const float cost = input.points.empty() ? input.costs(p, exemplars[i])
-                                                  : costs(0, static_cast<int64_t>(i));
-          if (exemplars[i] != p && cost < nearest[block.begin].cost)
-            nearest[block.begin] = {exemplars[i], cost};
-        }
-      });
+  parallel_for(static_cast<int64_t>(samples.size()), 1, options.num_threads,
+               [&](const Block& block) {
+                 if (monitor.should_stop()) return;
+                 const int p = samples[block.begin];
+                 Matrix<float> costs(1, static_cast<int64_t>(exemplars.size()));
+                 if (!input.points.empty())
+                   pair_distances(options.distance, input.points.rows_between(p, p + 1), features,
+                                  costs, gamma);
+                 for (size_t i = 0; i < exemplars.size(); ++i) {
+                   const float cost = input.points.empty() ? input.costs(p, exemplars[i])
+                                                           : costs(0, static_cast<int64_t>(i));
+                   if (exemplars[i] != p && cost < nearest[block.begin].cost)
+                     nearest[block.begin] = {exemplars[i], cost};
+                 }
+               });
   return nearest;
 }
 
@@ -90,18 +93,26 @@ Distance distance_from_name(const std::string& name) {
       fmt::format("the model's distance is '{}', which is unknown to this version", name));
 }
 
+double distance_gamma(Distance distance, FloatView points, int num_threads) {
+  if (distance != Distance::Rbf || points.empty()) return 0;
+  return choose_gamma(Kernel::Rbf, points, num_threads);
+}
+
 std::vector<int> nearest_exemplars(Distance distance, FloatView exemplars, FloatView points,
-                                   int num_threads, std::vector<float>* costs) {
+                                   int num_threads, double gamma, std::vector<float>* costs) {
   require(points.cols() == exemplars.cols(), [&] {
     return fmt::format("points have {}, the model was fitted on {}",
                        counted(points.cols(), "column"), exemplars.cols());
   });
   if (points.rows() > 0) check_points(points, "points", num_threads);
+  // Far exemplars are all at the same distance by rbf, once rounded.
+  if (distance == Distance::Rbf && costs == nullptr) distance = Distance::SquaredEuclidean;
   std::vector<int> nearest(points.rows());
   if (costs) costs->resize(points.rows());
   parallel_for(points.rows(), kRowsPerBlock, num_threads, [&](const Block& block) {
     Matrix<float> distances(block.size(), exemplars.rows());
-    pair_distances(distance, points.rows_between(block.begin, block.end), exemplars, distances);
+    pair_distances(distance, points.rows_between(block.begin, block.end), exemplars, distances,
+                   gamma);
     for (int64_t p = block.begin; p < block.end; ++p) {
       const std::span<const float> row = distances.row_span(p - block.begin);
       const auto best = std::min_element(row.begin(), row.end());

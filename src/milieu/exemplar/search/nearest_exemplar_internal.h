@@ -13,10 +13,16 @@ namespace milieu::internal {
 std::string distance_name(Distance distance);
 Distance distance_from_name(const std::string& name);  // DataError for an unknown one
 
+// The gamma of rbf on these points, 1 / the mean of |x - y|^2 over their pairs as for a learned
+// distance; 0 for other distances, and where there are no points.
+double distance_gamma(Distance distance, FloatView points, int num_threads);
+
 // Index of the nearest row of `exemplars` for each row of `points`; ties to the lowest index.
-// InvalidArgument when the widths differ.
+// `gamma` counts for `costs` only: rbf grows with the Euclidean distance, so the nearest are the
+// same for any. InvalidArgument when the widths differ.
 std::vector<int> nearest_exemplars(Distance distance, FloatView exemplars, FloatView points,
-                                   int num_threads, std::vector<float>* costs = nullptr);
+                                   int num_threads, double gamma = 0,
+                                   std::vector<float>* costs = nullptr);
 
 // After a search on cut lists: a sample none of whose candidates is open was made its own
 // exemplar, though one that it does not list may be cheaper. Closes such exemplars where that saves

@@ -6,16 +6,13 @@
 #include <filesystem>
 
 #include "milieu/cac/cac.h"
-#include "milieu/classic/kmeans/kmeans.h"
-#include "milieu/classic/ncut/ncut.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/data/image_folder.h"
 #include "milieu/feature/decode/decode.h"
 #include "milieu/input/keypoints.h"
-#include "milieu/metrics/metrics.h"
-#include "reproduce/cac.h"
-#include "reproduce/cac_held_out.h"
-#include "reproduce/deep/deep.h"
+#include "reproduce/cac/baselines.h"
+#include "reproduce/cac/cac.h"
+#include "reproduce/cac/error_table.h"
 
 namespace milieu::cli {
 
@@ -23,7 +20,6 @@ namespace {
 
 constexpr int kSide = 256;     // of one texture
 constexpr int kTextures = 12;  // of each half of a set
-constexpr int kSeeds = 3;
 
 struct Mosaic {
   std::string name;
@@ -97,30 +93,11 @@ Keypoints find_keypoints(const Mosaic& mosaic) {
   return found;
 }
 
-std::vector<int> kmeans(const ReproduceRun& run, FloatView points, int k, uint64_t seed) {
-  KMeansOptions options;
-  options.num_clusters = k;
-  options.seed = seed;
-  options.num_threads = run.options().num_threads;
-  KMeansInput input;
-  input.points = points;
-  return fit_kmeans(input, options, run.monitor()).labels;
-}
-
-Matrix<float> group_means(FloatView points, const ContextGroups& groups) {
-  Matrix<float> means(groups.num_groups(), points.cols());
-  for (int64_t g = 0; g < groups.num_groups(); ++g)
-    for (const int i : groups.members_of(g))
-      for (int64_t t = 0; t < points.cols(); ++t)
-        means(g, t) += points(i, t) / static_cast<float>(groups.size_of(g));
-  return means;
-}
-
 // Shares of 25 words in each group.
 Matrix<float> group_histograms(const ReproduceRun& run, FloatView points,
                                const ContextGroups& groups, uint64_t seed) {
   const int words = CacOptions{}.num_words;
-  const std::vector<int> labels = kmeans(run, points, words, seed);
+  const std::vector<int> labels = kmeans_labels(run, points, words, seed);
   Matrix<float> one_hot(points.rows(), words);
   for (int64_t i = 0; i < points.rows(); ++i) one_hot(i, labels[i]) = 1;
   return group_means(one_hot, groups);
@@ -135,40 +112,21 @@ std::vector<double> figures_of(const ReproduceRun& run, const Keypoints& found, 
   options.num_threads = run.options().num_threads;
   const ContextGroups groups = make_context(input, options);
   const Matrix<float> means = group_means(found.descriptors, groups);
-  const int seeds = run.num_runs(kSeeds);
-  std::vector<double> figures;
-  const auto add = [&](const auto& labels_of) {
-    double error = 0;
-    const double begin = cpu_seconds();
-    for (int s = 0; s < seeds && !run.is_stopped(); ++s)
-      error +=
-          compute_metrics(labels_of(run.options().seed + static_cast<uint64_t>(s)), found.truth)
-              .error /
-          seeds;
-    figures.push_back(error);
-    figures.push_back((cpu_seconds() - begin) / seeds);
-  };
-  const auto cut = [&](uint64_t seed) {
-    NcutOptions ncut;
-    ncut.num_clusters = k;
-    ncut.seed = seed;
-    ncut.num_threads = options.num_threads;
-    return fit_ncut({means}, ncut, run.monitor()).labels;
-  };
-  add([&](uint64_t seed) { return kmeans(run, found.descriptors, k, seed); });
-  add([&](uint64_t seed) { return kmeans(run, means, k, seed); });
-  add([&](uint64_t seed) {
-    return kmeans(run, group_histograms(run, found.descriptors, groups, seed), k, seed);
+  SeedFigures figures(run, found.truth);
+  figures.add([&](uint64_t seed) { return kmeans_labels(run, found.descriptors, k, seed); });
+  figures.add([&](uint64_t seed) { return kmeans_labels(run, means, k, seed); });
+  figures.add([&](uint64_t seed) {
+    return kmeans_labels(run, group_histograms(run, found.descriptors, groups, seed), k, seed);
   });
-  add(cut);
-  add([&](uint64_t seed) {
+  figures.add([&](uint64_t seed) { return ncut_labels(run, means, k, seed); });
+  figures.add([&](uint64_t seed) {
     options.seed = seed;
     return fit_cac(input, options, run.monitor()).labels;
   });
-  return figures;
+  return figures.values();
 }
 
-// For bench/quality/cac_rivals.py.
+// What the table was made from, for comparisons elsewhere.
 void export_mosaic(const ReproduceRun& run, const std::string& name, const Keypoints& found) {
   if (run.options().out.empty()) return;
   const std::string folder = fmt::format("{}/cac_mosaics/{}", run.options().out, name);
@@ -199,7 +157,7 @@ void reproduce_cac_mosaics(ReproduceRun& run) {
   }
   table.show(run, {fmt::format("Means of {} seeds; 10 neighbours in every group. All options "
                                "default.",
-                               run.num_runs(kSeeds))});
+                               run.num_runs(kCacSeeds))});
 }
 
 }  // namespace milieu::cli

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "milieu/data/dataset.h"
-#include "reproduce/cac_held_out.h"
+#include "reproduce/cac/held_out.h"
 #include "reproduce/deep/deep.h"
 
 namespace milieu::cli {

@@ -8,7 +8,7 @@
 #include "milieu/classic/ncut/ncut.h"
 #include "milieu/data/dataset.h"
 #include "milieu/metrics/metrics.h"
-#include "reproduce/cac.h"
+#include "reproduce/cac/cac.h"
 
 namespace milieu::cli {
 

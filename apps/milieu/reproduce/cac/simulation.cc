@@ -10,7 +10,7 @@
 #include "milieu/metrics/metrics.h"
 #include "milieu/render/page.h"
 #include "milieu/render/svg.h"
-#include "reproduce/cac.h"
+#include "reproduce/cac/cac.h"
 
 namespace milieu::cli {
 

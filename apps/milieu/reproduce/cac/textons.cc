@@ -6,13 +6,13 @@
 
 #include <algorithm>
 
-#include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/data/image_folder.h"
 #include "milieu/feature/decode/decode.h"
 #include "milieu/input/keypoints.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/run/methods/cac.h"
-#include "reproduce/cac.h"
+#include "reproduce/cac/baselines.h"
+#include "reproduce/cac/cac.h"
 
 namespace milieu::cli {
 
@@ -39,25 +39,6 @@ Image side_by_side(const Image& left, const Image& right) {
     std::copy_n(right.pixel(0, y), 3 * right.width, both.pixel(left.width, y));
   }
   return both;
-}
-
-std::vector<int> two_clusters(const ReproduceRun& run, FloatView points) {
-  KMeansOptions options;
-  options.num_clusters = 2;
-  options.seed = run.options().seed;
-  options.num_threads = run.options().num_threads;
-  KMeansInput input;
-  input.points = points;
-  return fit_kmeans(input, options, run.monitor()).labels;
-}
-
-Matrix<float> group_means(FloatView points, const ContextGroups& groups) {
-  Matrix<float> means(groups.num_groups(), points.cols());
-  for (int64_t g = 0; g < groups.num_groups(); ++g)
-    for (const int i : groups.members_of(g))
-      for (int64_t t = 0; t < points.cols(); ++t)
-        means(g, t) += points(i, t) / static_cast<float>(groups.size_of(g));
-  return means;
 }
 
 struct PairErrors {
@@ -87,9 +68,9 @@ PairErrors solve(const ReproduceRun& run, const Image& image, int border, const 
   paper.tau = 0.5;
   paper.num_restarts = ours.num_restarts;
   PairErrors errors;
-  errors.features = error(two_clusters(run, local.descriptors));
-  errors.means =
-      error(two_clusters(run, group_means(local.descriptors, make_context(input, ours))));
+  const Matrix<float> means = group_means(local.descriptors, make_context(input, ours));
+  errors.features = error(kmeans_labels(run, local.descriptors, 2, ours.seed));
+  errors.means = error(kmeans_labels(run, means, 2, ours.seed));
   errors.paper = error(fit_cac(input, paper, run.monitor()).labels);
   const CacResult result = fit_cac(input, ours, run.monitor());
   errors.ours = error(result.labels);
