@@ -212,7 +212,7 @@ class ClassifyTest(CliTest):
         points, classes = crossing(seed=2)
         full = self.classify("--test-labels", "test_y.npy", "--json").json()
         names = [str(c + 3) if i % 3 else "-1" for i, c in enumerate(classes)]
-        predicted = self.classify().out.split()
+        predicted = self.classify("--print-classes").out.split()
         labelled = [(a, b) for a, b in zip(predicted, names) if b != "-1"]
         self.write("some.csv", "class\n" + "".join(f"{name}\n" for name in names))
         some = self.classify("--test-labels", "some.csv", "--json").json()
@@ -223,8 +223,14 @@ class ClassifyTest(CliTest):
         self.assertEqual(self.classify("--test-labels", "other.csv", "--json").json()["test_accuracy"],
                          0)
 
+    def test_without_out_a_summary_is_printed_issue27(self):
+        out = self.classify("--test-labels", "test_y.npy").out
+        self.assertLess(len(out.splitlines()), 20)
+        self.assertRegex(out, r"test accuracy +0\.\d")
+        self.assertIn("--print-classes", out)
+
     def test_classes_of_test_are_printed(self):
-        outcome = self.classify("--bandwidth", "0.08")
+        outcome = self.classify("--bandwidth", "0.08", "--print-classes")
         predicted = np.array(outcome.out.split(), dtype=int)
         truth = np.load(self.folder / "test_y.npy")
         self.assertEqual(set(predicted), {3, 4})
@@ -295,7 +301,7 @@ class ClassifyImagesTest(FeatureCase):
         self.assertEqual(summary["test_accuracy"], 1)
 
     def test_test_images_without_classes(self):
-        outcome = self.classify("photos", "loose", "--feature", "color")
+        outcome = self.classify("photos", "loose", "--feature", "color", "--print-classes")
         np.testing.assert_array_equal(outcome.out.split(), self.truth)
         summary = self.classify("photos", "loose", "--feature", "color", "--json").json()
         self.assertNotIn("test_labelled", summary)
