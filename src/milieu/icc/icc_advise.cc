@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// Problem: which classes should be split, and what speaks for it?
+// Find: 1. principal axes of all samples, and for every class the axes that distinguish the others;
+//   2. a class with a gap (icc_gap.cc) is cut, and its parts are looked at in the same way;
+//   3. the best classifier of whole classes, and the same with parts: what it gains on held-out
+//   samples, one class at a time; 4. a class without a gap is split where ICC's map has several
+//   maxima and the gain is beyond chance: the context cuts it.
+// Conventions: parts are numbered class by class; the gain of a class is that of replacing its
+//   column of held-out scores.
+// See: [Yu13], docs/algorithms/icc.md.
+#include "milieu/icc/icc_advise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+
+#include "milieu/base/error.h"
+#include "milieu/classify/class_labels.h"
+#include "milieu/classify/lda.h"
+#include "milieu/icc/icc_choose_internal.h"
+#include "milieu/icc/icc_classifier_internal.h"
+#include "milieu/icc/icc_gap_internal.h"
+#include "milieu/linalg/pca.h"
+
+namespace milieu {
+
+namespace {
+
+using namespace internal;
+
+constexpr int64_t kMostAxes = 100, kContextAxes = 50;
+constexpr int kFewestOthers = 3;  // classes, for the axes that distinguish them
+constexpr double kGainLevel = 0.1;  // of options.level
+constexpr int kFolds = 5;
+constexpr const char* kContextBandwidth = "0.08";
+
+// All samples on principal axes.
+struct Space {
+  Matrix<float> rows;
+  std::span<const int> classes;
+  int num_classes = 0;
+};
+
+std::vector<int64_t> rows_of(const std::vector<int>& labels, int wanted) {
+  std::vector<int64_t> rows;
+  for (size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] == wanted) rows.push_back(static_cast<int64_t>(i));
+  return rows;
+}
+
+Matrix<float> gather(const Matrix<float>& points, std::span<const int64_t> rows, int64_t dims) {
+  Matrix<float> out(static_cast<int64_t>(rows.size()), std::min(dims, points.cols()));
+  for (int64_t r = 0; r < out.rows(); ++r) std::copy_n(points.row(rows[r]), out.cols(), out.row(r));
+  return out;
+}
+
+// Discriminant axes of all classes but one, in the space; empty where there are too few of them.
+Matrix<double> context_axes(const Space& space, int left_out) {
+  if (space.num_classes - 1 < kFewestOthers) return {};
+  std::vector<int64_t> rows;
+  std::vector<int> labels;
+  for (size_t i = 0; i < space.classes.size(); ++i)
+    if (space.classes[i] != left_out) {
+      rows.push_back(static_cast<int64_t>(i));
+      labels.push_back(space.classes[i] - (space.classes[i] > left_out ? 1 : 0));
+    }
+  const LdaModel lda = fit_lda(widen(gather(space.rows, rows, kContextAxes)), labels);
+  Matrix<double> axes(lda.components.rows(), space.rows.cols());
+  for (int64_t a = 0; a < axes.rows(); ++a)
+    std::copy_n(lda.components.row(a), lda.components.cols(), axes.row(a));
+  return axes;
+}
+
+// Parts of a class by its gaps, 0, 1, ...; the evidence of the first cut stands in `advice`.
+std::vector<int> split_by_gaps(const Space& space, int c, const IccAdviseOptions& options,
+                               DipTest& test, IccClassAdvice& advice, const Monitor& monitor) {
+  const std::vector<int64_t> members =
+      rows_of({space.classes.begin(), space.classes.end()}, c);
+  std::vector<int> parts(members.size(), 0);
+  const Matrix<double> axes = context_axes(space, c);
+  const Random random = Random(options.seed).child(static_cast<uint64_t>(c));
+  int num_parts = 1;
+  for (int part = 0; part < num_parts; ++part) {  // parts that a cut adds are looked at later
+    for (int looks = 0; num_parts < options.max_parts && !monitor.should_stop(); ++looks) {
+      const std::vector<int64_t> places = rows_of(parts, part);
+      if (static_cast<int>(places.size()) < 4 * options.min_size) break;
+      std::vector<int64_t> rows;
+      for (const int64_t place : places) rows.push_back(members[place]);
+      const Gap gap = find_gap(gather(space.rows, rows, space.rows.cols()), axes, options,
+                               random.child(static_cast<uint64_t>(100 * part + looks)), test);
+      if (part == 0 && looks == 0) advice.gap_p = gap.p_value, advice.stability = gap.stability;
+      if (gap.p_value > options.level) break;
+      for (size_t i = 0; i < places.size(); ++i)
+        if (gap.sides[i] == 1) parts[places[i]] = num_parts;
+      ++num_parts;
+    }
+  }
+  return parts;
+}
+
+// Numbers parts class by class.
+Subclasses number_parts(const Space& space, const std::vector<std::vector<int>>& parts) {
+  Subclasses all;
+  all.labels.assign(space.classes.size(), 0);
+  std::vector<size_t> next(parts.size(), 0);
+  std::vector<int> first(parts.size(), 0);
+  for (size_t c = 0; c < parts.size(); ++c) {
+    const int count = 1 + *std::ranges::max_element(parts[c]);
+    first[c] = static_cast<int>(all.class_from_subclass.size());
+    all.class_from_subclass.insert(all.class_from_subclass.end(), count, static_cast<int>(c));
+    all.num_subclasses.push_back(count);
+  }
+  for (size_t i = 0; i < space.classes.size(); ++i) {
+    const int c = space.classes[i];
+    all.labels[i] = first[c] + parts[c][next[c]++];
+  }
+  return all;
+}
+
+// The sub-classes of some rows; those without a row are left out.
+Subclasses of_rows(const Subclasses& all, std::span<const int64_t> rows) {
+  std::vector<int> number(all.class_from_subclass.size(), -1);
+  for (const int64_t row : rows) number[all.labels[row]] = 0;
+  Subclasses kept;
+  for (size_t s = 0; s < number.size(); ++s) {
+    if (number[s] < 0) continue;
+    number[s] = static_cast<int>(kept.class_from_subclass.size());
+    kept.class_from_subclass.push_back(all.class_from_subclass[s]);
+  }
+  for (const int64_t row : rows) kept.labels.push_back(number[all.labels[row]]);
+  return kept;
+}
+
+using SplitFold = std::function<Subclasses(const Fold&)>;
+
+// Held-out log densities of the classes, n x classes.
+Matrix<double> held_out_scores(const Space& space, const SpaceChoice& choice,
+                               const std::vector<Fold>& folds, const SplitFold& split,
+                               const Monitor& monitor) {
+  Matrix<double> scores(space.rows.rows(), space.num_classes);
+  IccClassifierOptions options;
+  options.reduce = IccReduce::None;
+  options.shrinkage = choice.shrinkage;
+  for (const Fold& fold : folds) {
+    if (monitor.should_stop()) break;
+    const Matrix<float> points = gather(space.rows, fold.train, choice.num_dims);
+    std::vector<int> classes;
+    for (const int64_t row : fold.train) classes.push_back(space.classes[row]);
+    const IccClassifierModel model = fit_on_subclasses({points, classes}, split(fold), options);
+    const Matrix<double> own =
+        class_scores(model.classifier, widen(gather(space.rows, fold.test, choice.num_dims)));
+    for (size_t r = 0; r < fold.test.size(); ++r)
+      std::copy_n(own.row(static_cast<int64_t>(r)), own.cols(), scores.row(fold.test[r]));
+  }
+  return scores;
+}
+
+// P(X >= wins) of `wins + losses` fair coins.
+double sign_test(int64_t wins, int64_t losses) {
+  const auto n = static_cast<double>(wins + losses);
+  double p = 0;
+  for (int64_t k = wins; k <= wins + losses; ++k)
+    p += std::exp(std::lgamma(n + 1) - std::lgamma(static_cast<double>(k) + 1) -
+                  std::lgamma(n - static_cast<double>(k) + 1) - n * std::log(2.0));
+  return std::min(1.0, p);
+}
+
+// What changes when column c of the scores is replaced: gain, its test and the class concerned.
+void weigh(const Space& space, const Matrix<double>& whole, const Matrix<double>& split, int c,
+           IccClassAdvice& advice) {
+  std::map<int, int64_t> ended;
+  int64_t wins = 0, losses = 0;
+  Matrix<double> changed = whole;
+  for (int64_t i = 0; i < whole.rows(); ++i) changed(i, c) = split(i, c);
+  const std::vector<int> before = argmax_rows(whole), after = argmax_rows(changed);
+  for (size_t i = 0; i < before.size(); ++i) {
+    const int truth = space.classes[i];
+    const bool was_right = before[i] == truth, is_right = after[i] == truth;
+    if (was_right == is_right) continue;
+    (is_right ? wins : losses) += 1;
+    const int wrong = is_right ? before[i] : after[i];
+    ended[truth == c ? wrong : truth] += is_right ? 1 : -1;
+  }
+  advice.gain = static_cast<double>(wins - losses) / static_cast<double>(before.size());
+  advice.gain_p = sign_test(wins, losses);
+  advice.context = -1;
+  advice.ended_confusions = 0;
+  for (const auto& [other, count] : ended)
+    if (count > advice.ended_confusions) {
+      advice.context = other;
+      advice.ended_confusions = count;
+    }
+}
+
+// ICC in the plane of the first two axes.
+Subclasses split_by_context(const Space& space, std::span<const int64_t> rows,
+                            const IccAdviseOptions& options, Monitor& monitor) {
+  const Matrix<float> plane = gather(space.rows, rows, 2);
+  std::vector<int> classes;
+  for (const int64_t row : rows) classes.push_back(space.classes[row]);
+  IccClassifierOptions icc;
+  icc.icc.projection = IccProjection::None;
+  icc.icc.bandwidth = kContextBandwidth;
+  icc.icc.weight = IccWeight::Density;
+  icc.icc.min_size = options.min_size;
+  icc.icc.num_threads = options.num_threads;
+  return find_subclasses({plane, classes}, icc, monitor);
+}
+
+void add_evidence(const Space& space, const IccAdviseOptions& options,
+                  std::vector<std::vector<int>>& parts, IccAdvice& advice, Monitor& monitor) {
+  const std::vector<int> classes(space.classes.begin(), space.classes.end());
+  const IccClassifierInput input{space.rows, space.classes};
+  IccClassifierOptions racing;
+  racing.icc.seed = options.seed;
+  std::vector<SpaceChoice> choices = spaces(space.rows.cols(), space.rows.rows());
+  const Race best = race(input, racing, choices.size(),
+                         test_spaces(space.rows, space.classes, Priors::Frequency, choices), monitor);
+  Random random = Random(options.seed).child(7);
+  const std::vector<Fold> folds = folds_of(input, kFolds, random);
+  const SpaceChoice choice = choices[best.winner];
+  const auto scores = [&](const SplitFold& split) {
+    return held_out_scores(space, choice, folds, split, monitor);
+  };
+  const auto of = [&](const Subclasses& all) {
+    return [&](const Fold& fold) { return of_rows(all, fold.train); };
+  };
+  std::vector<std::vector<int>> none;
+  for (const std::vector<int>& own : parts) none.emplace_back(own.size(), 0);
+  const Subclasses whole = number_parts(space, none), gaps = number_parts(space, parts);
+  const Matrix<double> before = scores(of(whole)), with_gaps = scores(of(gaps));
+  const Matrix<double> with_context = scores([&](const Fold& fold) {
+    return split_by_context(space, fold.train, options, monitor);
+  });
+  if (monitor.should_stop()) return;
+  std::vector<int64_t> everything(classes.size());
+  std::iota(everything.begin(), everything.end(), int64_t{0});
+  const Subclasses context = split_by_context(space, everything, options, monitor);
+  for (int c = 0; c < space.num_classes; ++c) {
+    IccClassAdvice& own = advice.classes[c];
+    if (own.verdict == IccVerdict::Split) weigh(space, before, with_gaps, c, own);
+    if (own.verdict != IccVerdict::Keep || context.num_subclasses[c] < 2) continue;
+    weigh(space, before, with_context, c, own);
+    if (own.gain <= 0 || own.gain_p > kGainLevel * options.level || own.context < 0) continue;
+    own.verdict = IccVerdict::Context;
+    const auto first = static_cast<int>(
+        std::ranges::find(context.class_from_subclass, c) - context.class_from_subclass.begin());
+    const std::vector<int64_t> members = rows_of(classes, c);
+    for (size_t i = 0; i < members.size(); ++i)
+      parts[c][i] = context.labels[members[i]] - first;
+  }
+}
+
+void summarize(const IccAdviseInput& input, const IccAdviseOptions& options, double seconds,
+               const Monitor& monitor, IccAdvice& advice) {
+  RunSummary& summary = advice.summary;
+  summary.method = "icc advise";
+  summary.version = version();
+  summary.seed = options.seed;
+  summary.n = input.points.rows();
+  summary.d = input.points.cols();
+  summary.iterations = 1;
+  std::vector<std::string> verdicts;
+  std::vector<int64_t> parts, contexts;
+  std::vector<double> p_values, stabilities, gains, gain_ps;
+  int64_t judged = 0, split = 0;
+  for (const IccClassAdvice& own : advice.classes) {
+    verdicts.emplace_back(to_string(own.verdict));
+    parts.push_back(std::ssize(own.part_sizes));
+    contexts.push_back(own.context);
+    p_values.push_back(own.gap_p);
+    stabilities.push_back(own.stability);
+    gains.push_back(own.gain);
+    gain_ps.push_back(own.gain_p);
+    judged += own.verdict != IccVerdict::TooFew;
+    split += own.verdict == IccVerdict::Split || own.verdict == IccVerdict::Context;
+  }
+  summary.objective = judged > 0 ? static_cast<double>(split) / static_cast<double>(judged) : 0;
+  summary.extra = {{"classes_judged", judged},   {"classes_to_split", split},
+                   {"verdicts", verdicts},       {"parts", parts},
+                   {"gap_p_values", p_values},   {"stabilities", stabilities},
+                   {"gains", gains},             {"gain_p_values", gain_ps},
+                   {"context_classes", contexts}};
+  set_sizes(summary, advice.labels, static_cast<int>(advice.class_from_part.size()));
+  const StopReason reason = monitor.stop_reason();
+  summary.termination =
+      reason == StopReason::None ? Termination::Converged : termination_from(reason);
+  summary.message = reason == StopReason::None ? "all classes judged"
+                                               : "stopped early: the rest is kept";
+  summary.seconds = seconds;
+}
+
+}  // namespace
+
+const char* to_string(IccVerdict verdict) {
+  switch (verdict) {
+    case IccVerdict::Keep: return "keep";
+    case IccVerdict::Split: return "split";
+    case IccVerdict::Context: return "split for context";
+    case IccVerdict::TooFew: return "too few samples";
+  }
+  return "";
+}
+
+IccAdvice advise_icc(const IccAdviseInput& input, const IccAdviseOptions& options,
+                     Monitor& monitor) {
+  const Stopwatch watch;
+  validate_options(options);
+  require(!input.points.empty(), "advise_icc: there are no points");
+  const std::vector<int64_t> counts = count_classes(input.classes, input.points.rows());
+  const int64_t most = std::min({input.points.rows(), input.points.cols(), kMostAxes});
+  const Space space{project(fit_pca(input.points, static_cast<int>(most)), input.points),
+                    input.classes, static_cast<int>(counts.size())};
+  IccAdvice advice;
+  advice.classes.resize(counts.size());
+  std::vector<std::vector<int>> parts;
+  DipTest test(options.seed);
+  for (int c = 0; c < space.num_classes; ++c) {
+    monitor.on_progress("classes", c, space.num_classes);
+    IccClassAdvice& own = advice.classes[c];
+    own.size = counts[c];
+    if (own.size < 4 * options.min_size) {
+      own.verdict = IccVerdict::TooFew;
+      parts.emplace_back(counts[c], 0);
+      continue;
+    }
+    parts.push_back(split_by_gaps(space, c, options, test, own, monitor));
+    if (*std::ranges::max_element(parts.back()) > 0) own.verdict = IccVerdict::Split;
+  }
+  if (space.num_classes > 1 && !monitor.should_stop())
+    add_evidence(space, options, parts, advice, monitor);
+  Subclasses all = number_parts(space, parts);
+  advice.labels = std::move(all.labels);
+  advice.class_from_part = std::move(all.class_from_subclass);
+  std::vector<int64_t> sizes(advice.class_from_part.size());
+  for (const int label : advice.labels) ++sizes[label];
+  for (size_t p = 0; p < sizes.size(); ++p)
+    advice.classes[advice.class_from_part[p]].part_sizes.push_back(sizes[p]);
+  summarize(input, options, watch.seconds(), monitor, advice);
+  return advice;
+}
+
+std::string advice_text(const IccAdvice& advice, const std::vector<std::string>& class_names) {
+  const auto name_of = [&](size_t c) {
+    return c < class_names.size() ? class_names[c] : fmt::format("{}", c);
+  };
+  std::string text = fmt::format("{:<20} {:>7}  {:<18} {:>5} {:>8} {:>9} {:>7}  {}\n", "class",
+                                 "samples", "verdict", "parts", "p of gap", "stability", "gain",
+                                 "context");
+  for (size_t c = 0; c < advice.classes.size(); ++c) {
+    const IccClassAdvice& own = advice.classes[c];
+    const bool is_split = own.part_sizes.size() > 1;
+    text += fmt::format(
+        "{:<20} {:>7}  {:<18} {:>5} {:>8} {:>9} {:>7}  {}\n", name_of(c), own.size,
+        to_string(own.verdict), own.part_sizes.size(),
+        own.verdict == IccVerdict::TooFew ? "-" : fmt::format("{:.4f}", own.gap_p),
+        is_split ? fmt::format("{:.2f}", own.stability) : "-",
+        is_split ? fmt::format("{:+.2f} %", 100 * own.gain) : "-",
+        is_split && own.context >= 0
+            ? fmt::format("{} ({})", name_of(own.context), own.ended_confusions)
+            : "-");
+  }
+  return text;
+}
+
+}  // namespace milieu
