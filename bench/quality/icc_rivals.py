@@ -35,6 +35,7 @@ FEW_DIMS = 12
 COUNTS = [1, 2, 3, 5, 8]
 DIMS = [5, 10, 20, 40, 80]
 MOST_QUADRATIC_DIMS = 300
+MOST_LOGISTIC_DIMS = 150  # more columns are reduced to as many principal axes
 ICC = ("icc classify", "icc classify --auto")
 
 
@@ -98,8 +99,9 @@ def baselines(points):
         make_pipeline(PCA(random_state=0), QuadraticDiscriminantAnalysis(reg_param=1e-4)),
         {"pca__n_components": dims})
     yield "nearest neighbour", KNeighborsClassifier(1)
+    axes = [PCA(MOST_LOGISTIC_DIMS, random_state=0)] if most > MOST_LOGISTIC_DIMS else []
     yield "logistic regression", searched(
-        make_pipeline(StandardScaler(), LogisticRegression(max_iter=200)),
+        make_pipeline(StandardScaler(), *axes, LogisticRegression(max_iter=100)),
         {"logisticregression__C": [0.01, 1.0]})
     yield "mixtures per class, 12 dimensions", searched(
         make_pipeline(reduced, Mixtures()), {"mixtures__count": COUNTS})

@@ -3,8 +3,8 @@
 // Find: 1. principal axes of all samples, and for every class the axes that distinguish the others;
 //   2. a class with a gap (icc_gap.cc) is cut, and its parts are looked at in the same way;
 //   3. the best classifier of whole classes, and the same with parts: what it gains on held-out
-//   samples, one class at a time; 4. a class without a gap is split where ICC's map has several
-//   maxima and the gain is beyond chance: the context cuts it.
+//   samples, one class at a time; 4. a class without a gap is split by ICC or by two
+//   Gaussians where the gain is beyond chance: the context cuts it.
 // Conventions: parts are numbered class by class; the gain of a class is that of replacing its
 //   column of held-out scores.
 // See: [Yu13], docs/algorithms/icc.md.
@@ -24,6 +24,7 @@
 #include "milieu/icc/icc_choose_internal.h"
 #include "milieu/icc/icc_classifier_internal.h"
 #include "milieu/icc/icc_gap_internal.h"
+#include "milieu/linalg/finite.h"
 #include "milieu/linalg/pca.h"
 
 namespace milieu {
@@ -34,7 +35,7 @@ using namespace internal;
 
 constexpr int64_t kMostAxes = 100, kContextAxes = 50;
 constexpr int kFewestOthers = 3;  // classes, for the axes that distinguish them
-constexpr double kGainLevel = 0.1;  // of options.level
+constexpr double kGainLevel = 0.05;  // of options.level: two ways to split are tried
 constexpr int kFolds = 5;
 constexpr const char* kContextBandwidth = "0.08";
 
@@ -196,19 +197,44 @@ void weigh(const Space& space, const Matrix<double>& whole, const Matrix<double>
     }
 }
 
-// ICC in the plane of the first two axes.
-Subclasses split_by_context(const Space& space, std::span<const int64_t> rows,
+// ICC in the plane of the first two axes, or two Gaussians per class on the first axes.
+Subclasses split_by_context(const Space& space, std::span<const int64_t> rows, IccSplit split,
                             const IccAdviseOptions& options, Monitor& monitor) {
-  const Matrix<float> plane = gather(space.rows, rows, 2);
+  const Matrix<float> points =
+      gather(space.rows, rows, split == IccSplit::Icc ? 2 : options.num_dims);
   std::vector<int> classes;
   for (const int64_t row : rows) classes.push_back(space.classes[row]);
   IccClassifierOptions icc;
+  icc.split = split;
   icc.icc.projection = IccProjection::None;
   icc.icc.bandwidth = kContextBandwidth;
   icc.icc.weight = IccWeight::Density;
   icc.icc.min_size = options.min_size;
   icc.icc.num_threads = options.num_threads;
-  return find_subclasses({plane, classes}, icc, monitor);
+  return find_subclasses({points, classes}, icc, monitor);
+}
+
+// Classes without a gap take the parts of `context` where the gain is beyond chance. Gains count
+// beside classes that are cut already.
+void take_context(const Space& space, const IccAdviseOptions& options,
+                  const Matrix<double>& before, const Matrix<double>& with_context,
+                  const Subclasses& context, std::vector<std::vector<int>>& parts,
+                  IccAdvice& advice) {
+  const std::vector<int> classes(space.classes.begin(), space.classes.end());
+  for (int c = 0; c < space.num_classes; ++c) {
+    IccClassAdvice& own = advice.classes[c];
+    if (own.verdict != IccVerdict::Keep || context.num_subclasses[c] < 2) continue;
+    IccClassAdvice found = own;
+    weigh(space, before, with_context, c, found);
+    if (found.gain <= 0 || found.gain_p > kGainLevel * options.level || found.context < 0) continue;
+    own = found;
+    own.verdict = IccVerdict::Context;
+    const auto first = static_cast<int>(
+        std::ranges::find(context.class_from_subclass, c) - context.class_from_subclass.begin());
+    const std::vector<int64_t> members = rows_of(classes, c);
+    for (size_t i = 0; i < members.size(); ++i)
+      parts[c][i] = context.labels[members[i]] - first;
+  }
 }
 
 void add_evidence(const Space& space, const IccAdviseOptions& options,
@@ -233,25 +259,18 @@ void add_evidence(const Space& space, const IccAdviseOptions& options,
   for (const std::vector<int>& own : parts) none.emplace_back(own.size(), 0);
   const Subclasses whole = number_parts(space, none), gaps = number_parts(space, parts);
   const Matrix<double> before = scores(of(whole)), with_gaps = scores(of(gaps));
-  const Matrix<double> with_context = scores([&](const Fold& fold) {
-    return split_by_context(space, fold.train, options, monitor);
-  });
-  if (monitor.should_stop()) return;
+  for (int c = 0; c < space.num_classes && !monitor.should_stop(); ++c)
+    if (advice.classes[c].verdict == IccVerdict::Split)
+      weigh(space, before, with_gaps, c, advice.classes[c]);
   std::vector<int64_t> everything(classes.size());
   std::iota(everything.begin(), everything.end(), int64_t{0});
-  const Subclasses context = split_by_context(space, everything, options, monitor);
-  for (int c = 0; c < space.num_classes; ++c) {
-    IccClassAdvice& own = advice.classes[c];
-    if (own.verdict == IccVerdict::Split) weigh(space, before, with_gaps, c, own);
-    if (own.verdict != IccVerdict::Keep || context.num_subclasses[c] < 2) continue;
-    weigh(space, before, with_context, c, own);
-    if (own.gain <= 0 || own.gain_p > kGainLevel * options.level || own.context < 0) continue;
-    own.verdict = IccVerdict::Context;
-    const auto first = static_cast<int>(
-        std::ranges::find(context.class_from_subclass, c) - context.class_from_subclass.begin());
-    const std::vector<int64_t> members = rows_of(classes, c);
-    for (size_t i = 0; i < members.size(); ++i)
-      parts[c][i] = context.labels[members[i]] - first;
+  for (const IccSplit split : {IccSplit::Icc, IccSplit::Em}) {
+    const Matrix<double> with_context = scores([&](const Fold& fold) {
+      return split_by_context(space, fold.train, split, options, monitor);
+    });
+    if (monitor.should_stop()) return;
+    take_context(space, options, with_gaps, with_context,
+                 split_by_context(space, everything, split, options, monitor), parts, advice);
   }
 }
 
@@ -312,6 +331,10 @@ IccAdvice advise_icc(const IccAdviseInput& input, const IccAdviseOptions& option
   validate_options(options);
   require(!input.points.empty(), "advise_icc: there are no points");
   const std::vector<int64_t> counts = count_classes(input.classes, input.points.rows());
+  if (const auto place = find_non_finite(input.points, options.num_threads))
+    throw DataError(fmt::format("points has {} at row {}, column {} (counted from 0)",
+                                input.points(place->row, place->column), place->row,
+                                place->column));
   const int64_t most = std::min({input.points.rows(), input.points.cols(), kMostAxes});
   const Space space{project(fit_pca(input.points, static_cast<int>(most)), input.points),
                     input.classes, static_cast<int>(counts.size())};

@@ -17,11 +17,11 @@
 namespace milieu {
 
 struct IccAdviseOptions {
-  double level = 0.05;  // of the test for a gap; a tenth of it for a gain in accuracy
+  double level = 0.05;  // of the test for a gap; a twentieth of it for a gain in accuracy
   int max_parts = 8;    // of one class
   int min_size = 10;    // samples of a part; classes with fewer than four times as many are not judged
   int num_dims = 12;    // principal axes in which a gap is looked for
-  int repeats = 5;      // of the cross-fitting: the median test counts
+  int repeats = 3;      // of the cross-fitting: the median test counts
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
 };
@@ -29,7 +29,7 @@ struct IccAdviseOptions {
 template <class Visitor>
 void visit_fields(IccAdviseOptions& o, Visitor&& v) {
   v("level", o.level, between(0.0005, 0.5),
-    "significance level of the test for a gap; a gain in accuracy must pass a tenth of it");
+    "significance level of the test for a gap; a gain in accuracy must pass a twentieth");
   v("max_parts", o.max_parts, at_least(2), "most parts of one class");
   v("min_size", o.min_size, at_least(5),
     "samples of a part; classes with fewer than four times as many are not judged");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Problem: is there a direction along which the samples of a class have two modes?
-// Find: in a few spaces (the class's own principal axes, the axes that distinguish the other
-//   classes) a cut into two and the discriminant direction of its sides, alternately until neither
+// Find: in a few spaces (the class's own principal axes, all and half of them, and the axes that
+//   distinguish the other classes; the smallest p counts, times their number) a cut into two and the discriminant direction of its sides, alternately until neither
 //   changes; of several initial cuts the direction with the largest dip. Cross-fitted: each fold is
 //   projected along the direction that the other folds chose, and the dip test sees only these
 //   projections, aligned by mean and deviation of the samples that chose the direction. A class with
@@ -22,7 +22,7 @@ namespace {
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr int kFolds = 5;
-constexpr int kRandomCuts = 6;
+constexpr int kRandomCuts = 8;
 constexpr int kMostRounds = 15;
 constexpr double kRidge = 0.02;      // of the mean variance, in the covariance inside the sides
 constexpr double kLeastShare = 0.1;  // of the samples on either side of a cut
@@ -124,17 +124,19 @@ Cut cut_in(const RowMatrix& x, const Eigen::MatrixXd& axes, Random random) {
   return best;
 }
 
-Cut best_cut(const RowMatrix& x, const Matrix<double>& context_axes, int num_dims,
+// The spaces in which a gap is looked for, each with its own test: all principal axes of the class
+// that its samples allow, half of them, and axes that distinguish the other classes.
+enum class Where { Own, FewOwn, Context };
+
+Cut best_cut(const RowMatrix& x, Where where, const Matrix<double>& context_axes, int num_dims,
              const Random& random) {
-  const Eigen::Index most =
-      std::max<Eigen::Index>(1, std::min<Eigen::Index>({num_dims, x.cols(), x.rows() / kRowsPerDim}));
-  Cut best = cut_in(x, own_axes(x, most), random.child(0));
-  if (context_axes.empty()) return best;
+  const Eigen::Index most = std::max<Eigen::Index>(
+      1, std::min<Eigen::Index>({num_dims, x.cols(), x.rows() / kRowsPerDim}));
+  if (where == Where::Own) return cut_in(x, own_axes(x, most), random);
+  if (where == Where::FewOwn) return cut_in(x, own_axes(x, (most + 1) / 2), random);
   const Eigen::Map<const RowMatrix> axes(context_axes.data(), context_axes.rows(),
                                          context_axes.cols());
-  const Eigen::Index few = std::min<Eigen::Index>(most, axes.rows());
-  Cut other = cut_in(x, axes.topRows(few).transpose(), random.child(1));
-  return other.dip > best.dip ? other : best;
+  return cut_in(x, axes.topRows(std::min<Eigen::Index>(most, axes.rows())).transpose(), random);
 }
 
 RowMatrix rows_where(const RowMatrix& x, const std::vector<int>& folds, int fold, bool is_equal) {
@@ -151,8 +153,8 @@ struct Repeat {
 
 // One cross-fitting: the test on all held-out projections, and how many of them lie on the side of
 // `whole`, the cut of all samples.
-Repeat cross_fit(const RowMatrix& x, const Matrix<double>& context_axes, const Cut& whole,
-                 int num_dims, Random random, DipTest& test) {
+Repeat cross_fit(const RowMatrix& x, Where where, const Matrix<double>& context_axes,
+                 const Cut& whole, int num_dims, Random random, DipTest& test) {
   std::vector<int> folds(x.rows());
   for (Eigen::Index i = 0; i < x.rows(); ++i) folds[i] = static_cast<int>(i % kFolds);
   random.shuffle(std::span<int>(folds));
@@ -160,7 +162,8 @@ Repeat cross_fit(const RowMatrix& x, const Matrix<double>& context_axes, const C
   double agreement = 0;
   for (int f = 0; f < kFolds; ++f) {
     const RowMatrix train = rows_where(x, folds, f, false);
-    Cut cut = best_cut(train, context_axes, num_dims, random.child(static_cast<uint64_t>(f)));
+    const Cut cut =
+        best_cut(train, where, context_axes, num_dims, random.child(static_cast<uint64_t>(f)));
     const Eigen::VectorXd own = train * cut.direction, other = train * whole.direction;
     const double turn =
         ((own.array() - own.mean()) * (other.array() - other.mean())).sum() < 0 ? -1 : 1;
@@ -179,6 +182,28 @@ Repeat cross_fit(const RowMatrix& x, const Matrix<double>& context_axes, const C
   return {test.p_value(dip_of(held_out), n), agreement / static_cast<double>(n)};
 }
 
+Gap gap_in(const RowMatrix& x, Where where, const Matrix<double>& context_axes,
+           const IccAdviseOptions& options, const Random& random, DipTest& test) {
+  const Cut whole = best_cut(x, where, context_axes, options.num_dims, random.child(0));
+  Gap gap;
+  gap.sides.assign(x.rows(), 0);
+  for (Eigen::Index i = 0; i < x.rows(); ++i)
+    gap.sides[i] = whole.project(x.row(i).transpose()) > whole.place;
+  const auto right = std::ranges::count(gap.sides, 1);
+  const bool is_balanced = std::min<int64_t>(right, x.rows() - right) >= options.min_size;
+  std::vector<double> p_values;
+  gap.stability = 0;
+  for (int r = 0; r < options.repeats; ++r) {
+    const Repeat repeat = cross_fit(x, where, context_axes, whole, options.num_dims,
+                                    random.child(static_cast<uint64_t>(r + 1)), test);
+    p_values.push_back(repeat.p_value);
+    gap.stability += repeat.agreement / options.repeats;
+  }
+  std::ranges::sort(p_values);
+  gap.p_value = is_balanced ? p_values[p_values.size() / 2] : 1;
+  return gap;
+}
+
 }  // namespace
 
 Gap find_gap(const Matrix<float>& rows, const Matrix<double>& context_axes,
@@ -186,27 +211,19 @@ Gap find_gap(const Matrix<float>& rows, const Matrix<double>& context_axes,
   RowMatrix x(rows.rows(), rows.cols());
   for (int64_t i = 0; i < rows.rows(); ++i)
     for (int64_t j = 0; j < rows.cols(); ++j) x(i, j) = rows(i, j);
-  const Cut whole = best_cut(x, context_axes, options.num_dims, random.child(0));
-  std::vector<double> p_values;
-  Gap gap;
-  gap.stability = 0;
-  for (int r = 0; r < options.repeats; ++r) {
-    const Repeat repeat = cross_fit(x, context_axes, whole, options.num_dims,
-                                    random.child(static_cast<uint64_t>(r + 1)), test);
-    p_values.push_back(repeat.p_value);
-    gap.stability += repeat.agreement / options.repeats;
+  std::vector<Where> spaces = {Where::Own};
+  if (std::min<int64_t>({rows.cols(), options.num_dims, rows.rows() / kRowsPerDim}) > 1)
+    spaces.push_back(Where::FewOwn);
+  if (!context_axes.empty()) spaces.push_back(Where::Context);
+  Gap best;
+  best.p_value = 2;
+  for (size_t s = 0; s < spaces.size(); ++s) {
+    Gap gap = gap_in(x, spaces[s], context_axes, options, random.child(s), test);
+    if (gap.p_value < best.p_value) best = std::move(gap);
   }
-  std::ranges::sort(p_values);
-  gap.p_value = p_values[p_values.size() / 2];
-  gap.sides.assign(x.rows(), 0);
-  for (Eigen::Index i = 0; i < x.rows(); ++i)
-    gap.sides[i] = whole.project(x.row(i).transpose()) > whole.place;
-  const auto right = std::ranges::count(gap.sides, 1);
-  if (std::min<int64_t>(right, x.rows() - right) < options.min_size) {
-    gap.sides.assign(x.rows(), 0);
-    gap.p_value = 1;
-  }
-  return gap;
+  best.p_value = std::min(1.0, best.p_value * static_cast<double>(spaces.size()));
+  if (best.p_value > options.level) best.sides.assign(best.sides.size(), 0);
+  return best;
 }
 
 }  // namespace milieu::internal
