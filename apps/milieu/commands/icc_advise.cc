@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// milieu icc advise INPUT: icc/icc_advise.h on the command line. Should a class be split?
-#include "milieu/icc/icc_advise.h"
+// milieu icc advise INPUT: icc/advise/icc_advise.h on the command line. Should a class be split?
+#include "milieu/icc/advise/icc_advise.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -85,9 +85,9 @@ std::string advice_csv(const IccAdvice& advice, const Judged& judged) {
   const std::vector<std::vector<int>> parts = parts_of(advice);
   for (size_t c = 0; c < advice.classes.size(); ++c) {
     const IccClassAdvice& own = advice.classes[c];
-    csv.row(judged.names[c], own.size, to_string(own.verdict), fmt::format("{}", fmt::join(parts[c], " ")),
-            own.gap_p, own.stability, own.gain, own.gain_p, context_of(own, judged),
-            own.ended_confusions);
+    csv.row(judged.names[c], own.size, to_string(own.verdict),
+            fmt::format("{}", fmt::join(parts[c], " ")), own.gap_p, own.stability, own.gain,
+            own.gain_p, context_of(own, judged), own.ended_confusions);
   }
   return csv.text();
 }
@@ -95,11 +95,12 @@ std::string advice_csv(const IccAdvice& advice, const Judged& judged) {
 // The verdicts as a card of the report; its clusters are the parts.
 std::string advice_card(const IccAdvice& advice, const Judged& judged) {
   Markup card;
-  open_card(card, CardWidth::Full, "Should a class be split?",
-            "clusters: the parts, as numbered below; p of gap: how often a class with one mode shows "
-            "such a gap; stability: samples that land in the same part when the cut is learned "
-            "without them; gain: held-out accuracy with the class split, minus without; context: the "
-            "class with which most confusions end");
+  open_card(
+      card, CardWidth::Full, "Should a class be split?",
+      "clusters: the parts, as numbered below; p of gap: how often a class with one mode shows "
+      "such a gap; stability: samples that land in the same part when the cut is learned "
+      "without them; gain: held-out accuracy with the class split, minus without; context: the "
+      "class with which most confusions end");
   Table table;
   table.caption = "Verdict and evidence of every class";
   table.columns = {{"class"},
@@ -200,8 +201,7 @@ int run_advise(AdviseCommand& command, Session& session) {
   const Interrupt::Keeping keeping(session.interrupt);
   if (command.output.time_limit > 0) monitor.set_time_limit(command.output.time_limit);
   monitor.on_stage(RunStage::Fitting, "icc advise");
-  IccAdvice advice =
-      advise_icc({samples.points.view(), judged.classes}, command.options, monitor);
+  IccAdvice advice = advise_icc({samples.points.view(), judged.classes}, command.options, monitor);
   advice.summary.extra.emplace_back("classes", judged.names);
   advice.summary.warnings.insert(advice.summary.warnings.end(), input.warnings.begin(),
                                  input.warnings.end());

@@ -51,9 +51,9 @@ std::vector<Candidate> splits_of(const IccClassifierInput& input,
     for (const SplitAxes& axes : split_axes(input, base))
       for (const char* bandwidth : {"0.03", "0.05", "0.08", "0.125"})
         for (const IccWeight weight : {IccWeight::Count, IccWeight::Density}) {
-          Candidate split{base, fmt::format("icc, bandwidth {}, weight {}{}", bandwidth,
-                                            weight == IccWeight::Count ? "count" : "density",
-                                            axes.text)};
+          Candidate split{base,
+                          fmt::format("icc, bandwidth {}, weight {}{}", bandwidth,
+                                      weight == IccWeight::Count ? "count" : "density", axes.text)};
           split.options.icc.bandwidth = bandwidth;
           split.options.icc.weight = weight;
           split.options.icc.projection = axes.projection;
@@ -65,8 +65,8 @@ std::vector<Candidate> splits_of(const IccClassifierInput& input,
     split.options.split = IccSplit::Em;
     split.options.em_count = count;
     split.options.icc.climb = IccClimb::Basin;
-    split.options.icc.num_dims =
-        static_cast<int>(std::min<int64_t>(kMixtureDims, std::min(input.points.cols(), input.points.rows())));
+    split.options.icc.num_dims = static_cast<int>(
+        std::min<int64_t>(kMixtureDims, std::min(input.points.cols(), input.points.rows())));
     all.push_back(std::move(split));
   }
   return all;
@@ -91,7 +91,8 @@ Candidate whole_classes(const IccClassifierOptions& base, const SpaceChoice& spa
 
 std::vector<Candidate> candidates_of(const IccClassifierInput& input,
                                      const IccClassifierOptions& base, int own_dims) {
-  const int64_t most = std::min({input.points.cols(), input.points.rows(), int64_t{kMostSplitDims}});
+  const int64_t most =
+      std::min({input.points.cols(), input.points.rows(), int64_t{kMostSplitDims}});
   const int few = static_cast<int>(std::min<int64_t>(kMixtureDims, most));
   const int many = static_cast<int>(std::clamp<int64_t>(own_dims, few, most));
   std::vector<Candidate> all;
@@ -104,9 +105,9 @@ std::vector<Candidate> candidates_of(const IccClassifierInput& input,
       options.reduce = reduce;
       options.reduce_dims = 0;
       options.shrinkage = shrinkage;
-      all.back().text += fmt::format(", {} {}, shrinkage {:.3g}",
-                                     reduce == IccReduce::Lda ? "lda after pca" : "pca", dims,
-                                     shrinkage);
+      all.back().text +=
+          fmt::format(", {} {}, shrinkage {:.3g}",
+                      reduce == IccReduce::Lda ? "lda after pca" : "pca", dims, shrinkage);
     };
     add(static_cast<int>(most), IccReduce::Lda, base.shrinkage);
     add(many, IccReduce::None, base.shrinkage);

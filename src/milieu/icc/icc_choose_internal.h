@@ -31,14 +31,14 @@ using TestFold =
 
 struct Race {
   size_t winner = 0;
-  double accuracy = 0;           // of the winner
-  std::vector<double> right;     // n: how often the winner was right about each row
-  bool is_complete = true;       // false: the monitor stopped it
+  double accuracy = 0;        // of the winner
+  std::vector<double> right;  // n: how often the winner was right about each row
+  bool is_complete = true;    // false: the monitor stopped it
 };
 
-// Few rows are cross-validated again on other folds, so that the choice depends less on chance; after
-// every fold clearly worse candidates are dropped. Ties go to the first. Folds follow from the seed
-// alone: races on the same samples have the same folds.
+// Few rows are cross-validated again on other folds, so that the choice depends less on chance;
+// after every fold clearly worse candidates are dropped. Ties go to the first. Folds follow from
+// the seed alone: races on the same samples have the same folds.
 Race race(const IccClassifierInput& input, const IccClassifierOptions& options,
           size_t num_candidates, const TestFold& test, Monitor& monitor);
 

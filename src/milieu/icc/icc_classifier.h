@@ -42,15 +42,14 @@ struct IccClassifierOptions {
   int refine = 0;
   int pca_dims = 0;  // principal axes kept before everything else; 0: the features as they are
   IccReduce reduce = IccReduce::Lda;
-  // 0: lda min(sub-classes - 1, d); pca those that hold 90 % of the variance, at most a third of the
-  // samples of a sub-class on average
+  // 0: lda min(sub-classes - 1, d); pca those that hold 90 % of the variance, at most a third of
+  // the samples of a sub-class on average
   int reduce_dims = 0;
   double shrinkage = 5;
   Priors priors = Priors::Frequency;
   IccRule rule = IccRule::Sum;
-  // Cross-validation on the training set chooses: with split icc the bandwidth, the weight, whether
-  // to split at all and the smallest sub-class; with split em the number of components; with both
-  // whether to refine.
+  // Cross-validation on the training set chooses the space and its dimensions, whether classes are
+  // split there, and how: with split icc by ICC or by mixtures, with split em by mixtures.
   bool automatic = false;
   int folds = 5;             // of that cross-validation
   bool search_axes = false;  // it also chooses the axes: principal or discriminant, 1 and 2, 1 and
@@ -91,7 +90,7 @@ void visit_fields(IccClassifierOptions& o, Visitor&& v) {
     "choose the class with the largest sum over sub-classes, or with the best sub-class (the "
     "paper)");
   v("auto", o.automatic, anything(),
-    "choose bandwidth, weight and whether to split by cross-validation on the training set");
+    "choose the space, whether to split and how by cross-validation on the training set");
   v("search_axes", o.search_axes, anything(),
     "let --auto also try discriminant axes and the third axis");
   v("folds", o.folds, at_least(2).advanced(), "folds of the cross-validation of --auto");

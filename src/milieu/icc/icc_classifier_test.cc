@@ -92,8 +92,8 @@ TEST(IccClassifier, MixturesSplitClassesInstead) {
               HasSubstr("em_count is 'many'"));
 }
 
-double test_accuracy(const IccClassifierInput& train, FloatView test,
-                     std::span<const int> classes, const IccClassifierOptions& options) {
+double test_accuracy(const IccClassifierInput& train, FloatView test, std::span<const int> classes,
+                     const IccClassifierOptions& options) {
   return internal::accuracy_of(predict(fit_icc_classifier(train, options).model, test), classes);
 }
 
@@ -136,8 +136,7 @@ TEST(IccClassifier, PcaWithoutANumberKeepsEnoughAxes_issue27) {
     for (int j = 0; j < 20; ++j)
       points(i, j) = static_cast<float>(centres(i % 9, j) + random.normal());
   }
-  const IccClassifierInput train{points.view().rows_between(0, 600),
-                                 std::span(classes).first(600)};
+  const IccClassifierInput train{points.view().rows_between(0, 600), std::span(classes).first(600)};
   IccClassifierOptions options;
   options.split = IccSplit::None;
   options.reduce = IccReduce::Pca;

@@ -135,8 +135,8 @@ void DensityField::add_chunk(FloatView places, std::span<const int> of, int num_
   });
 }
 
-std::vector<double> DensityField::values(FloatView places, std::span<const int> of,
-                                         int num_threads, const Monitor& monitor) const {
+std::vector<double> DensityField::values(FloatView places, std::span<const int> of, int num_threads,
+                                         const Monitor& monitor) const {
   std::vector<double> values(places.rows(), 0);
   const double edge = std::exp(-reach_ * reach_ / 2);
   for (int64_t begin = 0; begin < places.rows() && !monitor.should_stop(); begin += chunk_size()) {

@@ -20,7 +20,7 @@ constexpr double kSameMode = 0.5;  // kernels: ends nearer than this are one max
 constexpr int kFewModes = 16;      // of a class: all pairs are looked at
 constexpr int kNearModes = 8;
 constexpr size_t kPairsAtOnce = 64;
-constexpr int kPathPlaces = 16;    // of a straight path at which its height is evaluated
+constexpr int kPathPlaces = 16;  // of a straight path at which its height is evaluated
 
 double squared_distance(const float* a, const float* b, int64_t p) {
   double sum = 0;
@@ -71,11 +71,10 @@ std::vector<std::pair<int, int>> mode_pairs(FloatView ends, const Modes& modes) 
     const auto end = others.begin() + static_cast<int64_t>(near);
     std::partial_sort(others.begin(), end, others.end());
     for (size_t o = 0; o < near; ++o) pairs.insert(std::minmax(a, int{others[o].second}));
-    const auto higher = std::ranges::min_element(
-        others, {}, [&](const auto& other) {
-          return std::pair(other.second < a ? other.first : std::numeric_limits<double>::infinity(),
-                           other.second);
-        });
+    const auto higher = std::ranges::min_element(others, {}, [&](const auto& other) {
+      return std::pair(other.second < a ? other.first : std::numeric_limits<double>::infinity(),
+                       other.second);
+    });
     if (a > 0) pairs.insert(std::minmax(a, int{higher->second}));
   }
   return {pairs.begin(), pairs.end()};

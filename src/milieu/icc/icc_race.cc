@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kTestedRows = 4000;  // to test before the choice, all rounds together
 constexpr int64_t kMaxRounds = 4;
-constexpr double kBehind = 2;  // standard errors
+constexpr double kBehind = 2;      // standard errors
 constexpr size_t kFirstFolds = 2;  // before anything is dropped
 
 // How often each candidate classified each row right: candidates x rows.
@@ -56,8 +56,7 @@ size_t drop_losers(const Tallies& tallies, std::vector<char>& is_racing, bool ma
   }
   const auto best = tallies.row_span(static_cast<int64_t>(leader));
   for (size_t c = 0; c < is_racing.size() && may_drop; ++c)
-    if (is_racing[c] &&
-        lead_in_errors(best, tallies.row_span(static_cast<int64_t>(c))) > kBehind)
+    if (is_racing[c] && lead_in_errors(best, tallies.row_span(static_cast<int64_t>(c))) > kBehind)
       is_racing[c] = 0;
   return leader;
 }

@@ -18,9 +18,9 @@ constexpr double kRidge = 1e-6;  // of QuadraticOptions and LdaOptions
 
 struct Sums {
   std::vector<double> counts;
-  RowMatrix means;                     // classes x m
+  RowMatrix means;                        // classes x m
   std::vector<Eigen::MatrixXd> scatters;  // the first kMostFullDims axes
-  Eigen::MatrixXd pooled;              // m x m
+  Eigen::MatrixXd pooled;                 // m x m
   RowMatrix test;
 };
 
@@ -136,9 +136,8 @@ TestFold test_spaces(const Matrix<float>& rows, std::span<const int> classes, Pr
     for (size_t c = 0; c < candidates.size(); ++c) {
       if (!is_racing[c]) continue;
       const auto& [dims, shrinkage] = candidates[c];
-      const Eigen::MatrixXd scores = shrinkage < kPooled
-                                         ? own_scores(sums, dims, shrinkage, priors)
-                                         : pooled_scores(sums, dims, priors);
+      const Eigen::MatrixXd scores = shrinkage < kPooled ? own_scores(sums, dims, shrinkage, priors)
+                                                         : pooled_scores(sums, dims, priors);
       std::vector<int> predicted(fold.test.size());
       for (size_t r = 0; r < predicted.size(); ++r) {
         Eigen::Index best = 0;

@@ -39,8 +39,7 @@ struct Samples {
   // Rows on the first `dims` axes.
   Matrix<float> gather(std::span<const int64_t> rows, int64_t dims) const {
     Matrix<float> out(static_cast<int64_t>(rows.size()), std::min(dims, axes.cols()));
-    for (int64_t r = 0; r < out.rows(); ++r)
-      std::copy_n(axes.row(rows[r]), out.cols(), out.row(r));
+    for (int64_t r = 0; r < out.rows(); ++r) std::copy_n(axes.row(rows[r]), out.cols(), out.row(r));
     return out;
   }
   Matrix<float> gather(std::span<const int64_t> rows) const {
@@ -82,8 +81,8 @@ Subclasses split_fold(const Samples& samples, const Fold& fold, const std::vecto
 IccClassifierModel fit_fold(const Samples& samples, const Fold& fold,
                             const std::vector<int>& classes, Subclasses subclasses,
                             const IccClassifierOptions& options, Monitor& monitor) {
-  const Matrix<float> points = samples.gather(
-      fold.train, options.pca_dims > 0 ? options.pca_dims : samples.axes.cols());
+  const Matrix<float> points =
+      samples.gather(fold.train, options.pca_dims > 0 ? options.pca_dims : samples.axes.cols());
   refine({points, classes}, options, subclasses, monitor);
   return fit_on_subclasses({points, classes}, subclasses, options);
 }
@@ -123,9 +122,9 @@ Matrix<double> held_out_scores(const Samples& samples, const Candidate& candidat
   for (const Fold& fold : folds) {
     if (monitor.should_stop()) break;
     const std::vector<int> classes = classes_of(samples, fold.train);
-    const IccClassifierModel model = fit_fold(
-        samples, fold, classes, split_fold(samples, fold, classes, options, monitor), options,
-        monitor);
+    const IccClassifierModel model =
+        fit_fold(samples, fold, classes, split_fold(samples, fold, classes, options, monitor),
+                 options, monitor);
     const Matrix<double> own = class_scores(
         model.classifier, project(model, samples.gather(fold.test, model.axes.cols())));
     if (scores.empty()) scores = Matrix<double>(samples.axes.rows(), own.cols());

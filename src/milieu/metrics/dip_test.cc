@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Problem: min over distribution functions G with one mode of max_x |F(x) - G(x)|.
-// Find: left of its mode G is convex, right of it concave. The interval of the mode shrinks from both
-//   sides: between the greatest convex function below F and the least concave one above it, the ends
-//   are the touching points of the pair that is farthest apart; outside of the new interval G is
-//   settled, and F's distance from it is a lower bound D of twice the dip. It ends when the pair is
-//   nowhere farther apart than D.
+// Find: left of its mode G is convex, right of it concave. The interval of the mode shrinks from
+// both
+//   sides: between the greatest convex function below F and the least concave one above it, the
+//   ends are the touching points of the pair that is farthest apart; outside of the new interval G
+//   is settled, and F's distance from it is a lower bound D of twice the dip. It ends when the pair
+//   is nowhere farther apart than D.
 // Symbols: lower F just left of a value, upper F at it; both per distinct value.
 // See: [Hartigan85].
 #include "milieu/metrics/dip_test.h"
@@ -45,7 +46,7 @@ Steps steps_of(std::vector<double> sorted) {
 // Of the points (x_i, sign * y_i), first <= i <= last: the greatest convex function below them (for
 // sign -1 the least concave one above the y), at every x_i, and where it touches.
 struct Hull {
-  std::vector<double> at;      // of the interval: entry 0 belongs to `first`
+  std::vector<double> at;       // of the interval: entry 0 belongs to `first`
   std::vector<size_t> touches;  // indices as those of x
 };
 

@@ -192,8 +192,9 @@ void reproduce_icc_held_out(ReproduceRun& run) {
         run.say(name);
         const ClassifierProblem problem = make_problem(
             data, is_merged, Random(run.options().seed).child(static_cast<uint64_t>(trial)));
-        rows.push_back({data.name, set.has_chosen, is_merged,
-                        run.piece("icc held-out " + name, [&] { return run_problem(problem, run); })});
+        rows.push_back(
+            {data.name, set.has_chosen, is_merged,
+             run.piece("icc held-out " + name, [&] { return run_problem(problem, run); })});
         if (run.is_stopped()) return;
         export_problem(run, name, problem,
                        std::span(rows.back().figures).subspan(method_names().size() - 2, 2));

@@ -16,7 +16,7 @@ namespace milieu::cli {
 
 namespace {
 
-constexpr size_t kMostRows = 1500;                          // of each half
+constexpr size_t kMostRows = 1500;                            // of each half
 constexpr std::array<int, 5> kMergedSizes = {4, 3, 1, 1, 1};  // of coarse classes, in a cycle
 constexpr int kMadeDims = 30, kMadeParts = 12, kMadePerPart = 150;
 

@@ -19,9 +19,10 @@ namespace milieu {
 struct IccAdviseOptions {
   double level = 0.05;  // of the test for a gap; a twentieth of it for a gain in accuracy
   int max_parts = 8;    // of one class
-  int min_size = 10;    // samples of a part; classes with fewer than four times as many are not judged
-  int num_dims = 12;    // principal axes in which a gap is looked for
-  int repeats = 3;      // of the cross-fitting: the median test counts
+  int min_size =
+      10;  // samples of a part; classes with fewer than four times as many are not judged
+  int num_dims = 12;  // principal axes in which a gap is looked for
+  int repeats = 3;    // of the cross-fitting: the median test counts
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
 };
@@ -42,7 +43,8 @@ void visit_fields(IccAdviseOptions& o, Visitor&& v) {
 }
 
 // Keep: no evidence. Split: the class has a gap of its own. Context: it has none, but another class
-// lies between its parts and a classifier gains clearly from telling them apart. TooFew: not judged.
+// lies between its parts and a classifier gains clearly from telling them apart. TooFew: not
+// judged.
 enum class IccVerdict { Keep, Split, Context, TooFew };
 // "keep", "split", "split for context", "too few samples".
 const char* to_string(IccVerdict verdict);

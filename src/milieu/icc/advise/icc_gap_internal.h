@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "milieu/base/random.h"
-#include "milieu/icc/icc_advise.h"
+#include "milieu/icc/advise/icc_advise.h"
 #include "milieu/linalg/matrix.h"
 #include "milieu/metrics/dip_test.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Should a class be split? Made classes whose answer is known; every seed is fixed.
-#include "milieu/icc/icc_advise.h"
+#include "milieu/icc/advise/icc_advise.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,10 +24,14 @@ struct Made {
 // One value of a distribution with a single mode.
 double draw(int shape, Random& random) {
   switch (shape) {
-    case 0: return random.normal();
-    case 1: return random.uniform(-1.7, 1.7);
-    case 2: return -std::log(1 - random.uniform());
-    default: return random.normal() / std::sqrt(0.3 + random.uniform());  // heavy tails
+    case 0:
+      return random.normal();
+    case 1:
+      return random.uniform(-1.7, 1.7);
+    case 2:
+      return -std::log(1 - random.uniform());
+    default:
+      return random.normal() / std::sqrt(0.3 + random.uniform());  // heavy tails
   }
 }
 

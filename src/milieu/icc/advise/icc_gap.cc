@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Problem: is there a direction along which the samples of a class have two modes?
 // Find: in a few spaces (the class's own principal axes, all and half of them, and the axes that
-//   distinguish the other classes; the smallest p counts, times their number) a cut into two and the discriminant direction of its sides, alternately until neither
-//   changes; of several initial cuts the direction with the largest dip. Cross-fitted: each fold is
-//   projected along the direction that the other folds chose, and the dip test sees only these
-//   projections, aligned by mean and deviation of the samples that chose the direction. A class with
-//   one mode along every direction passes at most as often as the level says; choosing costs
-//   nothing, because the tested samples did not choose.
+//   distinguish the other classes; the smallest p counts, times their number) a cut into two and
+//   the discriminant direction of its sides, alternately until neither changes; of several initial
+//   cuts the direction with the largest dip. Cross-fitted: each fold is projected along the
+//   direction that the other folds chose, and the dip test sees only these projections, aligned by
+//   mean and deviation of the samples that chose the direction. A class with one mode along every
+//   direction passes at most as often as the level says; choosing costs nothing, because the tested
+//   samples did not choose.
 // See: [Hartigan85], docs/algorithms/icc.md.
-#include "milieu/icc/icc_gap_internal.h"
+#include "milieu/icc/advise/icc_gap_internal.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -172,8 +173,8 @@ Repeat cross_fit(const RowMatrix& x, Where where, const Matrix<double>& context_
       if (folds[i] != f) continue;
       const double z = cut.project(x.row(i).transpose());
       held_out.push_back(turn * z);
-      agreeing += (turn * (z - cut.place) > 0) ==
-                  (whole.project(x.row(i).transpose()) > whole.place);
+      agreeing +=
+          (turn * (z - cut.place) > 0) == (whole.project(x.row(i).transpose()) > whole.place);
       ++count;
     }
     agreement += static_cast<double>(std::max(agreeing, count - agreeing));
