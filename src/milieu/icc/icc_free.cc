@@ -127,10 +127,13 @@ void DensityField::add_chunk(FloatView places, std::span<const int> of, int num_
         }
         if (at.curvature.empty()) continue;
         for (int64_t j = 0; j < p; ++j) {
-          for (int64_t k = 0; k < p; ++k) at.curvature[j * p + k] += g * away[j] * away[k];
+          const double scaled = g * away[j];
+          for (int64_t k = 0; k <= j; ++k) at.curvature[j * p + k] += scaled * away[k];
           at.curvature[j * p + j] -= g;
         }
       }
+      for (int64_t j = 0; j < p && !at.curvature.empty(); ++j)
+        for (int64_t k = 0; k < j; ++k) at.curvature[k * p + j] = at.curvature[j * p + k];
     }
   });
 }

@@ -159,6 +159,43 @@ ClassModes split_free(const DensityField& field, FloatView ends,
   return out;
 }
 
+// The sub-class of the nearest mode of each place's class. An empty list: the monitor stopped it.
+std::vector<int> nearest_labels(const IccModel& model, FloatView ends, std::span<const int> of,
+                                const Monitor& monitor) {
+  // Modes are stored class by class; those of a class have its sub-classes as labels.
+  std::vector<int64_t> first_mode(model.num_classes() + 1, 0);
+  const std::vector<int> class_from_subclass = model.class_from_subclass();
+  for (const int label : model.mode_labels) ++first_mode[class_from_subclass[label] + 1];
+  std::partial_sum(first_mode.begin(), first_mode.end(), first_mode.begin());
+  std::vector<int> labels(ends.rows());
+  for (int64_t i = 0; i < ends.rows() && !monitor.should_stop(); ++i)
+    labels[i] = model.mode_labels[nearest_mode(model.modes, first_mode[of[i]],
+                                               first_mode[of[i] + 1], ends.row(i))];
+  if (monitor.should_stop()) return {};
+  return labels;
+}
+
+// Labels of the model's own samples from the ends of their climbs; only those without a class,
+// which have not climbed in the class they belong to, climb again.
+std::vector<int> label_samples(const IccModel& model, const Matrix<float>& ends, int num_threads,
+                               Monitor& monitor) {
+  std::vector<int> of = model.sample_classes;
+  std::vector<int64_t> unknown;
+  for (size_t i = 0; i < of.size(); ++i) {
+    if (of[i] < 0) unknown.push_back(static_cast<int64_t>(i));
+    of[i] = std::max(of[i], 0);
+  }
+  std::vector<int> labels = nearest_labels(model, ends, of, monitor);
+  if (labels.empty() || unknown.empty()) return labels;
+  Matrix<float> places(static_cast<int64_t>(unknown.size()), ends.cols());
+  for (size_t u = 0; u < unknown.size(); ++u)
+    std::copy_n(model.samples.row(unknown[u]), ends.cols(), places.row(static_cast<int64_t>(u)));
+  const std::vector<int> found = predict_free(model, std::move(places), {}, num_threads, monitor);
+  if (found.empty()) return {};
+  for (size_t u = 0; u < unknown.size(); ++u) labels[unknown[u]] = found[u];
+  return labels;
+}
+
 }  // namespace
 
 std::vector<int> fit_free(IccModel& model, const IccOptions& options, int num_classes,
@@ -197,7 +234,7 @@ std::vector<int> fit_free(IccModel& model, const IccOptions& options, int num_cl
   model.modes = Matrix<float>(
       FloatView(modes.data(), static_cast<int64_t>(model.mode_labels.size()), ends.cols()));
   model.maxima = Matrix<double>(DoubleView(maxima.data(), first, ends.cols()));
-  return predict_free(model, model.samples, model.sample_classes, options.num_threads, monitor);
+  return label_samples(model, ends, options.num_threads, monitor);
 }
 
 std::vector<int> predict_free(const IccModel& model, Matrix<float> places,
@@ -212,17 +249,7 @@ std::vector<int> predict_free(const IccModel& model, Matrix<float> places,
       if (of[i] < 0) of[i] = best[i];
   }
   if (!field.climb(places, of, num_threads, monitor)) return {};
-  // Modes are stored class by class; those of a class have its sub-classes as labels.
-  std::vector<int64_t> first_mode(model.num_classes() + 1, 0);
-  const std::vector<int> class_from_subclass = model.class_from_subclass();
-  for (const int label : model.mode_labels) ++first_mode[class_from_subclass[label] + 1];
-  std::partial_sum(first_mode.begin(), first_mode.end(), first_mode.begin());
-  std::vector<int> labels(places.rows());
-  for (int64_t i = 0; i < places.rows() && !monitor.should_stop(); ++i)
-    labels[i] = model.mode_labels[nearest_mode(model.modes, first_mode[of[i]],
-                                               first_mode[of[i] + 1], places.row(i))];
-  if (monitor.should_stop()) return {};
-  return labels;
+  return nearest_labels(model, places, of, monitor);
 }
 
 }  // namespace milieu::internal
