@@ -24,6 +24,7 @@ namespace milieu {
 namespace {
 
 constexpr double kHeldVariance = 0.9;
+constexpr int64_t kManyColumns = 12;  // a plane seldom holds the sub-classes of more
 
 struct Reduction {
   Matrix<double> axes;
@@ -172,6 +173,12 @@ IccClassifierResult fit_icc_classifier(const IccClassifierInput& input,
   summary.d = input.points.cols();
   summary.iterations = 1;
   summary.objective = internal::accuracy_of(result.labels, input.classes);
+  if (!options.automatic && options.split == IccSplit::Icc && summary.d > kManyColumns &&
+      options.icc.climb != IccClimb::Free)
+    summary.warnings.push_back(fmt::format(
+        "classes are split in {} of {}: --auto also looks elsewhere and is more accurate "
+        "for so many columns",
+        counted(options.icc.num_dims, "dimension"), counted(summary.d, "column")));
   const StopReason reason = monitor.stop_reason();
   summary.termination =
       reason == StopReason::None ? Termination::Converged : termination_from(reason);

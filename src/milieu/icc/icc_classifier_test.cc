@@ -164,6 +164,15 @@ TEST(IccClassifier, MixturesTakeOneCountPerClass) {
   EXPECT_THROW(find_subclasses(experiment.train(), options), InvalidArgument);
 }
 
+TEST(IccClassifier, APlaneOfManyColumnsIsWarnedOf_issue27) {
+  const Experiment1 experiment;
+  IccClassifierOptions options;
+  EXPECT_THAT(fit_icc_classifier(experiment.train(), options).summary.warnings,
+              ElementsAre(HasSubstr("2 dimensions of 30 columns: --auto")));
+  options.automatic = true;
+  EXPECT_TRUE(fit_icc_classifier(experiment.train(), options).summary.warnings.empty());
+}
+
 // A model of reduced samples takes samples as they are, and reducing changes little here.
 TEST(IccClassifier, PrincipalAxesBeforeEverythingElseAreInTheModel) {
   const Experiment1 experiment;
