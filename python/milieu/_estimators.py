@@ -1130,8 +1130,7 @@ class DLGMM(_dlgmm.DLGMMBase):
     max_iter : int, default=200
         Maximum passes over the patches. Must be at least 1.
     tol : float, default=1e-05
-        Stop when the bound rises by less than this many nats per number of a patch; 0 runs
-        max_iter. Must be at least 0.
+        Stop when the bound rises by less than this fraction; 0 runs max_iter. Must be at least 0.
     batch_images : int, default=0
         Before the full passes, take natural-gradient steps on mini-batches of this many images; 0
         takes none. Must be at least 0.
