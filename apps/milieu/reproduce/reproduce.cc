@@ -110,6 +110,8 @@ const std::vector<Reproduction>& reproductions() {
       {"icc", "where", "ICC beside mixtures on gases and digits (long)", reproduce_icc_where},
       {"icc", "talkers", "the same on vowels of held-out talkers (long)", reproduce_icc_talkers},
       {"icc", "held-out", "classifiers on sets that chose no default", reproduce_icc_held_out},
+      {"icc", "advise", "should a class be split? made classes and merged ones",
+       reproduce_icc_advise},
       {"dlgmm", "scenes", "Tables 1 and 3 on 15-Scenes (hours)", reproduce_dlgmm_scenes},
       {"dlgmm", "caltech", "Tables 2 and 4 on a subset of Caltech-101 (hours)",
        reproduce_dlgmm_caltech},
