@@ -2,6 +2,7 @@
 #include "milieu/icc/icc.h"
 
 #include "method.h"
+#include "milieu/icc/advise/icc_advise.h"
 #include "milieu/icc/icc_classifier.h"
 #include "modules.h"
 
@@ -34,6 +35,18 @@ py::dict fit_classifier(py::handle X, const py::dict& options, const py::dict& i
       control, [&](Monitor& monitor) { return fit_icc_classifier(input, values, monitor); });
   py::dict out = result_to_python(result);
   out["subclass_labels"] = to_array(std::move(result.subclasses));
+  return out;
+}
+
+py::dict advise(py::handle X, py::handle y, const py::dict& options, const py::dict& control) {
+  const auto values = options_from<IccAdviseOptions>(options);
+  Arrays arrays;
+  const IccAdviseInput input{arrays.floats(X, "X"), arrays.integers(y, "y")};
+  IccAdvice advice =
+      run_fit(control, [&](Monitor& monitor) { return advise_icc(input, values, monitor); });
+  py::dict out;
+  out["labels"] = to_array(std::move(advice.labels));
+  out["summary"] = to_python(advice.summary);
   return out;
 }
 
@@ -72,6 +85,7 @@ void bind_icc(py::module_& m) {
   bind_model<IccModel>(m, "icc_model");
   bind_declaration<IccOptions, IccInput>(m, "icc");
   m.def("icc_fit", &fit);
+  m.def("icc_advise", &advise);
   m.def("icc_predict", &predict_subclasses);
   bind_projection<IccModel>(m, "icc_project");
 

@@ -15,6 +15,7 @@ The estimators follow scikit-learn's conventions:
 from __future__ import annotations
 
 from . import _estimators, crf, features, metrics
+from ._advise import ClassAdvice, advise
 from ._base import MilieuWarning
 from ._core import __version__
 from ._dcp import RankedContext, Vote
@@ -23,6 +24,6 @@ from ._estimators import *  # noqa: F403
 from ._explore import Explorer, explore
 from ._runs import load
 
-__all__ = ["Explorer", "MilieuWarning", "PartLabel", "RankedContext", "Vote", "__version__", "crf", "describe",
-           "explore", "features", "load", "metrics"]
+__all__ = ["ClassAdvice", "Explorer", "MilieuWarning", "PartLabel", "RankedContext", "Vote", "__version__",
+           "advise", "crf", "describe", "explore", "features", "load", "metrics"]
 __all__ += _estimators.__all__

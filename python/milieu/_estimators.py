@@ -631,19 +631,23 @@ class ICCClassifier(_icc.ICCClassifierBase):
     split : {'icc', 'em', 'none'}, default='icc'
         Where sub-classes come from: icc, a Gaussian mixture per class, or none.
     em_count : str or float, default='2'
-        Components per class with split em: a number, or icc for as many as icc finds.
+        Components per class with split em: a number, one per class such as 1,3,2, or icc for as
+        many as icc finds.
     init : {'kmeans', 'random'}, default='kmeans'
         How the mixtures of split em are initialised.
     refine : int, default=0
         Rounds in which each sample moves to the sub-class of its class that fits best. Must be at
         least 0.
+    pca_dims : int, default=0
+        Principal axes to keep before everything else; 0 keeps the features as they are. Must be at
+        least 0.
     reduce : {'lda', 'pca', 'none'}, default='lda'
         Input of the quadratic classifier: discriminant axes, principal axes, or all features.
     reduce_dims : int, default=0
-        Number of these axes; 0 means all that carry information with lda, 2 with pca. Must be at
-        least 0.
+        Number of these axes; 0 means all that carry information with lda, and with pca those that
+        hold 90 % of the variance, as far as the samples of a sub-class allow. Must be at least 0.
     auto : bool, default=False
-        Choose bandwidth, weight and whether to split by cross-validation on the training set.
+        Choose the space, whether to split and how by cross-validation on the training set.
     search_axes : bool, default=False
         Let auto also try discriminant axes and the third axis.
     window : float, default=8.0
@@ -703,6 +707,7 @@ class ICCClassifier(_icc.ICCClassifierBase):
         em_count: str | float = '2',
         init: Literal['kmeans', 'random'] = 'kmeans',
         refine: int = 0,
+        pca_dims: int = 0,
         reduce: Literal['lda', 'pca', 'none'] = 'lda',
         reduce_dims: int = 0,
         auto: bool = False,
@@ -733,6 +738,7 @@ class ICCClassifier(_icc.ICCClassifierBase):
         self.em_count = em_count
         self.init = init
         self.refine = refine
+        self.pca_dims = pca_dims
         self.reduce = reduce
         self.reduce_dims = reduce_dims
         self.auto = auto

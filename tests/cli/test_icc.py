@@ -212,7 +212,7 @@ class ClassifyTest(CliTest):
         points, classes = crossing(seed=2)
         full = self.classify("--test-labels", "test_y.npy", "--json").json()
         names = [str(c + 3) if i % 3 else "-1" for i, c in enumerate(classes)]
-        predicted = self.classify().out.split()
+        predicted = self.classify("--print-classes").out.split()
         labelled = [(a, b) for a, b in zip(predicted, names) if b != "-1"]
         self.write("some.csv", "class\n" + "".join(f"{name}\n" for name in names))
         some = self.classify("--test-labels", "some.csv", "--json").json()
@@ -223,8 +223,14 @@ class ClassifyTest(CliTest):
         self.assertEqual(self.classify("--test-labels", "other.csv", "--json").json()["test_accuracy"],
                          0)
 
+    def test_without_out_a_summary_is_printed_issue27(self):
+        out = self.classify("--test-labels", "test_y.npy").out
+        self.assertLess(len(out.splitlines()), 20)
+        self.assertRegex(out, r"test accuracy: 0\.\d")
+        self.assertIn("--print-classes", out)
+
     def test_classes_of_test_are_printed(self):
-        outcome = self.classify("--bandwidth", "0.08")
+        outcome = self.classify("--bandwidth", "0.08", "--print-classes")
         predicted = np.array(outcome.out.split(), dtype=int)
         truth = np.load(self.folder / "test_y.npy")
         self.assertEqual(set(predicted), {3, 4})
@@ -253,7 +259,10 @@ class ClassifyTest(CliTest):
         self.assertEqual(summary["method"], "icc_classifier")
 
     def test_auto_and_preset(self):
-        self.assertIn("chosen", self.classify("--auto", "--json").json())
+        chosen = self.classify("--auto", "--json").json()["chosen"]
+        self.assertRegex(chosen, r"pca \d+")
+        whole = self.classify("--split", "none", "--auto", "--json").json()
+        self.assertIn("no split", whole["chosen"])
         self.classify("--preset", "paper", "--json")
         self.assertIn("preset is 'x'", self.fail_with(
             2, "icc", "classify", "train.npy", "test.npy", "--preset", "x"))
@@ -273,6 +282,49 @@ class ClassifyTest(CliTest):
             2, "icc", "classify", "train.npy", "test.npy", "--labels", "train_y.npy", "--out",
             "run"))
         self.classify("--out", "run", "--force")
+
+
+class AdviseTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        random = np.random.RandomState(0)
+        points = random.normal(size=(400, 5))
+        points[:100, 0] += 9  # half of class 0
+        points[200:, 1] += 6
+        self.save("P.npy", points.astype(np.float32))
+        self.write("c.csv", "class\n" + "union\n" * 200 + "one\n" * 150 + "few\n" * 20 + "-1\n" * 30)
+
+    def advise(self, *more):
+        return self.succeed("icc", "advise", "P.npy", "--labels", "c.csv", *more)
+
+    def test_verdicts_with_evidence(self):
+        summary = self.advise("--json").json()
+        found = dict(zip(summary["classes"], zip(summary["verdicts"], summary["parts"],
+                                                 summary["gap_p_values"])))
+        self.assertEqual(found["union"][:2], ("split", 2))
+        self.assertLess(found["union"][2], 0.01)
+        self.assertEqual(found["one"][:2], ("keep", 1))
+        self.assertEqual(found["few"][:2], ("too few samples", 1))
+        self.assertEqual(summary["n"], 370)
+        self.assertRegex(self.advise().out, r"union +200 +split +2 ")
+
+    def test_folder_has_report_and_table(self):
+        self.advise("--out", "run")
+        report = (self.folder / "run/report.html").read_text()
+        self.assertIn("Should a class be split?", report)
+        table = (self.folder / "run/advice.csv").read_text().splitlines()
+        self.assertEqual(table[0].split(",")[:4], ["class", "samples", "verdict", "parts"])
+        self.assertEqual(len(table), 4)
+        labels = self.labels("run")
+        self.assertEqual(len(labels), 370)
+        options = json.loads((self.folder / "run/options.json").read_text())
+        self.assertEqual((options["method"], options["options"]["level"]), ("icc advise", 0.05))
+
+    def test_errors_name_the_thing(self):
+        self.assertIn("INPUT is missing", self.fail_with(2, "icc", "advise"))
+        self.assertIn("give --labels", self.fail_with(2, "icc", "advise", "P.npy"))
+        self.assertIn("level", self.fail_with(
+            2, "icc", "advise", "P.npy", "--labels", "c.csv", "--level", "0.9"))
 
 
 class ClassifyImagesTest(FeatureCase):
@@ -295,7 +347,7 @@ class ClassifyImagesTest(FeatureCase):
         self.assertEqual(summary["test_accuracy"], 1)
 
     def test_test_images_without_classes(self):
-        outcome = self.classify("photos", "loose", "--feature", "color")
+        outcome = self.classify("photos", "loose", "--feature", "color", "--print-classes")
         np.testing.assert_array_equal(outcome.out.split(), self.truth)
         summary = self.classify("photos", "loose", "--feature", "color", "--json").json()
         self.assertNotIn("test_labelled", summary)

@@ -19,7 +19,7 @@ std::vector<Command> tools() {
 // What methods have beside their fit. A method that is not in the table has nothing.
 std::vector<Command> subcommands() {
   return {cac_predict_command(), exemplar_learn_command(), icc_classify_command(),
-          icc_compare_command()};
+          icc_advise_command(), icc_compare_command()};
 }
 
 std::vector<Command> make_table() {

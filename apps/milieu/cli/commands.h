@@ -70,6 +70,7 @@ Command explore_command();
 Command export_command();
 Command features_command();
 Command icc_classify_command();
+Command icc_advise_command();
 Command icc_compare_command();
 Command info_command();
 Command predict_command();

@@ -73,6 +73,7 @@ struct ClassifyOptions {
   ClassifyInput input;
   IccClassifierOptions classifier;
   std::string preset;
+  bool print_classes = false;  // of every row of TEST, instead of the summary
   OutputFlags output;
 };
 
@@ -197,18 +198,20 @@ void print_classes(const ClassifyOptions& options, const Classified& done, const
   const RunSummary& summary = done.fitted.summary;
   if (options.output.json) {
     console.print(summary_to_json(summary) + "\n");
-  } else if (options.output.out.empty() && !options.output.quiet) {
+  } else if (options.print_classes) {
     std::string text;
     for (const int c : done.predicted) text += train.labels.names[c] + "\n";
     console.print(text);
-    if (!done.truth.empty()) console.note(summary_text(summary, console));
   } else if (!options.output.quiet) {
     console.print(dataset_text(train) + "\n" + dataset_text(test) + "\n");
     console.print(summary_text(summary, console));
     for (const std::string& warning : summary.warnings)
       console.print(fmt::format("{} {}\n", console.paint(Style::Yellow, "warning:"), warning));
-    console.print(fmt::format("wrote {0}: {0}/labels.csv has the classes of {1}\n",
-                              options.output.out, test.source));
+    console.print(options.output.out.empty()
+                      ? "next: add --out DIR to keep the classes of TEST and the model, or "
+                        "--print-classes to print them\n"
+                      : fmt::format("wrote {0}: {0}/labels.csv has the classes of {1}\n",
+                                    options.output.out, test.source));
   }
 }
 
@@ -254,6 +257,9 @@ RunCommand declare_classify(Flags& flags) {
   options->output.declare(
       flags, "folder for labels.csv, model.safetensors, summary.json, options.json, classes.csv",
       false);
+  flags.boolean("--print-classes", options->print_classes,
+                "print the class of every row of TEST, one per line, instead of the summary",
+                "Output");
   return [options, &flags](Session& session) {
     if (!options->preset.empty() && options->preset != "paper")
       throw UsageError(fmt::format("preset is '{}', must be paper", options->preset));

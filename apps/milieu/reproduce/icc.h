@@ -14,5 +14,7 @@ void reproduce_icc_grid(ReproduceRun& run);
 void reproduce_icc_time(ReproduceRun& run);
 void reproduce_icc_where(ReproduceRun& run);
 void reproduce_icc_talkers(ReproduceRun& run);
+void reproduce_icc_held_out(ReproduceRun& run);
+void reproduce_icc_advise(ReproduceRun& run);
 
 }  // namespace milieu::cli

@@ -10,8 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <numeric>
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
@@ -25,79 +23,8 @@ namespace milieu {
 
 namespace {
 
-int parse_em_count(const std::string& text) {
-  int count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  require(error == std::errc() && end == text.data() + text.size() && count >= 1, [&] {
-    return fmt::format("em_count is '{}', must be a whole number of at least 1, or icc", text);
-  });
-  return count;
-}
-
-Subclasses whole_classes(std::span<const int> classes, int num_classes) {
-  Subclasses whole{{classes.begin(), classes.end()},
-                   std::vector<int>(num_classes),
-                   std::vector<int64_t>(num_classes, 1)};
-  std::iota(whole.class_from_subclass.begin(), whole.class_from_subclass.end(), 0);
-  return whole;
-}
-
-// The rows of one class of a matrix of coordinates.
-Matrix<float> rows_of_class(const Matrix<double>& coordinates, std::span<const int> classes,
-                            int own) {
-  std::vector<int64_t> rows;
-  for (size_t i = 0; i < classes.size(); ++i)
-    if (classes[i] == own) rows.push_back(static_cast<int64_t>(i));
-  Matrix<float> points(static_cast<int64_t>(rows.size()), coordinates.cols());
-  for (int64_t r = 0; r < points.rows(); ++r)
-    std::copy_n(coordinates.row(rows[r]), points.cols(), points.row(r));
-  return points;
-}
-
-// Empty components are dropped: labels become 0, 1, ... of those in use. Returns how many.
-int drop_empty(std::vector<int>& labels, int count) {
-  std::vector<int> number(count, -1);
-  for (const int label : labels) number[label] = 0;
-  int used = 0;
-  for (int& n : number)
-    if (n == 0) n = used++;
-  for (int& label : labels) label = number[label];
-  return used;
-}
-
-// A Gaussian mixture of each class in the space of ICC's densities [Yu13, section 3.1].
-Subclasses split_by_em(const IccClassifierInput& input, const IccClassifierOptions& options,
-                       const Matrix<double>& coordinates, const std::vector<int64_t>& counts) {
-  Subclasses out;
-  out.labels.assign(input.points.rows(), 0);
-  int first = 0;
-  for (size_t c = 0; c < counts.size(); ++c) {
-    const Matrix<float> points = rows_of_class(coordinates, input.classes, static_cast<int>(c));
-    GmmOptions em;
-    em.num_clusters = static_cast<int>(std::min<int64_t>(counts[c], points.rows()));
-    em.covariance = GmmCovariance::Full;
-    em.init = options.init;
-    em.regularization = 1e-4;
-    em.seed = options.icc.seed;
-    em.num_threads = options.icc.num_threads;
-    std::vector<int> labels = fit_gmm({points, {}, {}}, em).labels;
-    const int used = drop_empty(labels, em.num_clusters);
-    size_t next = 0;
-    for (size_t i = 0; i < input.classes.size(); ++i)
-      if (input.classes[i] == static_cast<int>(c)) out.labels[i] = first + labels[next++];
-    out.class_from_subclass.insert(out.class_from_subclass.end(), used, static_cast<int>(c));
-    out.num_subclasses.push_back(used);
-    first += used;
-  }
-  return out;
-}
-
-Subclasses from_icc(IccResult result) {
-  // Sub-classes of ICC always have samples: small ones have joined others.
-  Subclasses out{std::move(result.labels), result.model.class_from_subclass(), {}};
-  out.num_subclasses.assign(result.model.subclasses.begin(), result.model.subclasses.end());
-  return out;
-}
+constexpr double kHeldVariance = 0.9;
+constexpr int64_t kManyColumns = 12;  // a plane seldom holds the sub-classes of more
 
 struct Reduction {
   Matrix<double> axes;
@@ -114,6 +41,23 @@ Reduction centred_at(Matrix<double> axes, std::span<const double> mean) {
   return reduction;
 }
 
+// Principal axes: as many as given, or those that hold 90 % of the variance, but no more than a
+// third of the samples of a sub-class on average, so that a covariance can be estimated.
+Pca reduce_by_pca(FloatView points, const std::vector<int>& subclasses, int64_t given) {
+  const int64_t most = std::min(points.rows(), points.cols());
+  if (given > 0) return fit_pca(points, static_cast<int>(std::min(given, most)));
+  const int64_t num_subclasses = 1 + *std::ranges::max_element(subclasses);
+  const int64_t affordable = std::max<int64_t>(2, points.rows() / (3 * num_subclasses));
+  Pca pca = fit_pca(points, static_cast<int>(std::min(affordable, most)));
+  double held = 0;
+  int64_t kept = 0;
+  while (kept < pca.components.rows() && held < kHeldVariance * pca.total_variance)
+    held += pca.explained_variance[kept++];
+  kept = std::max<int64_t>(kept, std::min<int64_t>(2, pca.components.rows()));
+  pca.components = Matrix<double>(pca.components.view().rows_between(0, kept));
+  return pca;
+}
+
 // [Yu13, Algorithm 4, line 8].
 Reduction fit_reduction(FloatView points, const std::vector<int>& subclasses,
                         const IccClassifierOptions& options) {
@@ -123,8 +67,7 @@ Reduction fit_reduction(FloatView points, const std::vector<int>& subclasses,
     return centred_at(lda.components, lda.mean);
   }
   if (options.reduce == IccReduce::Pca) {
-    const int64_t wanted = options.reduce_dims > 0 ? options.reduce_dims : 2;
-    const Pca pca = fit_pca(points, static_cast<int>(std::min({wanted, d, points.rows()})));
+    const Pca pca = reduce_by_pca(points, subclasses, options.reduce_dims);
     return centred_at(pca.components, pca.mean);
   }
   Matrix<double> axes(d, d);
@@ -172,72 +115,37 @@ IccClassifierModel fit_on_subclasses(const IccClassifierInput& input, const Subc
 
 namespace {
 
-Subclasses split_classes(const IccClassifierInput& input, const IccClassifierOptions& options,
-                         Monitor& monitor) {
-  const std::vector<int64_t> counts = count_classes(input.classes, input.points.rows());
-  if (options.split == IccSplit::None)
-    return whole_classes(input.classes, static_cast<int>(counts.size()));
-  IccOptions icc = options.icc;
-  const bool takes_count = options.split == IccSplit::Em && options.em_count != "icc";
-  const int em_count = takes_count ? parse_em_count(options.em_count) : 0;
-  if (takes_count && icc.climb != IccClimb::Free) {  // only the projection is needed
-    icc.grid = "3";
-    icc.bandwidth = "0.5";
-    icc.climb = IccClimb::Basin;
-    icc.bootstrap = 0;
+// The axes of `second` after those of a PCA.
+void compose(const Pca& first, IccClassifierModel& second) {
+  const int64_t q = second.axes.rows(), d = first.components.cols();
+  Matrix<double> axes(q, d);
+  for (int64_t a = 0; a < q; ++a) {
+    for (int64_t m = 0; m < second.axes.cols(); ++m)
+      for (int64_t j = 0; j < d; ++j) axes(a, j) += second.axes(a, m) * first.components(m, j);
+    for (int64_t j = 0; j < d; ++j) second.origin[a] -= axes(a, j) * first.mean[j];
   }
-  IccResult result = fit_icc({input.points, input.classes, {}, {}}, icc, monitor);
-  if (options.split == IccSplit::Icc) return from_icc(std::move(result));
-  const Matrix<double> coordinates = project(result.model, input.points);
-  std::vector<int64_t> wanted(counts.size(), em_count);
-  if (!takes_count) wanted.assign(result.model.subclasses.begin(), result.model.subclasses.end());
-  return split_by_em(input, options, coordinates, wanted);
+  second.axes = std::move(axes);
 }
 
-// Sub-classes without samples are dropped and the others renumbered.
-void drop_empty(Subclasses& subclasses) {
-  std::vector<int> number(subclasses.class_from_subclass.size(), -1);
-  for (const int label : subclasses.labels) number[label] = 0;
-  Subclasses kept{{}, {}, std::vector<int64_t>(subclasses.num_subclasses.size(), 0)};
-  for (size_t s = 0; s < number.size(); ++s) {
-    if (number[s] < 0) continue;
-    number[s] = static_cast<int>(kept.class_from_subclass.size());
-    kept.class_from_subclass.push_back(subclasses.class_from_subclass[s]);
-    ++kept.num_subclasses[subclasses.class_from_subclass[s]];
+// With `pca_dims` everything happens on the first principal axes.
+Subclasses fit_model(const IccClassifierInput& input, const IccClassifierOptions& options,
+                     IccClassifierModel& model, Monitor& monitor) {
+  const int64_t most = std::min(input.points.rows(), input.points.cols());
+  if (options.pca_dims == 0 || options.pca_dims >= most) {
+    Subclasses subclasses = find_subclasses(input, options, monitor);
+    model = internal::fit_on_subclasses(input, subclasses, options);
+    return subclasses;
   }
-  for (const int label : subclasses.labels) kept.labels.push_back(number[label]);
-  subclasses = std::move(kept);
-}
-
-// One round: true when a sample has moved.
-bool move_samples(const IccClassifierInput& input, const IccClassifierOptions& options,
-                  Subclasses& subclasses) {
-  const IccClassifierModel model = internal::fit_on_subclasses(input, subclasses, options);
-  const Matrix<double> scores =
-      subclass_scores(model.classifier, project(model, input.points), options.icc.num_threads);
-  bool has_moved = false;
-  for (size_t i = 0; i < subclasses.labels.size(); ++i) {
-    int best = subclasses.labels[i];
-    for (int64_t s = 0; s < scores.cols(); ++s)
-      if (subclasses.class_from_subclass[s] == input.classes[i] &&
-          scores(static_cast<int64_t>(i), s) > scores(static_cast<int64_t>(i), best))
-        best = static_cast<int>(s);
-    has_moved |= best != subclasses.labels[i];
-    subclasses.labels[i] = best;
-  }
-  drop_empty(subclasses);
-  return has_moved;
+  const Pca pca = fit_pca(input.points, options.pca_dims);
+  const Matrix<float> kept = project(pca, input.points);
+  const IccClassifierInput reduced{kept, input.classes, input.groups};
+  Subclasses subclasses = find_subclasses(reduced, options, monitor);
+  model = internal::fit_on_subclasses(reduced, subclasses, options);
+  compose(pca, model);
+  return subclasses;
 }
 
 }  // namespace
-
-Subclasses find_subclasses(const IccClassifierInput& input, const IccClassifierOptions& options,
-                           Monitor& monitor) {
-  Subclasses subclasses = split_classes(input, options, monitor);
-  for (int round = 0; round < options.refine && !monitor.should_stop(); ++round)
-    if (!move_samples(input, options, subclasses)) break;
-  return subclasses;
-}
 
 IccClassifierResult fit_icc_classifier(const IccClassifierInput& input,
                                        const IccClassifierOptions& options, Monitor& monitor) {
@@ -254,8 +162,7 @@ IccClassifierResult fit_icc_classifier(const IccClassifierInput& input,
     summary.extra.emplace_back("chosen", choice.text);
     if (choice.is_complete) summary.extra.emplace_back("cross_validated_accuracy", choice.accuracy);
   }
-  Subclasses subclasses = find_subclasses(input, chosen, monitor);
-  result.model = internal::fit_on_subclasses(input, subclasses, chosen);
+  Subclasses subclasses = fit_model(input, chosen, result.model, monitor);
   result.labels = predict(result.model, input.points, options.icc.num_threads);
   summary.extra.emplace(summary.extra.begin(), "subclasses", subclasses.num_subclasses);
   result.subclasses = std::move(subclasses.labels);
@@ -266,6 +173,12 @@ IccClassifierResult fit_icc_classifier(const IccClassifierInput& input,
   summary.d = input.points.cols();
   summary.iterations = 1;
   summary.objective = internal::accuracy_of(result.labels, input.classes);
+  if (!options.automatic && options.split == IccSplit::Icc && summary.d > kManyColumns &&
+      options.icc.climb != IccClimb::Free)
+    summary.warnings.push_back(fmt::format(
+        "classes are split in {} of {}: --auto also looks elsewhere and is more accurate "
+        "for so many columns",
+        counted(options.icc.num_dims, "dimension"), counted(summary.d, "column")));
   const StopReason reason = monitor.stop_reason();
   summary.termination =
       reason == StopReason::None ? Termination::Converged : termination_from(reason);

@@ -33,20 +33,23 @@ enum class IccRule { Sum, Best };
 struct IccClassifierOptions {
   IccOptions icc;
   IccSplit split = IccSplit::Icc;
-  // Components per class with split em: a number, or "icc": as many as ICC finds.
+  // Components per class with split em: a number, one per class ("1,3,2"), or "icc": as many as ICC
+  // finds.
   std::string em_count = "2";
   GmmInit init = GmmInit::KMeans;  // how the mixtures of split em are initialised
   // Rounds in which every sample moves to the sub-class of its class that fits it best under the
   // classifier, as in mixture discriminant analysis [Hastie96] with one sub-class per sample.
   int refine = 0;
+  int pca_dims = 0;  // principal axes kept before everything else; 0: the features as they are
   IccReduce reduce = IccReduce::Lda;
-  int reduce_dims = 0;  // 0: lda min(sub-classes - 1, d), pca 2
+  // 0: lda min(sub-classes - 1, d); pca those that hold 90 % of the variance, at most a third of
+  // the samples of a sub-class on average
+  int reduce_dims = 0;
   double shrinkage = 5;
   Priors priors = Priors::Frequency;
   IccRule rule = IccRule::Sum;
-  // Cross-validation on the training set chooses: with split icc the bandwidth, the weight, whether
-  // to split at all and the smallest sub-class; with split em the number of components; with both
-  // whether to refine.
+  // Cross-validation on the training set chooses the space and its dimensions, whether classes are
+  // split there, and how: with split icc by ICC or by mixtures, with split em by mixtures.
   bool automatic = false;
   int folds = 5;             // of that cross-validation
   bool search_axes = false;  // it also chooses the axes: principal or discriminant, 1 and 2, 1 and
@@ -60,7 +63,8 @@ void visit_fields(IccClassifierOptions& o, Visitor&& v) {
     one_of<IccSplit>({{"icc", IccSplit::Icc}, {"em", IccSplit::Em}, {"none", IccSplit::None}}),
     "where sub-classes come from: icc, a Gaussian mixture per class, or none");
   v("em_count", o.em_count, anything(),
-    "components per class with --split em: a number, or icc for as many as icc finds");
+    "components per class with --split em: a number, one per class such as 1,3,2, or icc for as "
+    "many as icc finds");
   v("init", o.init,
     one_of<GmmInit>({{"kmeans", GmmInit::KMeans}, {"random", GmmInit::Random}})
         .former("k-means", GmmInit::KMeans)
@@ -68,12 +72,15 @@ void visit_fields(IccClassifierOptions& o, Visitor&& v) {
     "how the mixtures of --split em are initialised");
   v("refine", o.refine, at_least(0),
     "rounds in which each sample moves to the sub-class of its class that fits best");
+  v("pca_dims", o.pca_dims, at_least(0),
+    "principal axes to keep before everything else; 0 keeps the features as they are");
   v("reduce", o.reduce,
     one_of<IccReduce>(
         {{"lda", IccReduce::Lda}, {"pca", IccReduce::Pca}, {"none", IccReduce::None}}),
     "input of the quadratic classifier: discriminant axes, principal axes, or all features");
   v("reduce_dims", o.reduce_dims, at_least(0),
-    "number of these axes; 0 means all that carry information with lda, 2 with pca");
+    "number of these axes; 0 means all that carry information with lda, and with pca those that "
+    "hold 90 % of the variance, as far as the samples of a sub-class allow");
   v("shrinkage", o.shrinkage, at_least(0).advanced(),
     "weight of the pooled covariance in that of each sub-class, in samples");
   v("priors", o.priors,
@@ -83,7 +90,7 @@ void visit_fields(IccClassifierOptions& o, Visitor&& v) {
     "choose the class with the largest sum over sub-classes, or with the best sub-class (the "
     "paper)");
   v("auto", o.automatic, anything(),
-    "choose bandwidth, weight and whether to split by cross-validation on the training set");
+    "choose the space, whether to split and how by cross-validation on the training set");
   v("search_axes", o.search_axes, anything(),
     "let --auto also try discriminant axes and the third axis");
   v("folds", o.folds, at_least(2).advanced(), "folds of the cross-validation of --auto");

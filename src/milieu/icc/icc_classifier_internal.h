@@ -19,6 +19,10 @@ double accuracy_of(std::span<const int> predicted, std::span<const int> classes)
 IccClassifierModel fit_on_subclasses(const IccClassifierInput& input, const Subclasses& subclasses,
                                      const IccClassifierOptions& options);
 
+// The rounds of options.refine.
+void refine(const IccClassifierInput& input, const IccClassifierOptions& options,
+            Subclasses& subclasses, Monitor& monitor);
+
 // A fold of 0 .. num_folds - 1 for every sample: classes are spread evenly, in random order.
 // Groups (empty, or one per sample) stay together: then groups are spread.
 std::vector<int> make_folds(std::span<const int> classes, std::span<const int> groups,

@@ -10,10 +10,13 @@
 #include <map>
 #include <stop_token>
 
+#include "milieu/base/error.h"
 #include "milieu/base/random.h"
+#include "milieu/icc/icc_choose_internal.h"
 #include "milieu/icc/icc_classifier_internal.h"
 #include "milieu/icc/icc_compare.h"
 #include "milieu/icc/icc_examples.h"
+#include "milieu/linalg/pca.h"
 #include "milieu/testing/matchers.h"
 #include "milieu/testing/synthetic.h"
 
@@ -87,80 +90,6 @@ TEST(IccClassifier, MixturesSplitClassesInstead) {
   options.em_count = "many";
   EXPECT_THAT(message_of([&] { find_subclasses(experiment.train(), options); }),
               HasSubstr("em_count is 'many'"));
-}
-
-TEST(IccClassifier, AutoIsAsGoodAsTheCeiling) {
-  const Experiment1 experiment;
-  IccClassifierOptions options;
-  options.automatic = true;
-  const IccClassifierResult result = fit_icc_classifier(experiment.train(), options);
-  EXPECT_GT(result.summary.objective, 0.85);
-  bool has_choice = false;
-  for (const auto& [name, value] : result.summary.extra) has_choice |= name == "chosen";
-  EXPECT_TRUE(has_choice);
-  EXPECT_GE(experiment.num_right(options), 40);
-}
-
-// Every group has its own place for each class: rows of a known group are easy to classify,
-// those of a new group are not.
-// Two round classes of equal width and few samples in many dimensions: their own covariances are
-// noise, the pooled one is not.
-TEST(IccClassifier, AutoDrawsNoisyCovariancesToThePooledOne) {
-  Random random(6);
-  Matrix<float> points(60, 12);
-  std::vector<int> classes(60);
-  for (int i = 0; i < 60; ++i) {
-    classes[i] = i % 2;
-    for (int j = 0; j < 12; ++j)
-      points(i, j) = static_cast<float>(random.normal() + (j == 0 ? 2 * classes[i] : 0));
-  }
-  IccClassifierOptions options;
-  options.split = IccSplit::None;
-  options.reduce = IccReduce::None;
-  const IccClassifierChoice choice = choose_icc_options({points, classes}, options);
-  EXPECT_GT(choice.options.shrinkage, options.shrinkage) << choice.text;
-  EXPECT_THAT(choice.text, HasSubstr("shrinkage"));
-}
-
-TEST(IccClassifier, AutoKeepsGroupsTogether) {
-  Random random(4);
-  Matrix<float> points(600, 2);
-  std::vector<int> classes(600), groups(600);
-  for (int g = 0; g < 20; ++g)
-    for (int c = 0; c < 2; ++c) {
-      const double x = 100 * random.uniform(), y = 100 * random.uniform();
-      for (int r = 0; r < 15; ++r) {
-        const int i = 30 * g + 15 * c + r;
-        classes[i] = c;
-        groups[i] = g;
-        points(i, 0) = static_cast<float>(x + random.normal());
-        points(i, 1) = static_cast<float>(y + random.normal());
-      }
-    }
-  const IccClassifierChoice alone = choose_icc_options({points, classes}, {});
-  const IccClassifierChoice together = choose_icc_options({points, classes, groups}, {});
-  EXPECT_GT(alone.accuracy, 0.8);
-  EXPECT_LT(together.accuracy, 0.7);
-}
-
-// The classes differ on the third principal axis only, and have two parts each there.
-TEST(IccClassifier, SearchOfAxesFindsTheThird) {
-  Random random(5);
-  Matrix<float> points(800, 3);
-  std::vector<int> classes(800);
-  for (int i = 0; i < 800; ++i) {
-    classes[i] = i % 2;
-    points(i, 0) = static_cast<float>(90 * random.uniform());
-    points(i, 1) = static_cast<float>(60 * random.uniform());
-    points(i, 2) = static_cast<float>(8 * (i % 4) + random.normal());
-  }
-  IccClassifierOptions options;
-  options.search_axes = true;
-  const IccClassifierChoice searched = choose_icc_options({points, classes}, options);
-  EXPECT_THAT(searched.text, HasSubstr("3"));
-  EXPECT_GT(searched.accuracy, 0.95);
-  options.search_axes = false;
-  EXPECT_LT(choose_icc_options({points, classes}, options).accuracy, 0.9);
 }
 
 TEST(IccClassifier, RefiningMovesSamplesWithinTheirClass) {

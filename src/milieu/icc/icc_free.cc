@@ -127,12 +127,32 @@ void DensityField::add_chunk(FloatView places, std::span<const int> of, int num_
         }
         if (at.curvature.empty()) continue;
         for (int64_t j = 0; j < p; ++j) {
-          for (int64_t k = 0; k < p; ++k) at.curvature[j * p + k] += g * away[j] * away[k];
+          const double scaled = g * away[j];
+          for (int64_t k = 0; k <= j; ++k) at.curvature[j * p + k] += scaled * away[k];
           at.curvature[j * p + j] -= g;
         }
       }
+      for (int64_t j = 0; j < p && !at.curvature.empty(); ++j)
+        for (int64_t k = 0; k < j; ++k) at.curvature[k * p + j] = at.curvature[j * p + k];
     }
   });
+}
+
+std::vector<double> DensityField::values(FloatView places, std::span<const int> of, int num_threads,
+                                         const Monitor& monitor) const {
+  std::vector<double> values(places.rows(), 0);
+  const double edge = std::exp(-reach_ * reach_ / 2);
+  for (int64_t begin = 0; begin < places.rows() && !monitor.should_stop(); begin += chunk_size()) {
+    const int64_t end = std::min(places.rows(), begin + chunk_size());
+    const RadiusNeighbors near = neighbors(places.rows_between(begin, end), num_threads);
+    parallel_for(end - begin, kPlacesPerBlock, num_threads, [&](const Block& block) {
+      for (int64_t i = block.begin; i < block.end; ++i)
+        for (int64_t e = near.offsets[i]; e < near.offsets[i + 1]; ++e)
+          values[begin + i] += weight_of(classes_[near.indices[e]], of[begin + i]) *
+                               (std::exp(-near.squared_distances[e] / 2) - edge);
+    });
+  }
+  return values;
 }
 
 std::vector<int> DensityField::best_classes(FloatView places, int num_threads,

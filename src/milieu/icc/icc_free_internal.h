@@ -31,6 +31,9 @@ class DensityField {
   // At each row of `places` the field of the class `of`; a stopped monitor leaves zeros.
   std::vector<FieldPoint> evaluate(FloatView places, std::span<const int> of, int num_threads,
                                    const Monitor& monitor) const;
+  // The values alone.
+  std::vector<double> values(FloatView places, std::span<const int> of, int num_threads,
+                             const Monitor& monitor) const;
   // The class of largest difference of density at each place; a stopped monitor leaves 0.
   std::vector<int> best_classes(FloatView places, int num_threads, const Monitor& monitor) const;
   // Climbs from each row of `places`; false when the monitor stopped it.

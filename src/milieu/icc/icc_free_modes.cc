@@ -6,6 +6,8 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "milieu/icc/density/basins.h"
 #include "milieu/icc/icc_free_internal.h"
@@ -15,7 +17,10 @@ namespace milieu::internal {
 namespace {
 
 constexpr double kSameMode = 0.5;  // kernels: ends nearer than this are one maximum
-constexpr int kPathPlaces = 16;    // of a straight path at which its height is evaluated
+constexpr int kFewModes = 16;      // of a class: all pairs are looked at
+constexpr int kNearModes = 8;
+constexpr size_t kPairsAtOnce = 64;
+constexpr int kPathPlaces = 16;  // of a straight path at which its height is evaluated
 
 double squared_distance(const float* a, const float* b, int64_t p) {
   double sum = 0;
@@ -51,28 +56,53 @@ Modes find_modes(FloatView ends, const std::vector<int64_t>& members,
   return modes;
 }
 
-// Height of the straight path between every two modes: passes without a grid.
+// Pairs of modes, in order, between which a path is looked at: all where modes are few; else the
+// nearest ones of each mode, and the nearest higher one, so that every mode leads to the highest.
+std::vector<std::pair<int, int>> mode_pairs(FloatView ends, const Modes& modes) {
+  const auto count = static_cast<int>(modes.rows.size());
+  std::set<std::pair<int, int>> pairs;
+  for (int a = 0; a < count; ++a) {
+    std::vector<std::pair<double, int>> others;  // modes stand in the order of falling heights
+    for (int b = 0; b < count; ++b)
+      if (b != a)
+        others.emplace_back(
+            squared_distance(ends.row(modes.rows[a]), ends.row(modes.rows[b]), ends.cols()), b);
+    const auto near = std::min<size_t>(others.size(), count <= kFewModes ? count : kNearModes);
+    const auto end = others.begin() + static_cast<int64_t>(near);
+    std::partial_sort(others.begin(), end, others.end());
+    for (size_t o = 0; o < near; ++o) pairs.insert(std::minmax(a, int{others[o].second}));
+    const auto higher = std::ranges::min_element(others, {}, [&](const auto& other) {
+      return std::pair(other.second < a ? other.first : std::numeric_limits<double>::infinity(),
+                       other.second);
+    });
+    if (a > 0) pairs.insert(std::minmax(a, int{higher->second}));
+  }
+  return {pairs.begin(), pairs.end()};
+}
+
+// Height of the straight path between modes: passes without a grid.
 std::vector<Saddle> straight_saddles(const DensityField& field, FloatView ends, const Modes& modes,
                                      int own_class, int num_threads, const Monitor& monitor) {
-  const auto count = static_cast<int>(modes.rows.size());
+  const std::vector<std::pair<int, int>> pairs = mode_pairs(ends, modes);
   std::vector<Saddle> saddles;
   const int64_t p = ends.cols();
-  for (int a = 0; a < count && !monitor.should_stop(); ++a) {
-    Matrix<float> places(static_cast<int64_t>(count - a - 1) * kPathPlaces, p);
-    for (int b = a + 1; b < count; ++b)
-      for (int s = 0; s < kPathPlaces; ++s)
-        for (int64_t j = 0; j < p; ++j) {
-          const double share = (s + 1.0) / (kPathPlaces + 1.0);
-          places((b - a - 1) * kPathPlaces + s, j) = static_cast<float>(
-              (1 - share) * ends(modes.rows[a], j) + share * ends(modes.rows[b], j));
-        }
-    if (places.empty()) continue;
+  for (size_t begin = 0; begin < pairs.size() && !monitor.should_stop(); begin += kPairsAtOnce) {
+    const size_t end = std::min(pairs.size(), begin + kPairsAtOnce);
+    Matrix<float> places(static_cast<int64_t>(end - begin) * kPathPlaces, p);
+    for (int64_t place = 0; place < places.rows(); ++place) {
+      const auto [a, b] = pairs[begin + static_cast<size_t>(place / kPathPlaces)];
+      const double share = (static_cast<double>(place % kPathPlaces) + 1) / (kPathPlaces + 1.0);
+      for (int64_t j = 0; j < p; ++j)
+        places(place, j) = static_cast<float>((1 - share) * ends(modes.rows[a], j) +
+                                              share * ends(modes.rows[b], j));
+    }
     const std::vector<int> of(places.rows(), own_class);
-    const std::vector<FieldPoint> points = field.evaluate(places, of, num_threads, monitor);
-    for (int b = a + 1; b < count; ++b) {
+    const std::vector<double> values = field.values(places, of, num_threads, monitor);
+    for (size_t pair = begin; pair < end; ++pair) {
+      const auto [a, b] = pairs[pair];
       double lowest = std::min(modes.heights[a], modes.heights[b]);
       for (int s = 0; s < kPathPlaces; ++s)
-        lowest = std::min(lowest, points[(b - a - 1) * kPathPlaces + s].value);
+        lowest = std::min(lowest, values[(pair - begin) * kPathPlaces + static_cast<size_t>(s)]);
       saddles.push_back({a, b, lowest});
     }
   }
@@ -103,13 +133,11 @@ struct ClassModes {
 ClassModes split_free(const DensityField& field, FloatView ends,
                       const std::vector<int64_t>& members, int own_class, const IccOptions& options,
                       const Monitor& monitor) {
-  std::vector<double> heights;
   Matrix<float> own(static_cast<int64_t>(members.size()), ends.cols());
   for (size_t m = 0; m < members.size(); ++m)
     std::copy_n(ends.row(members[m]), ends.cols(), own.row(static_cast<int64_t>(m)));
   const std::vector<int> of(members.size(), own_class);
-  for (const FieldPoint& at : field.evaluate(own, of, options.num_threads, monitor))
-    heights.push_back(at.value);
+  const std::vector<double> heights = field.values(own, of, options.num_threads, monitor);
   ClassModes out;
   out.modes = find_modes(ends, members, heights, monitor);
   if (monitor.should_stop()) return out;
@@ -129,6 +157,43 @@ ClassModes split_free(const DensityField& field, FloatView ends,
         subclass_from_owner.emplace(o, static_cast<int>(subclass_from_owner.size())).first->second);
   out.num_subclasses = static_cast<int>(subclass_from_owner.size());
   return out;
+}
+
+// The sub-class of the nearest mode of each place's class. An empty list: the monitor stopped it.
+std::vector<int> nearest_labels(const IccModel& model, FloatView ends, std::span<const int> of,
+                                const Monitor& monitor) {
+  // Modes are stored class by class; those of a class have its sub-classes as labels.
+  std::vector<int64_t> first_mode(model.num_classes() + 1, 0);
+  const std::vector<int> class_from_subclass = model.class_from_subclass();
+  for (const int label : model.mode_labels) ++first_mode[class_from_subclass[label] + 1];
+  std::partial_sum(first_mode.begin(), first_mode.end(), first_mode.begin());
+  std::vector<int> labels(ends.rows());
+  for (int64_t i = 0; i < ends.rows() && !monitor.should_stop(); ++i)
+    labels[i] = model.mode_labels[nearest_mode(model.modes, first_mode[of[i]],
+                                               first_mode[of[i] + 1], ends.row(i))];
+  if (monitor.should_stop()) return {};
+  return labels;
+}
+
+// Labels of the model's own samples from the ends of their climbs; only those without a class,
+// which have not climbed in the class they belong to, climb again.
+std::vector<int> label_samples(const IccModel& model, const Matrix<float>& ends, int num_threads,
+                               Monitor& monitor) {
+  std::vector<int> of = model.sample_classes;
+  std::vector<int64_t> unknown;
+  for (size_t i = 0; i < of.size(); ++i) {
+    if (of[i] < 0) unknown.push_back(static_cast<int64_t>(i));
+    of[i] = std::max(of[i], 0);
+  }
+  std::vector<int> labels = nearest_labels(model, ends, of, monitor);
+  if (labels.empty() || unknown.empty()) return labels;
+  Matrix<float> places(static_cast<int64_t>(unknown.size()), ends.cols());
+  for (size_t u = 0; u < unknown.size(); ++u)
+    std::copy_n(model.samples.row(unknown[u]), ends.cols(), places.row(static_cast<int64_t>(u)));
+  const std::vector<int> found = predict_free(model, std::move(places), {}, num_threads, monitor);
+  if (found.empty()) return {};
+  for (size_t u = 0; u < unknown.size(); ++u) labels[unknown[u]] = found[u];
+  return labels;
 }
 
 }  // namespace
@@ -169,7 +234,7 @@ std::vector<int> fit_free(IccModel& model, const IccOptions& options, int num_cl
   model.modes = Matrix<float>(
       FloatView(modes.data(), static_cast<int64_t>(model.mode_labels.size()), ends.cols()));
   model.maxima = Matrix<double>(DoubleView(maxima.data(), first, ends.cols()));
-  return predict_free(model, model.samples, model.sample_classes, options.num_threads, monitor);
+  return label_samples(model, ends, options.num_threads, monitor);
 }
 
 std::vector<int> predict_free(const IccModel& model, Matrix<float> places,
@@ -184,17 +249,7 @@ std::vector<int> predict_free(const IccModel& model, Matrix<float> places,
       if (of[i] < 0) of[i] = best[i];
   }
   if (!field.climb(places, of, num_threads, monitor)) return {};
-  // Modes are stored class by class; those of a class have its sub-classes as labels.
-  std::vector<int64_t> first_mode(model.num_classes() + 1, 0);
-  const std::vector<int> class_from_subclass = model.class_from_subclass();
-  for (const int label : model.mode_labels) ++first_mode[class_from_subclass[label] + 1];
-  std::partial_sum(first_mode.begin(), first_mode.end(), first_mode.begin());
-  std::vector<int> labels(places.rows());
-  for (int64_t i = 0; i < places.rows() && !monitor.should_stop(); ++i)
-    labels[i] = model.mode_labels[nearest_mode(model.modes, first_mode[of[i]],
-                                               first_mode[of[i] + 1], places.row(i))];
-  if (monitor.should_stop()) return {};
-  return labels;
+  return nearest_labels(model, places, of, monitor);
 }
 
 }  // namespace milieu::internal

@@ -1,283 +1,216 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cross-validation on the training set: folds, candidates, the choice.
+// --auto: cross-validation on the training set chooses the space, whether classes are split there,
+// and how. Principal axes are found once, from all training rows: they use no class.
+// 1. Whole classes: Gaussians on the first m axes, their own covariances or a pooled one (LDA).
+// 2. Splits by ICC and by mixtures, each with a few classifiers on top, beside whole classes.
+// 3. Of the best of these: moved samples, smaller sub-classes, other shrinkage, and for mixtures a
+//    number of sub-classes for every class by itself.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
+#include <optional>
 
 #include "milieu/base/error.h"
+#include "milieu/classify/class_labels.h"
+#include "milieu/icc/icc_choose_internal.h"
 #include "milieu/icc/icc_classifier_internal.h"
+#include "milieu/linalg/log_sum_exp.h"
+#include "milieu/linalg/pca.h"
 
 namespace milieu {
 
 namespace {
 
-constexpr int kSmallSize = 5;
-constexpr int kRefineRounds = 5;
-constexpr int64_t kTestedRows = 4000;  // to test before the choice, all rounds together
-constexpr int64_t kMaxRounds = 4;
-constexpr double kBehind = 2;
+using namespace internal;
 
-struct Candidate {
-  IccClassifierOptions options;
-  std::string text;
+constexpr int kMostAxes = 512;
+constexpr double kClearLead = 0.5;   // standard errors: near ties go to the simplest
+constexpr int kMostCountRounds = 3;  // over all classes
+const std::vector<int> kCounts = {1, 2, 3, 5, 8, 13};
+
+// The samples of a choice, as rows and on their principal axes.
+struct Samples {
+  const IccClassifierInput& input;
+  Matrix<float> axes;  // n x m
+
+  // Rows on the first `dims` axes.
+  Matrix<float> gather(std::span<const int64_t> rows, int64_t dims) const {
+    Matrix<float> out(static_cast<int64_t>(rows.size()), std::min(dims, axes.cols()));
+    for (int64_t r = 0; r < out.rows(); ++r) std::copy_n(axes.row(rows[r]), out.cols(), out.row(r));
+    return out;
+  }
+  Matrix<float> gather(std::span<const int64_t> rows) const {
+    Matrix<float> out(static_cast<int64_t>(rows.size()), input.points.cols());
+    for (int64_t r = 0; r < out.rows(); ++r)
+      std::copy_n(input.points.row(rows[r]), out.cols(), out.row(r));
+    return out;
+  }
 };
 
-using Stage = std::vector<Candidate>(const Candidate& winner);
-
-struct Axes {
-  IccProjection projection;
-  std::string components;
-  std::string text;  // ", pca axes 1,3"
-};
-
-// The axes of the options, or with search_axes all pairs among the first three of both kinds, as
-// far as they exist.
-std::vector<Axes> axes_of(const IccClassifierInput& input, const IccClassifierOptions& base) {
-  if (!base.search_axes) return {{base.icc.projection, base.icc.components, ""}};
-  const int64_t columns = std::min(input.points.rows(), input.points.cols());
-  const int num_classes = 1 + *std::ranges::max_element(input.classes);
-  std::vector<Axes> all;
-  for (const IccProjection projection : {IccProjection::Pca, IccProjection::Lda}) {
-    const bool is_pca = projection == IccProjection::Pca;
-    const int64_t found = is_pca ? columns : std::min<int64_t>(columns, num_classes - 1);
-    for (const char* pair : {"1,2", "1,3", "2,3"})
-      if (pair[2] - '0' <= found)
-        all.push_back(
-            {projection, pair, fmt::format(", {} axes {}", is_pca ? "pca" : "lda", pair)});
-  }
-  if (all.empty()) all.push_back({base.icc.projection, base.icc.components, ""});
-  return all;
+std::vector<int> classes_of(const Samples& samples, std::span<const int64_t> rows) {
+  std::vector<int> classes;
+  for (const int64_t row : rows) classes.push_back(samples.input.classes[row]);
+  return classes;
 }
 
-// "No split" first: ties go to the simplest.
-std::vector<Candidate> candidates_of(const IccClassifierInput& input,
-                                     const IccClassifierOptions& base) {
-  std::vector<Candidate> candidates;
-  const auto add = [&](const std::string& text, const Axes& axes) -> IccClassifierOptions& {
-    candidates.push_back({base, text + axes.text});
-    IccClassifierOptions& options = candidates.back().options;
-    options.automatic = false;
-    options.icc.projection = axes.projection;
-    options.icc.components = axes.components;
-    return options;
-  };
-  add("no split", {base.icc.projection, base.icc.components, ""}).split = IccSplit::None;
-  for (const Axes& axes : axes_of(input, base)) {
-    if (base.split == IccSplit::Em) {
-      for (const char* count : {"2", "3", "5", "8", "13"})
-        add(fmt::format("em_count {}", count), axes).em_count = count;
-    } else if (base.split == IccSplit::Icc) {
-      for (const char* bandwidth : {"0.03", "0.04", "0.05", "0.06", "0.08", "0.1", "0.125"})
-        for (const IccWeight weight : {IccWeight::Count, IccWeight::Density}) {
-          IccClassifierOptions& options =
-              add(fmt::format("bandwidth {}, weight {}", bandwidth,
-                              weight == IccWeight::Count ? "count" : "density"),
-                  axes);
-          options.icc.bandwidth = bandwidth;
-          options.icc.weight = weight;
-        }
-    }
-  }
-  return candidates;
+// Sub-classes that differ: what decides them, without the classifier on top.
+std::string split_key(const IccClassifierOptions& o) {
+  if (o.split == IccSplit::None) return "none";
+  return fmt::format("{} {} {} {} {} {} {} {} {}", static_cast<int>(o.split), o.em_count,
+                     o.icc.bandwidth, static_cast<int>(o.icc.weight), o.icc.num_dims,
+                     static_cast<int>(o.icc.climb), o.icc.min_size,
+                     static_cast<int>(o.icc.projection), o.icc.components);
 }
 
-}  // namespace
-
-namespace internal {
-
-std::vector<int> make_folds(std::span<const int> classes, std::span<const int> groups,
-                            int num_folds, Random& random) {
-  std::vector<int> folds(classes.size());
-  if (!groups.empty()) {
-    std::map<int, std::vector<size_t>> members;  // by group number
-    for (size_t i = 0; i < groups.size(); ++i) members[groups[i]].push_back(i);
-    std::vector<int> names;
-    for (const auto& [name, rows] : members) names.push_back(name);
-    random.shuffle(std::span<int>(names));
-    for (size_t g = 0; g < names.size(); ++g)
-      for (const size_t row : members[names[g]]) folds[row] = static_cast<int>(g % num_folds);
-    return folds;
-  }
-  std::vector<size_t> order(classes.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  random.shuffle(std::span<size_t>(order));
-  std::ranges::stable_sort(order, {}, [&](size_t i) { return classes[i]; });
-  for (size_t place = 0; place < order.size(); ++place)
-    folds[order[place]] = static_cast<int>(place % num_folds);
-  return folds;
+Subclasses split_fold(const Samples& samples, const Fold& fold, const std::vector<int>& classes,
+                      IccClassifierOptions options, Monitor& monitor) {
+  options.refine = 0;
+  const IccOptions& icc = options.icc;
+  const bool is_on_axes =
+      icc.projection == IccProjection::Pca && icc.components.empty() && !icc.standardize;
+  const Matrix<float> points =
+      is_on_axes ? samples.gather(fold.train, icc.num_dims) : samples.gather(fold.train);
+  if (is_on_axes) options.icc.projection = IccProjection::None;
+  return find_subclasses({points, classes}, options, monitor);
 }
 
-bool split_rows(FloatView points, std::span<const int> classes, std::span<const int> groups,
-                const std::vector<char>& is_test, TrainTest& parts) {
-  const auto num_test = std::ranges::count(is_test, 1);
-  parts.test = Matrix<float>(num_test, points.cols());
-  parts.train = Matrix<float>(points.rows() - num_test, points.cols());
-  parts.train_classes.clear();
-  parts.test_classes.clear();
-  parts.train_groups.clear();
-  int64_t test = 0, train = 0;
-  for (int64_t i = 0; i < points.rows(); ++i) {
-    std::copy_n(points.row(i), points.cols(),
-                is_test[i] ? parts.test.row(test++) : parts.train.row(train++));
-    (is_test[i] ? parts.test_classes : parts.train_classes).push_back(classes[i]);
-    if (!is_test[i] && !groups.empty()) parts.train_groups.push_back(groups[i]);
-  }
-  const int num_classes = *std::ranges::max_element(classes) + 1;
-  std::vector<char> is_seen(num_classes, 0);
-  for (const int c : parts.train_classes) is_seen[c] = 1;
-  return num_test > 0 && std::ranges::find(is_seen, 0) == is_seen.end();
+// A classifier on sub-classes, in the space of its options.
+IccClassifierModel fit_fold(const Samples& samples, const Fold& fold,
+                            const std::vector<int>& classes, Subclasses subclasses,
+                            const IccClassifierOptions& options, Monitor& monitor) {
+  const Matrix<float> points =
+      samples.gather(fold.train, options.pca_dims > 0 ? options.pca_dims : samples.axes.cols());
+  refine({points, classes}, options, subclasses, monitor);
+  return fit_on_subclasses({points, classes}, subclasses, options);
 }
 
-}  // namespace internal
-
-namespace {
-
-// How often each candidate classified each row right: candidates x rows.
-using Tallies = Matrix<double>;
-
-// One cross-validation of the remaining candidates, all on the same folds. Returns
-// how many rows were tested. A stopped monitor leaves the rest unchanged.
-int64_t validate_once(const IccClassifierInput& input, const IccClassifierOptions& options,
-                      const std::vector<Candidate>& candidates, const std::vector<char>& is_racing,
-                      Random& random, Tallies& tallies, Monitor& monitor) {
-  using namespace internal;
-  const std::vector<int> folds = make_folds(input.classes, input.groups, options.folds, random);
-  TrainTest parts;
-  int64_t num_tested = 0;
-  for (int fold = 0; fold < options.folds; ++fold) {
-    std::vector<char> is_test(folds.size());
-    std::vector<int64_t> rows;
-    for (size_t i = 0; i < folds.size(); ++i) {
-      is_test[i] = folds[i] == fold;
-      if (is_test[i]) rows.push_back(static_cast<int64_t>(i));
-    }
-    if (!split_rows(input.points, input.classes, {}, is_test, parts)) continue;
-    num_tested += static_cast<int64_t>(rows.size());
-    for (size_t c = 0; c < candidates.size(); ++c) {
+TestFold test_candidates(const Samples& samples, const std::vector<Candidate>& candidates,
+                         int num_threads, Monitor& monitor) {
+  return [&samples, &candidates, num_threads, &monitor](
+             const Fold& fold, const std::vector<char>& is_racing, const Report& report) {
+    const std::vector<int> classes = classes_of(samples, fold.train);
+    std::string key;
+    Subclasses subclasses;
+    for (size_t c = 0; c < candidates.size() && !monitor.should_stop(); ++c) {
       if (!is_racing[c]) continue;
-      monitor.on_progress("cross-validation", static_cast<int64_t>(fold * candidates.size() + c),
-                          static_cast<int64_t>(options.folds * candidates.size()));
-      if (monitor.should_stop()) return num_tested;
-      const IccClassifierInput train{parts.train, parts.train_classes};
-      const IccClassifierModel model = fit_on_subclasses(
-          train, find_subclasses(train, candidates[c].options, monitor), candidates[c].options);
-      const std::vector<int> predicted = predict(model, parts.test, options.icc.num_threads);
-      for (size_t r = 0; r < rows.size(); ++r)
-        tallies(static_cast<int64_t>(c), rows[r]) += predicted[r] == parts.test_classes[r];
+      const IccClassifierOptions& options = candidates[c].options;
+      if (std::string own = split_key(options); own != key) {
+        subclasses = split_fold(samples, fold, classes, options, monitor);
+        key = std::move(own);
+      }
+      const IccClassifierModel model =
+          fit_fold(samples, fold, classes, subclasses, options, monitor);
+      report(c, predict(model, samples.gather(fold.test, model.axes.cols()), num_threads));
     }
-  }
-  return num_tested;
+  };
 }
 
-double total_of(const Tallies& tallies, int64_t candidate) {
-  const auto row = tallies.row_span(candidate);
-  return std::accumulate(row.begin(), row.end(), 0.0);
+Samples samples_of(const IccClassifierInput& input) {
+  const int64_t most = std::min({input.points.rows(), input.points.cols(), int64_t{kMostAxes}});
+  return {input, project(fit_pca(input.points, static_cast<int>(most)), input.points)};
 }
 
-// Candidates that are behind the leader by more than kBehind standard errors of the difference,
-// with rows as the samples, are dropped.
-void drop_losers(const Tallies& tallies, size_t leader, std::vector<char>& is_racing) {
-  const auto n = static_cast<double>(tallies.cols());
-  const auto best = tallies.row_span(static_cast<int64_t>(leader));
-  for (size_t c = 0; c < is_racing.size(); ++c) {
-    if (!is_racing[c]) continue;
-    const auto own = tallies.row_span(static_cast<int64_t>(c));
-    double sum = 0, squares = 0;
-    for (size_t i = 0; i < own.size(); ++i) {
-      const double lead = best[i] - own[i];
-      sum += lead;
-      squares += lead * lead;
-    }
-    const double variance = std::max(0.0, squares / n - sum / n * (sum / n));
-    is_racing[c] = sum / n <= kBehind * std::sqrt(variance / n);
-  }
-}
-
-struct Winner {
-  size_t place = 0;
-  double accuracy = 0;
-};
-
-// The best candidate. Few rows are cross-validated again on other folds, so that the choice depends
-// less on chance; clearly worse candidates are dropped. Ties go to the first.
-Winner race(const IccClassifierInput& input, const IccClassifierOptions& options,
-            const std::vector<Candidate>& candidates, Monitor& monitor) {
-  const int64_t n = input.points.rows();
-  const int64_t rounds = std::clamp<int64_t>((kTestedRows + n - 1) / n, 1, kMaxRounds);
-  Tallies tallies(static_cast<int64_t>(candidates.size()), n);
-  std::vector<char> is_racing(candidates.size(), 1);
-  Random random = Random(options.icc.seed).child(1);
-  Winner winner;
-  int64_t num_tested = 0;
-  for (int64_t round = 0; round < rounds; ++round) {
-    num_tested += validate_once(input, options, candidates, is_racing, random, tallies, monitor);
-    double most = -1;
-    for (size_t c = 0; c < candidates.size(); ++c) {
-      const double total = total_of(tallies, static_cast<int64_t>(c));
-      if (!is_racing[c] || total <= most) continue;
-      most = total;
-      winner = {c, total / std::max(1.0, static_cast<double>(num_tested))};
-    }
+// Held-out log densities of every class, n x classes, with `count` mixture components in each.
+Matrix<double> held_out_scores(const Samples& samples, const Candidate& candidate, int count,
+                               const std::vector<Fold>& folds, Monitor& monitor) {
+  IccClassifierOptions options = candidate.options;
+  options.em_count = std::to_string(count);
+  Matrix<double> scores;
+  for (const Fold& fold : folds) {
     if (monitor.should_stop()) break;
-    drop_losers(tallies, winner.place, is_racing);
-    if (std::ranges::count(is_racing, 1) == 1) break;
+    const std::vector<int> classes = classes_of(samples, fold.train);
+    const IccClassifierModel model =
+        fit_fold(samples, fold, classes, split_fold(samples, fold, classes, options, monitor),
+                 options, monitor);
+    const Matrix<double> own = class_scores(
+        model.classifier, project(model, samples.gather(fold.test, model.axes.cols())));
+    if (scores.empty()) scores = Matrix<double>(samples.axes.rows(), own.cols());
+    for (size_t r = 0; r < fold.test.size(); ++r)
+      std::copy_n(own.row(static_cast<int64_t>(r)), own.cols(), scores.row(fold.test[r]));
   }
-  return winner;
+  return scores;
 }
 
-// The best candidate unchanged, and with smaller sub-classes, moved samples, or both.
-std::vector<Candidate> refinements_of(const Candidate& winner) {
-  std::vector<Candidate> all = {winner};
-  if (winner.options.split == IccSplit::None) return all;
-  const bool has_smaller =
-      winner.options.split == IccSplit::Icc && winner.options.icc.min_size > kSmallSize;
-  for (const bool is_smaller : {false, true})
-    for (const bool is_refined : {false, true}) {
-      if ((is_smaller && !has_smaller) || (!is_smaller && !is_refined)) continue;
-      Candidate candidate = winner;
-      if (is_smaller) {
-        candidate.options.icc.min_size = kSmallSize;
-        candidate.text += fmt::format(", min_size {}", kSmallSize);
-      }
-      if (is_refined) {
-        candidate.options.refine = kRefineRounds;
-        candidate.text += fmt::format(", refine {}", kRefineRounds);
-      }
-      all.push_back(std::move(candidate));
+// Sum of the log posteriors of the true classes when class c has its chosen count.
+double log_posterior(const std::vector<Matrix<double>>& scores, const std::vector<size_t>& chosen,
+                     const std::vector<Fold>& folds, std::span<const int> classes) {
+  double sum = 0;
+  std::vector<double> row(chosen.size());
+  for (const Fold& fold : folds)
+    for (const int64_t i : fold.test) {
+      for (size_t c = 0; c < row.size(); ++c)
+        row[c] = scores[chosen[c]](i, static_cast<int64_t>(c));
+      sum += row[classes[i]] - log_sum_exp(row);
     }
-  return all;
+  return sum;
 }
 
-// The best candidate unchanged, and with covariances shrunk less and more to the pooled one.
-std::vector<Candidate> shrinkages_of(const Candidate& winner) {
-  std::vector<Candidate> all = {winner};
-  for (const double factor : {0.3, 3.0, 10.0}) {
-    Candidate candidate = winner;
-    candidate.options.shrinkage *= factor;
-    candidate.text += fmt::format(", shrinkage {:.3g}", candidate.options.shrinkage);
-    if (winner.options.shrinkage > 0) all.push_back(std::move(candidate));
+// The winner's mixtures with a number of components for every class by itself: one class after the
+// other takes the count that makes the held-out posteriors largest. Only where all counts share a
+// space; nothing if all classes keep one count.
+std::optional<Candidate> counts_per_class(const Samples& samples, const Candidate& winner,
+                                          const IccClassifierOptions& options, Monitor& monitor) {
+  if (winner.options.split != IccSplit::Em || winner.options.reduce == IccReduce::Lda)
+    return std::nullopt;
+  Random random = Random(options.icc.seed).child(2);
+  const std::vector<Fold> folds = folds_of(samples.input, options.folds, random);
+  std::vector<Matrix<double>> scores;
+  for (const int count : kCounts)
+    scores.push_back(held_out_scores(samples, winner, count, folds, monitor));
+  if (monitor.should_stop() || scores[0].empty()) return std::nullopt;
+  const auto num_classes = static_cast<size_t>(scores[0].cols());
+  const auto start = std::ranges::find(kCounts, std::stoi(winner.options.em_count));
+  std::vector<size_t> chosen(num_classes, static_cast<size_t>(start - kCounts.begin()));
+  double best = log_posterior(scores, chosen, folds, samples.input.classes);
+  for (int round = 0; round < kMostCountRounds; ++round) {
+    const std::vector<size_t> before = chosen;
+    for (size_t& count : chosen)
+      for (size_t k = 0, kept = count; k < kCounts.size(); ++k) {
+        count = k;
+        const double value = log_posterior(scores, chosen, folds, samples.input.classes);
+        if (value > best) best = value, kept = k;
+        count = kept;
+      }
+    if (chosen == before) break;
   }
-  return all;
+  std::vector<int> counts;
+  for (const size_t k : chosen) counts.push_back(kCounts[k]);
+  if (std::ranges::count(counts, counts[0]) == static_cast<int64_t>(counts.size()))
+    return std::nullopt;
+  Candidate own = winner;
+  own.options.em_count = fmt::format("{}", fmt::join(counts, ","));
+  own.text = fmt::format("{}, per class {}", winner.text, own.options.em_count);
+  return own;
 }
 
 }  // namespace
 
 IccClassifierChoice choose_icc_options(const IccClassifierInput& input,
                                        const IccClassifierOptions& options, Monitor& monitor) {
-  IccClassifierChoice choice;
-  std::vector<Candidate> candidates = candidates_of(input, options);
-  for (const auto next_stage : {&refinements_of, &shrinkages_of, static_cast<Stage*>(nullptr)}) {
-    if (candidates.size() > 1 || choice.text.empty()) {
-      const Winner winner = race(input, options, candidates, monitor);
-      choice = {candidates[winner.place].options, candidates[winner.place].text, winner.accuracy};
-      candidates = {candidates[winner.place]};
-    }
-    if (next_stage) candidates = next_stage(candidates.front());
-  }
-  choice.is_complete = !monitor.should_stop();
+  const Samples samples = samples_of(input);
+  const auto run = [&](const std::vector<Candidate>& candidates) {
+    return race(input, options, candidates.size(),
+                test_candidates(samples, candidates, options.icc.num_threads, monitor), monitor);
+  };
+  const std::vector<SpaceChoice> all = spaces(samples.axes.cols(), input.points.rows());
+  const Race whole = race(input, options, all.size(),
+                          test_spaces(samples.axes, input.classes, options.priors, all), monitor);
+  const Candidate simple = whole_classes(options, all[whole.winner]);
+  IccClassifierChoice choice{simple.options, simple.text, whole.accuracy, whole.is_complete};
+  if (!whole.is_complete) return choice;
+  std::vector<Candidate> candidates = candidates_of(input, options, all[whole.winner].num_dims);
+  const Race first = run(candidates);
+  const Candidate winner = candidates[first.winner];
+  candidates = refinements_of(winner);
+  if (const auto own = counts_per_class(samples, winner, options, monitor))
+    candidates.push_back(*own);
+  const Race last = run(candidates);
+  choice.is_complete = first.is_complete && last.is_complete;
+  if (choice.is_complete && lead_of(whole, last) > kClearLead)
+    choice = {candidates[last.winner].options, candidates[last.winner].text, last.accuracy, true};
   return choice;
 }
 
