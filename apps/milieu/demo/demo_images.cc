@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kImagesOfPart = 10;
 constexpr size_t kImagesOfSet = 20;
-constexpr int kPlanCell = 14;  // pixels of a plan per tile
+constexpr int kPlanCell = 28;  // pixels of a plan per tile
 
 // `count` of them, evenly spaced.
 std::vector<int64_t> thin_out(const std::vector<int64_t>& rows, size_t count) {

@@ -21,7 +21,7 @@ Lead lead_of(const DemoStory& story, const std::vector<DemoRun>& runs) {
   Lead lead;
   for (const DemoRun& run : runs) {
     const Metrics* metrics = run.metrics(story.columns[0].first);
-    if (&run.story() != &story || metrics == nullptr) continue;
+    if (&run.story() != &story || metrics == nullptr || run.job().is_averaged) continue;
     double& best = run.job().sees_context ? lead.with : lead.without;
     best = std::max(best, metrics->accuracy);
   }

@@ -38,9 +38,9 @@ bool learn_once(const std::string& train, const DemoPlace& place, Monitor& monit
   LearnJob job;
   job.files.train = train_in(place.workplace, train);
   job.options.train.num_threads = place.num_threads;
-  const LearnedJob learned = learn_distance(read_training(job, monitor), job, monitor);
+  LearnedJob learned = learn_distance(read_training(job, monitor), job, monitor);
   if (learned.result.rounds.empty()) return false;
-  job.files.train = train_in(place.out, train);
+  job.files.train = learned.train.sets[0].name = train_in(place.out, train);
   write_learned(job, learned, folder, false);
   return true;
 }

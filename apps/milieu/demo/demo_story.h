@@ -32,9 +32,10 @@ struct DemoSet {
 using DemoOptions = std::vector<std::pair<std::string, std::string>>;  // field, value
 
 struct DemoJob {
-  std::string name;   // of its run folder, after the story's: "dcp-diagonal"
-  std::string title;  // "k-means", "dcp, seen against diagonal bars"
-  bool sees_context = false;
+  std::string name;             // of its run folder, after the story's: "dcp-diagonal"
+  std::string title;            // "k-means", "dcp, seen against diagonal bars"
+  bool sees_context = false;    // the method of the story, with its context
+  bool is_averaged = false;     // a plain method that is given the context by hand
   std::string method;           // a name of the table of methods
   std::string set;              // what is clustered
   std::string truth;            // the run's own --truth; for icc see `classes`

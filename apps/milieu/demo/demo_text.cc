@@ -15,25 +15,28 @@ namespace {
 constexpr int kTitleWidth = 52;
 constexpr std::string_view kFolderMark = "DEMO/";
 
+size_t column_width(const std::string& heading) { return std::max<size_t>(12, heading.size()); }
+
 std::string table_row(const DemoRun& run, const std::vector<DemoRun>& runs) {
   std::string row = fmt::format("  {:<{}}", run.job().title, kTitleWidth);
   for (const auto& [truth, heading] : run.story().columns)
-    row += fmt::format(" {:>12}", accuracy_cell(run, runs, truth));
+    row += fmt::format(" {:>{}}", accuracy_cell(run, runs, truth), column_width(heading));
   return row + fmt::format(" {:>8.2f}", run.summary().seconds);
 }
 
-// A header is right-aligned over its column, as long as it fits.
 std::string table_header(const DemoStory& story) {
   std::string header = fmt::format("  {:<{}}", "accuracy", kTitleWidth);
-  for (const auto& [truth, heading] : story.columns) header += fmt::format(" {:>12}", heading);
+  for (const auto& [truth, heading] : story.columns)
+    header += fmt::format(" {:>{}}", heading, column_width(heading));
   return header + fmt::format(" {:>8}", "seconds");
 }
 
 nlohmann::ordered_json json_of(const DemoRun& run) {
   nlohmann::ordered_json json = {
-      {"story", run.story().name},  {"title", run.job().title},
-      {"method", run.job().method}, {"sees_context", run.job().sees_context},
-      {"data", run.job().set},      {"clusters", run.summary().clusters}};
+      {"story", run.story().name},         {"title", run.job().title},
+      {"method", run.job().method},        {"sees_context", run.job().sees_context},
+      {"averaged", run.job().is_averaged}, {"data", run.job().set},
+      {"clusters", run.summary().clusters}};
   for (const auto& [truth, heading] : run.story().columns)
     if (const Metrics* metrics = run.metrics(truth)) json["accuracy"][truth] = metrics->accuracy;
   json["seconds"] = run.summary().seconds;
