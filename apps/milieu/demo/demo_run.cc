@@ -70,15 +70,23 @@ void DemoRun::name_files(const std::string& folder) {
   if (const DemoTruth* classes = find_truth(set(), job_->classes))
     input.labels = file(truth_file(set(), *classes));
   for (const auto& [field, name] : job_->files) set_option(run_->input_fields(), field, file(name));
-  if (!job_->learn_from.empty()) set_option(run_->input_fields(), "model", file(kLearned));
+  name_model(folder);
+}
+
+// The learned distance, which is read by the fit.
+void DemoRun::name_model(const std::string& folder) {
+  if (!job_->learn_from.empty())
+    set_option(run_->input_fields(), "model", fmt::format("{}/{}", folder, kLearned));
 }
 
 void DemoRun::fit(Monitor& monitor) {
   if (!job_->learn_from.empty() && !learn_once(job_->learn_from, place_, monitor)) return;
   name_files(place_.workplace);
   run_->read(monitor);
-  outcome_ = run_->fit(monitor);
   name_files(place_.out);  // what the run's files will be called
+  name_model(place_.workplace);
+  outcome_ = run_->fit(monitor);
+  name_model(place_.out);
   outcome_.options_json =
       run_options_to_json(job_->method, run_->input_fields(), run_->option_fields());
   outcome_.command = command_;

@@ -49,6 +49,7 @@ class DemoRun {
 
  private:
   void name_files(const std::string& folder);
+  void name_model(const std::string& folder);
 
   const DemoJob* job_;
   const DemoStory* story_;

@@ -95,8 +95,9 @@ DemoStory tell_exemplar(uint64_t seed, ImagePool& pool) {
   const bool is_real = pool.has_garments();
   const auto taught_kinds = is_real ? std::vector<std::string>{"coat", "t-shirt", "trousers"}
                                     : std::vector<std::string>{"H", "L", "S"};
-  const auto new_kinds = is_real ? std::vector<std::string>{"bag", "boot", "dress", "sneaker"}
-                                 : std::vector<std::string>{"A", "K", "O", "T", "Z"};
+  const auto new_kinds =
+      is_real ? std::vector<std::string>{"bag", "boot", "dress", "sneaker"}
+              : std::vector<std::string>{"A", "E", "K", "N", "O", "T", "V", "X", "Z"};
   DemoStory story;
   story.name = "exemplar";
   story.question = "Which distance makes clusters like these?";
