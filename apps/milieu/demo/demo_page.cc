@@ -43,8 +43,8 @@ void add_header(Markup& page, const DemoStories& made, const std::vector<DemoRun
   for (const DemoStory& story : made.stories) {
     const Lead lead = lead_of(story, runs);
     tiles.push_back({story.name,
-                     percent_text(lead.with),
-                     "best without it: " + percent_text(lead.without),
+                     fmt::format("{:.1f} %", 100 * lead.with),
+                     fmt::format("best without it: {:.1f} %", 100 * lead.without),
                      {}});
   }
   tiles.push_back({"Time", seconds_text(seconds), count_text(runs.size()) + " runs", {}});
@@ -94,7 +94,7 @@ void add_figures(Markup& page, const DemoStory& story, const std::vector<DemoRun
             "Accuracy: share of samples in the right part when each part is matched to one class. "
             "A row's name leads to its interactive report.");
   add_table(page, table);
-  page.element("p", {{"class", "step"}}, story.context);
+  page.element("p", {{"class", "step"}, {"style", "margin-top:0.9rem"}}, story.context);
   page.element("p", {{"class", "step"}}, "Where it does not decide: " + story.limits);
   close_card(page);
 }

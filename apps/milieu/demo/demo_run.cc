@@ -90,7 +90,9 @@ void DemoRun::fit(Monitor& monitor) {
   outcome_.options_json =
       run_options_to_json(job_->method, run_->input_fields(), run_->option_fields());
   outcome_.command = command_;
-  outcome_.input.data.source = std::filesystem::path(run_->input().path).filename();
+  const std::string source = std::filesystem::path(run_->input().path).filename();
+  outcome_.input.data.source = source;
+  if (outcome_.units) outcome_.units->source = source;
   for (const DemoTruth& truth : set().truths)
     metrics_.emplace_back(truth.name, compute_metrics(outcome_.labels, truth.labels.indices));
 }
