@@ -91,7 +91,7 @@ DemoStory tell_cac(uint64_t seed, ImagePool& pool) {
       "image alone cannot say which region it is in.",
       kTiles, pool.about());
   story.context =
-      "The context of an image are its ten neighbours on the wall. cac finds words (what hangs "
+      "The context of an image is its ten neighbours on the wall. cac finds words (what hangs "
       "there) and phrases (which words hang together), and groups pass their evidence on to the "
       "groups around them, so that the reach of the context grows from round to round.";
   story.limits =

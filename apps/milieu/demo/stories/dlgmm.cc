@@ -94,7 +94,7 @@ DemoJob job(std::string name, std::string title, std::string method, std::string
                .options = std::move(options),
                .feature = std::move(feature)};
   made.sees_context = made.method == "dlgmm";
-  made.is_shown = made.name == "joint";
+  made.is_shown = made.name == "joint" || made.name == "ncut";
   return made;
 }
 
@@ -112,7 +112,7 @@ DemoStory tell_dlgmm(uint64_t seed) {
       "and below. A description of the whole image sees much the same strokes everywhere, and a "
       "bag of words is clustered without knowing which words go together.";
   story.context =
-      "For dlgmm the context of a patch are the other patches of its image, and the other images "
+      "For dlgmm, the context of a patch is the other patches of its image, and the other images "
       "of its cluster: what is a word, and where in the image it belongs, is learned together with "
       "the clusters.";
   story.limits =

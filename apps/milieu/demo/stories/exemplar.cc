@@ -105,8 +105,8 @@ DemoStory tell_exemplar(uint64_t seed, ImagePool& pool) {
                 " on three grounds. Pixel by pixel the ground counts most, so plain methods group "
                 "half by ground. The example: three other kinds, grouped by kind on all grounds.";
   story.context =
-      "`exemplar learn` finds the distance under which the example groups as shown, and "
-      "`exemplar --model` groups kinds with it that were not in the example. Linear discriminant "
+      "exemplar learn finds the distance under which the example groups as shown, and "
+      "exemplar --model groups kinds with it that were not in the example. Linear discriminant "
       "analysis learns from the same example, but only what separates its three kinds.";
   story.limits =
       "With many examples of the very classes that are to be found, shrunk discriminant analysis "
