@@ -29,7 +29,8 @@ build: setup ## build the release program: build/release/bin/milieu
 	@$(call CONFIGURE,release) -DMILIEU_BUILD_TESTS=OFF >/dev/null
 	@$(call BUILD,release)
 
-demo: build ## compare methods on built-in data and leave a report
+demo: build ## five questions that a context answers, with a page to look at
+	@scripts/setup demo || echo "demo: without dataset-fashion-mnist all images are drawn"
 	@$(MILIEU) demo --out $(DEMO_DIR)
 	@echo "(milieu is $(MILIEU) until it is installed by make install)"
 

@@ -472,11 +472,13 @@ Reply Explorer::handle_export(const Request& request, const RunRecord& run,
   if (what == "folders") {
     const Json body = parse_body(request);
     const std::string how = body.is_object() ? body.value("how", "") : "";
-    if (how != "copy" && how != "link")
-      throw RequestError{400, fmt::format("how is '{}', must be copy or link", how)};
+    if (how != "copy" && how != "link" && how != "zip")
+      throw RequestError{400, fmt::format("how is '{}', must be copy, link or zip", how)};
     const std::string to = body.contains("to") && body["to"].is_string() ? body["to"] : Json("");
-    return json_reply(
-        export_folders(run, table, how == "link" ? ImageExport::Link : ImageExport::Copy, to));
+    const ImageExport kind = how == "zip"    ? ImageExport::Zip
+                             : how == "link" ? ImageExport::Link
+                                             : ImageExport::Copy;
+    return json_reply(export_folders(run, table, kind, to));
   }
   if (what == "labels.csv") return download("text/csv; charset=utf-8", export_csv(table), what);
   if (what == "labels.json") return download("application/json", export_json(table), what);

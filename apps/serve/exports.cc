@@ -23,7 +23,9 @@ std::string report_again(const RunRecord& run, const RunView& result,
 
 Json export_folders(const RunRecord& run, const ExportTable& table, ImageExport how,
                     const std::string& to) {
-  const std::string target = to.empty() ? run.folder + "/parts" : to;
+  const std::string target = !to.empty()               ? to
+                             : how == ImageExport::Zip ? run.folder + "/parts.zip"
+                                                       : run.folder + "/parts";
   const int64_t count = export_images(table, target, how, to.empty());
   return {{"path", fs::absolute(target).string()}, {"count", count}};
 }

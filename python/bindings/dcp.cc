@@ -36,6 +36,7 @@ py::dict to_python(const DcpRankedContext& context) {
   py::dict entry;
   entry["name"] = context.split.name;
   entry["consensus"] = context.consensus;
+  entry["is_outlier_split"] = context.is_outlier_split;
   entry["stability"] = context.split.stability;
   entry["match"] = context.match;
   entry["separation"] = context.split.separation;

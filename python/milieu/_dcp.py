@@ -35,6 +35,7 @@ class RankedContext:
     objective: float
     seconds: float
     labels: Array
+    is_outlier_split: bool = False  # a part is a handful of samples: ranked after all others
 
 
 @dataclass(frozen=True)

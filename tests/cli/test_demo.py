@@ -2,6 +2,7 @@
 """milieu demo: the folder it leaves, the page in it, the commands it proposes, and folders that are
 not its own."""
 
+import html
 import html.parser
 import json
 import pathlib
@@ -50,13 +51,17 @@ class PageReader(html.parser.HTMLParser):
 
 
 class DemoTest(CliTest):
+    # What each story is about, best with the context against the best plain method. The bounds are those of the
+    # stories, not of this seed: half of a class is chance, and a story without a lead is none.
+    LEAD = 0.1
+
     @classmethod
     def setUpClass(cls):
-        """One demo for all tests that only look at it."""
+        """One demo for all tests that only look at it; drawn, so that it is the same on every machine."""
         cls.shared = tempfile.TemporaryDirectory(prefix="milieu-demo-")
         cls.addClassCleanup(cls.shared.cleanup)
         cls.place = pathlib.Path(cls.shared.name)
-        done = subprocess.run([PROGRAM, "demo"], cwd=cls.place, env=environment(),
+        done = subprocess.run([PROGRAM, "demo", "--drawn"], cwd=cls.place, env=environment(),
                               capture_output=True, text=True, check=True, timeout=300)
         cls.out = done.stdout
         cls.demo = cls.place / "milieu-demo"
@@ -65,55 +70,80 @@ class DemoTest(CliTest):
     def copy_demo(self):
         shutil.copytree(self.demo, self.folder / "milieu-demo")
 
+    def runs_of(self, story, summary=None):
+        return [run for run in (summary or self.summary)["runs"] if run["story"] == story]
+
+    def test_a_story_for_every_context_method(self):
+        self.assertEqual(list(dict.fromkeys(run["story"] for run in self.summary["runs"])),
+                         ["cac", "dcp", "icc", "exemplar", "dlgmm"])
+        for run in self.summary["runs"]:
+            self.assertEqual(run["sees_context"], run["method"] == run["story"], run)
+
     def test_folder_has_data_runs_and_page(self):
         names = {path.name for path in self.demo.iterdir()}
-        self.assertEqual(names, {
-            "README.txt", "report.html", "summary.json", "runs", "shapes.npy", "shapes_binary.npy",
-            "shapes_pca.npy", "labels.npy", "labels.csv", "rings.npy", "rings_labels.npy",
-            "rings_labels.csv", "ell.npy", "ell_context.npy", "ell_labels.npy", "ell_labels.csv"})
-        self.assertEqual(np.load(self.demo / "shapes.npy").shape, (800, 576))
-        self.assertEqual(len(np.load(self.demo / "labels.npy")), 800)
-        for run in (self.demo / "runs").iterdir():
-            more = (["columns.safetensors", "decisions.csv"] if run.name.startswith("dcp")
-                    else [])
-            self.assertEqual(sorted(path.name for path in run.iterdir()), sorted(RUN_FILES + more),
-                             run.name)
+        self.assertLessEqual({"README.txt", "report.html", "summary.json", "runs", "scenes", "bars.npy", "diagonal.npy",
+                              "wall.npy", "wall_places.npy", "discs.npy", "example.npy", "new.npy"}, names)
+        readme = (self.demo / "README.txt").read_text()
+        for name in names - {"README.txt"}:
+            self.assertRegex(readme, rf"(?m)^  {re.escape(name)}[ /]")
+        self.assertEqual(np.load(self.demo / "bars.npy").shape, (200, 576))
+        for run in self.summary["runs"]:
+            found = {path.name for path in (self.demo / run["folder"]).iterdir()}
+            self.assertLessEqual(set(RUN_FILES), found, run["folder"])
+
+    def test_no_file_names_the_place_where_it_was_made(self):
+        for path in self.demo.rglob("*"):
+            if path.is_file():
+                self.assertFalse(b".milieu-tmp-" in path.read_bytes(), path)
 
     def test_nothing_is_left_beside_the_folder(self):
         self.assertEqual([path.name for path in self.place.iterdir()], ["milieu-demo"])
 
     def test_table_has_a_row_for_every_run(self):
         for run in self.summary["runs"]:
-            self.assertRegex(self.out, rf"(?m)^  {run['method']} .* {100 * run['accuracy']:.1f} % ")
+            figures = "".join(f".* {100 * figure:.1f} %" for figure in run["accuracy"].values())
+            self.assertRegex(self.out, rf"(?m)^  {re.escape(run['title'])} {figures} ")
 
-    def test_methods_differ_on_the_rings(self):
-        rings = {run["method"]: run for run in self.summary["runs"] if run["data"] == "rings"}
-        self.assertEqual(rings["ncut"]["accuracy"], 1)
-        self.assertLess(rings["kmeans"]["accuracy"], 0.9)
+    def check_leads(self, summary):
+        for story in ("cac", "icc", "exemplar", "dlgmm"):
+            runs = self.runs_of(story, summary)
+            best = {seen: max(next(iter(run["accuracy"].values())) for run in runs
+                              if run["sees_context"] == seen and not run["averaged"])
+                    for seen in (True, False)}
+            self.assertGreater(best[True], best[False] + self.LEAD, story)
 
-    def test_context_separates_the_bars(self):
-        ell = {run["method"]: run for run in self.summary["runs"] if run["data"] == "ell"}
-        self.assertGreater(ell["dcp"]["accuracy"], 0.88)  # the overlap costs 8.3 % on average
-        self.assertGreater(ell["dcp"]["accuracy"], ell["kmeans"]["accuracy"])
-        self.assertIn("--context milieu-demo/ell_context.npy", ell["dcp"]["command"])
+    def test_context_leads_in_every_story(self):
+        self.check_leads(self.summary)
 
-    def test_clusters_of_the_shapes_mean_something(self):
-        """Far above one in eight, and no method solves it by chance or by a leak of the labels."""
-        for run in self.summary["runs"]:
-            if run["data"] == "shapes":
-                self.assertGreater(run["accuracy"], 0.4, run)
+    def test_context_decides_which_split(self):
+        runs = {run["folder"]: run for run in self.runs_of("dcp")}
+        diagonal, between = runs["runs/dcp-diagonal"]["accuracy"], runs["runs/dcp-between"]["accuracy"]
+        self.assertGreater(diagonal["direction"], 0.9)
+        self.assertGreater(between["ground"], 0.9)
+        for split in (diagonal["ground"], between["direction"]):
+            self.assertLess(split, 0.7)  # 0.5 is chance
+        for run in runs.values():  # nothing that does not see the context has both
+            self.assertLess(min(run["accuracy"].values()), 0.9)
+
+    def test_garments_are_shown_where_they_are_installed(self):
+        self.assertFalse(self.summary["garments"])
+        if not pathlib.Path("/usr/share/datasets/fashion-mnist").exists():
+            self.skipTest("dataset-fashion-mnist is not installed")
+        real = self.succeed("demo", "--json", "--seed", "2").json()
+        self.assertTrue(real["garments"])
+        self.check_leads(real)
 
     def test_pages_are_valid_and_complete_in_themselves(self):
         pages = [self.demo / "report.html", *(self.demo / "runs").glob("*/report.html")]
-        self.assertEqual(len(pages), len(self.summary["runs"]) + 1)
+        self.assertEqual(len(pages), len(self.summary["runs"]) + 2)  # exemplar learn has one, too
         for path in pages:
             page = PageReader(path.read_text())
             is_interactive = path.parent.parent.name == "runs"  # the explorer's page inside
             self.assertEqual([fault for fault in page.faults
                               if not (is_interactive and fault == "a script")], [], path)
             for source in page.sources:
-                self.assertTrue(source.startswith("data:image/png;base64,"), source[:80])
-            self.assertLess(path.stat().st_size, 3_000_000, path)
+                self.assertTrue(source.startswith("data:image/"), source[:80])
+            self.assertLess(path.stat().st_size, 4_000_000, path)
 
     def test_links_of_the_overview_lead_to_the_reports(self):
         links = PageReader((self.demo / "report.html").read_text()).links
@@ -122,33 +152,39 @@ class DemoTest(CliTest):
         for link in links:
             self.assertTrue((self.demo / link).is_file(), link)
 
+    def test_page_has_every_figure_that_was_printed(self):
+        page = html.unescape((self.demo / "report.html").read_text())
+        for run in self.summary["runs"]:
+            for figure in run["accuracy"].values():
+                self.assertTrue(f"{100 * figure:.1f} %" in page, run)
+
     def test_proposed_commands_work(self):
         self.copy_demo()
         commands = re.findall(r"(?m)^  (milieu .*)$", self.out)
-        self.assertEqual(len(commands), 4)
+        self.assertEqual(len(commands), 6)
         explore = [command for command in commands if command.startswith("milieu explore ")]
         self.assertEqual(len(explore), 1)  # it runs until it is stopped: test_explore.py
         self.assertTrue(pathlib.Path(self.folder, shlex.split(explore[0])[2]).exists(), explore)
         for command in commands:
             if command not in explore:
                 self.succeed(*shlex.split(command)[1:])
-        self.assertTrue((self.folder / "my-run" / "report.html").is_file())
+        self.assertTrue((self.folder / "my-split" / "report.html").is_file())
+        self.assertTrue((self.folder / "my-distance" / "report.html").is_file())
         self.assertTrue((self.folder / "predicted.csv").is_file())
 
     def test_command_of_a_run_repeats_it(self):
         self.copy_demo()
-        runs = self.summary["runs"]
-        for run in [*runs[:3], *(run for run in runs if run["method"] == "dcp")]:
+        for run in self.summary["runs"]:
+            if not run["sees_context"] or run["folder"] == "runs/dlgmm-fixed":
+                continue  # they take time, and are written as the others
             self.succeed(*shlex.split(run["command"])[1:], "--out", "again", "--force")
             np.testing.assert_array_equal(self.labels("again"),
                                           self.labels("milieu-demo/" + run["folder"]))
 
     def test_json_is_the_summary_and_nothing_else(self):
         self.copy_demo()
-        printed = self.succeed("demo", "--json", "--threads", "1")
+        printed = self.succeed("demo", "--drawn", "--json", "--threads", "1")
         self.assertEqual(printed.err, "")
-        for run in (*printed.json()["runs"], *self.summary["runs"]):
-            del run["seconds"]
         self.assertEqual(printed.json()["seed"], 1)
         self.assertEqual([r["accuracy"] for r in printed.json()["runs"]],
                          [r["accuracy"] for r in self.summary["runs"]])
@@ -156,11 +192,11 @@ class DemoTest(CliTest):
     def test_earlier_demo_is_replaced_whole(self):
         self.copy_demo()
         self.write("milieu-demo/stray.txt", "left over")
-        self.succeed("demo", "--quiet", "--seed", "2")
+        self.succeed("demo", "--drawn", "--quiet", "--seed", "2")
         self.assertFalse((self.folder / "milieu-demo" / "stray.txt").exists())
         self.assertEqual([path.name for path in self.folder.iterdir()], ["milieu-demo"])
-        other = np.load(self.folder / "milieu-demo" / "shapes.npy")
-        self.assertFalse(np.array_equal(other, np.load(self.demo / "shapes.npy")))
+        other = np.load(self.folder / "milieu-demo" / "bars.npy")
+        self.assertFalse(np.array_equal(other, np.load(self.demo / "bars.npy")))
 
     def test_folders_of_others_are_left_alone(self):
         (self.folder / "mine").mkdir()

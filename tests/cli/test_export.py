@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import unittest
+import zipfile
 
 import numpy as np
 
@@ -50,6 +51,19 @@ class ExportTest(CliTest):
         self.assertEqual(int(read("--original")[0]["label"]), first)
         (self.folder / "run" / "edits.json").write_text("{")
         self.assertIn("edits.json", self.fail_with(1, "export", "run"))
+
+    def test_zip_is_read_by_others_issue24(self):
+        self.run_of_images()
+        self.succeed("export", "run", "--format", "folders", "--to", "sorted")
+        done = self.succeed("export", "run", "--format", "zip", "--to", "sorted.zip")
+        self.assertIn(f"{len(self.labels('run'))} images zipped into sorted.zip", done.out)
+        with zipfile.ZipFile(self.folder / "sorted.zip") as archive:
+            self.assertIsNone(archive.testzip())
+            found = {name: archive.read(name) for name in archive.namelist()}
+        self.assertEqual(found, {path.relative_to(self.folder / "sorted").as_posix(): path.read_bytes()
+                                 for path in (self.folder / "sorted").rglob("*") if path.is_file()})
+        self.assertIn("sorted.zip exists", self.fail_with(2, "export", "run", "--format", "zip", "--to", "sorted.zip"))
+        self.assertIn("--to is missing", self.fail_with(2, "export", "run", "--format", "zip"))
 
     def test_folders_hold_each_image_once(self):
         self.run_of_images()

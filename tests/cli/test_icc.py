@@ -49,6 +49,23 @@ class IccTest(MethodCases, CliTest):
         self.assertEqual(sum(summary["subclasses"]), summary["clusters"])
         self.assertLess(summary["overlap_icc"], summary["overlap_before"])
 
+    def test_truth_is_shown_only_where_it_means_something_issue24(self):
+        """Sub-classes compared with the classes that they are parts of say nothing; with true sub-classes they do."""
+        points, classes = self.save_crossing()
+        arguments = ["icc", "P.npy", "--labels", "c.npy", "--bandwidth", "0.08"]
+        text = self.succeed(*arguments, "--out", "run").out
+        self.assertNotIn("against the truth", text)
+        self.assertIn("accuracy", json.loads((self.folder / "run/summary.json").read_text())["metrics"])
+        self.save("halves.npy", np.where(classes == 0, (points[:, 0] > 0).astype(int), 2))
+        self.assertIn("against the truth", self.succeed(*arguments, "--truth", "halves.npy").out)
+
+    def test_truth_of_one_class_is_not_shown_issue24(self):
+        self.save("P.npy", crossing()[0])
+        self.save("one.npy", np.zeros(900, int))
+        self.save("two.npy", np.arange(900) % 2)
+        self.assertNotIn("against the truth", self.succeed("kmeans", "P.npy", "-k", "2", "--truth", "one.npy").out)
+        self.assertIn("against the truth", self.succeed("kmeans", "P.npy", "-k", "2", "--truth", "two.npy").out)
+
     def test_run_folder_has_pictures(self):
         self.save_crossing()
         self.succeed("icc", "P.npy", "--labels", "c.npy", "--out", "run")

@@ -125,7 +125,8 @@ void MethodCommand::print_result(Console& console, const RunOutcome& outcome) co
   console.print(dataset_text(outcome.input.data, outcome.input.images.feature) + "\n");
   console.print(summary_text(summary, console));
   console.print(outcome.text);
-  if (outcome.truth_metrics) console.print(metrics_line(*outcome.truth_metrics) + "\n");
+  if (outcome.shows_truth && outcome.truth_metrics)
+    console.print(metrics_line(*outcome.truth_metrics) + "\n");
   for (const NamedMetrics& named : outcome.metrics)
     for (const Metrics& more : named.metrics)
       console.print(fmt::format("{}: {}\n", named.name, metrics_line(more)));

@@ -23,18 +23,25 @@ struct ExportOptions {
 };
 
 int run_export(const ExportOptions& options, Session& session) {
-  const bool is_folders = options.format == "folders";
-  if (is_folders && options.to.empty())
-    throw UsageError("--to is missing: it says which folder --format folders fills");
+  const bool is_folders = options.format == "folders", is_zip = options.format == "zip";
+  if ((is_folders || is_zip) && options.to.empty())
+    throw UsageError(
+        fmt::format("--to is missing: it says which {}",
+                    is_zip ? "file --format zip writes" : "folder --format folders fills"));
   if (options.links && !is_folders)
     throw UsageError(
         fmt::format("--links goes with --format folders, the format is {}", options.format));
   const ExportTable table = read_export_table(options.run, options.original);
-  if (is_folders) {
-    const ImageExport how = options.links ? ImageExport::Link : ImageExport::Copy;
+  if (is_folders || is_zip) {
+    const ImageExport how = is_zip          ? ImageExport::Zip
+                            : options.links ? ImageExport::Link
+                                            : ImageExport::Copy;
     const int64_t count = export_images(table, options.to, how, false);
     session.console.print(fmt::format("{} {} into {}\n", counted(count, "image"),
-                                      options.links ? "linked" : "copied", options.to));
+                                      is_zip          ? "zipped"
+                                      : options.links ? "linked"
+                                                      : "copied",
+                                      options.to));
     return kDone;
   }
   const std::string text = options.format == "csv"    ? export_csv(table)
@@ -57,12 +64,14 @@ RunCommand declare_export(Flags& flags) {
   format.names = {"--format"};
   format.value = "FORMAT";
   format.help =
-      "csv (the default), json, coco (images as categories of parts) or folders of images";
+      "csv (the default), json, coco (images as categories of parts), folders of images, or zip: "
+      "the same folders in one file";
   format.group = "Output";
-  format.choices = {"csv", "json", "coco", "folders"};
+  format.choices = {"csv", "json", "coco", "folders", "zip"};
   flags.add(std::move(format), [options](const std::string& text) {
-    if (text != "csv" && text != "json" && text != "coco" && text != "folders")
-      throw UsageError(fmt::format("--format is '{}', must be csv, json, coco or folders", text));
+    if (text != "csv" && text != "json" && text != "coco" && text != "folders" && text != "zip")
+      throw UsageError(
+          fmt::format("--format is '{}', must be csv, json, coco, folders or zip", text));
     options->format = text;
   });
   flags.text("--to", options->to, "PATH",

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The overview page of `milieu demo`: what Milieu is, the data, the table of the runs with links to
-// their own reports, the best clusters as pictures, maps, and what to try next.
+// The overview page of `milieu demo`: five stories, each with its images and its context, its
+// figures side by side with links to the runs' own reports, and what to run next.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "demo/demo_run.h"
-#include "demo/demo_text.h"
 
 namespace milieu::cli {
 
 // A whole HTML page; links are relative to the demo's folder. `seconds` is the time of all runs.
-std::string render_demo_page(const std::vector<DemoFamily>& families,
-                             const std::vector<DemoRun>& runs, const std::vector<NextCommand>& next,
-                             double seconds);
+std::string render_demo_page(const DemoStories& made, const std::vector<DemoRun>& runs,
+                             const DemoPlace& place, double seconds);
 
 }  // namespace milieu::cli

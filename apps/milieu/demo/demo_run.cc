@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "commands/learn_distance.h"
 #include "milieu/base/assert.h"
 #include "milieu/report/write_run.h"
 #include "milieu/run/run_options.h"
@@ -13,90 +15,104 @@ namespace milieu::cli {
 
 namespace {
 
+constexpr const char* kLearned = "runs/exemplar-learned";  // in the demo's folder
+
 void set_option(const std::vector<Field>& fields, const std::string& name,
                 const std::string& value) {
   const auto field = std::find_if(fields.begin(), fields.end(),
                                   [&](const Field& candidate) { return candidate.name == name; });
-  MILIEU_ASSERT(field != fields.end());  // a job of the table names an option that does not exist
+  MILIEU_ASSERT(field != fields.end());  // a job names an option that does not exist
   field->set_from_text(value);
+}
+
+// Both files of X.npy:labels.csv in `folder`.
+std::string train_in(const std::string& folder, const std::string& train) {
+  const size_t colon = train.find(':');
+  return fmt::format("{0}/{1}:{0}/{2}", folder, train.substr(0, colon), train.substr(colon + 1));
+}
+
+// False when it was stopped before there was a distance.
+bool learn_once(const std::string& train, const DemoPlace& place, Monitor& monitor) {
+  const std::string folder = fmt::format("{}/{}", place.workplace, kLearned);
+  if (std::filesystem::exists(folder)) return true;
+  LearnJob job;
+  job.files.train = train_in(place.workplace, train);
+  job.options.train.num_threads = place.num_threads;
+  LearnedJob learned = learn_distance(read_training(job, monitor), job, monitor);
+  if (learned.result.rounds.empty()) return false;
+  job.files.train = learned.train.sets[0].name = train_in(place.out, train);
+  write_learned(job, learned, folder, false);
+  return true;
 }
 
 }  // namespace
 
-const std::vector<DemoJob>& demo_jobs() {
-  static const std::vector<DemoJob> jobs = {
-      {"kmeans", "shapes", {{"num_clusters", "8"}}},
-      {"kmodes", "shapes_binary", {{"num_clusters", "8"}}},
-      {"gmm", "shapes_pca", {{"num_clusters", "8"}, {"covariance", "full"}, {"num_restarts", "5"}}},
-      {"ncut", "shapes", {{"num_clusters", "8"}}},
-      {"meanshift", "shapes_pca", {{"quantile", "0.02"}}},
-      {"agglomerative", "shapes", {{"num_clusters", "8"}}},
-      {"kmedoids", "shapes", {{"num_clusters", "8"}}},
-      {"exemplar", "shapes_pca", {{"num_clusters", "8"}}},
-      {"kmeans", "rings", {{"num_clusters", "4"}}},
-      {"gmm", "rings", {{"num_clusters", "4"}, {"covariance", "full"}, {"num_restarts", "5"}}},
-      {"ncut", "rings", {{"num_clusters", "4"}}},
-      {"meanshift", "rings", {{"quantile", "0.1"}}},
-      {"agglomerative", "rings", {{"num_clusters", "4"}}},
-      {"kmeans", "ell", {{"num_clusters", "2"}}},
-      {"ncut", "ell", {{"num_clusters", "2"}}},
-      // A plane set: the hard margin of the paper, as in its Figure 2.
-      {"dcp",
-       "ell",
-       {{"num_clusters", "2"},
-        {"loss", "hinge"},
-        {"cost", "100"},
-        {"cost_per", "sample"},
-        {"bias", "1"},
-        {"whiten", "none"}},
-       {{"context", "ell_context"}}},
-  };
-  return jobs;
-}
-
-DemoRun::DemoRun(const DemoJob& job, const std::vector<DemoFamily>& families,
-                 const std::string& out, uint64_t seed, int num_threads)
-    : job_(job),
-      place_(find_demo_set(families, job.set)),
-      out_(out),
-      run_(std::make_unique<Run>(job.method)) {
+DemoRun::DemoRun(const DemoJob& job, const DemoStory& story, const DemoPlace& place)
+    : job_(&job), story_(&story), place_(place), run_(std::make_unique<Run>(job.method)) {
   const std::vector<Field> options = run_->option_fields();
   for (const auto& [name, value] : job.options) set_option(options, name, value);
-  set_option(options, "seed", fmt::format("{}", seed));
-  set_option(options, "num_threads", fmt::format("{}", num_threads));
-  if (family().holds_images(set()))
-    run_->input().image_size = fmt::format("{0}x{0}", family().image_side);
-  name_files(out);
+  set_option(options, "seed", fmt::format("{}", place.seed));
+  set_option(options, "num_threads", fmt::format("{}", place.num_threads));
+  run_->input().feature = job.feature;
+  if (set().image_side > 0 && !set().is_folder)
+    run_->input().image_size = fmt::format("{0}x{0}", set().image_side);
+  name_files(place.out);
   command_ =
       command_text(job.method, run_->input_fields(), options, Run(job.method).option_fields());
 }
 
 void DemoRun::name_files(const std::string& folder) {
-  run_->input().path = fmt::format("{}/{}.npy", folder, job_.set);
-  run_->input().labels = fmt::format("{}/{}", folder, family().labels_file);
-  for (const auto& [field, set] : job_.files)
-    set_option(run_->input_fields(), field, fmt::format("{}/{}.npy", folder, set));
+  const auto file = [&](const std::string& name) { return fmt::format("{}/{}", folder, name); };
+  InputSpec& input = run_->input();
+  input.path = file(job_->set + (set().is_folder ? "" : ".npy"));
+  if (const DemoTruth* truth = find_truth(set(), job_->truth))
+    input.truth = file(truth_file(set(), *truth));
+  if (const DemoTruth* classes = find_truth(set(), job_->classes))
+    input.labels = file(truth_file(set(), *classes));
+  for (const auto& [field, name] : job_->files) set_option(run_->input_fields(), field, file(name));
+  name_model(folder);
 }
 
-void DemoRun::fit(const std::string& workplace, Monitor& monitor) {
-  name_files(workplace);
+// The learned distance, which is read by the fit.
+void DemoRun::name_model(const std::string& folder) {
+  if (!job_->learn_from.empty())
+    set_option(run_->input_fields(), "model", fmt::format("{}/{}", folder, kLearned));
+}
+
+void DemoRun::fit(Monitor& monitor) {
+  if (!job_->learn_from.empty() && !learn_once(job_->learn_from, place_, monitor)) return;
+  name_files(place_.workplace);
   run_->read(monitor);
-  name_files(out_);  // what the run's files will be called
+  name_files(place_.out);  // what the run's files will be called
+  name_model(place_.workplace);
   outcome_ = run_->fit(monitor);
-  outcome_.input.data.source = set().data.source;
-  outcome_.truth = family().labels();
-  metrics_ = compute_metrics(outcome_.labels, family().labels().indices);
-  outcome_.truth_metrics = metrics_;
+  name_model(place_.out);
+  outcome_.options_json =
+      run_options_to_json(job_->method, run_->input_fields(), run_->option_fields());
+  outcome_.command = command_;
+  const std::string source = std::filesystem::path(run_->input().path).filename();
+  outcome_.input.data.source = source;
+  if (outcome_.units) outcome_.units->source = source;
+  for (const DemoTruth& truth : set().truths)
+    metrics_.emplace_back(truth.name, compute_metrics(outcome_.labels, truth.labels.indices));
 }
 
-void DemoRun::write(const std::string& folder) const { write_run(outcome_, folder); }
+void DemoRun::write() const {
+  write_run(outcome_, fmt::format("{}/runs/{}", place_.workplace, name()));
+}
 
-const DemoRun* best_demo_run(const std::vector<DemoRun>& runs, const DemoFamily& family) {
-  const DemoRun* best = nullptr;
+const Metrics* DemoRun::metrics(const std::string& truth) const {
+  for (const auto& [name, metrics] : metrics_)
+    if (name == truth) return &metrics;
+  return nullptr;
+}
+
+double best_accuracy(const std::vector<DemoRun>& runs, const DemoStory& story,
+                     const std::string& truth) {
+  double best = 0;
   for (const DemoRun& run : runs)
-    if (&run.family() == &family &&
-        (best == nullptr || run.metrics().accuracy > best->metrics().accuracy))
-      best = &run;
+    if (&run.story() == &story && run.metrics(truth) != nullptr)
+      best = std::max(best, run.metrics(truth)->accuracy);
   return best;
 }
 

@@ -5,105 +5,128 @@
 
 #include <nlohmann/json.hpp>
 
-#include "milieu/base/counted.h"
 #include "milieu/base/shell.h"
 #include "milieu/base/summary.h"
-#include "milieu/data/builtin.h"
 
 namespace milieu::cli {
 
 namespace {
 
-std::string table_row(const DemoRun& run) {
-  const Metrics& m = run.metrics();
-  return fmt::format("  {:<14} {:<24} {:>8} {:>8.1f} % {:>7.3f} {:>7.3f} {:>8.2f}", run.method(),
-                     run.set().description, run.summary().clusters, 100 * m.accuracy, m.nmi, m.ari,
-                     run.summary().seconds);
+constexpr int kTitleWidth = 52;
+constexpr std::string_view kFolderMark = "DEMO/";
+
+size_t column_width(const std::string& heading) { return std::max<size_t>(12, heading.size()); }
+
+std::string table_row(const DemoRun& run, const std::vector<DemoRun>& runs) {
+  std::string row = fmt::format("  {:<{}}", run.job().title, kTitleWidth);
+  for (const auto& [truth, heading] : run.story().columns)
+    row += fmt::format(" {:>{}}", accuracy_cell(run, runs, truth), column_width(heading));
+  return row + fmt::format(" {:>8.2f}", run.summary().seconds);
+}
+
+std::string table_header(const DemoStory& story) {
+  std::string header = fmt::format("  {:<{}}", "accuracy", kTitleWidth);
+  for (const auto& [truth, heading] : story.columns)
+    header += fmt::format(" {:>{}}", heading, column_width(heading));
+  return header + fmt::format(" {:>8}", "seconds");
+}
+
+nlohmann::ordered_json json_of(const DemoRun& run) {
+  nlohmann::ordered_json json = {
+      {"story", run.story().name},         {"title", run.job().title},
+      {"method", run.job().method},        {"sees_context", run.job().sees_context},
+      {"averaged", run.job().is_averaged}, {"data", run.job().set},
+      {"clusters", run.summary().clusters}};
+  for (const auto& [truth, heading] : run.story().columns)
+    if (const Metrics* metrics = run.metrics(truth)) json["accuracy"][truth] = metrics->accuracy;
+  json["seconds"] = run.summary().seconds;
+  json["folder"] = "runs/" + run.name();
+  json["command"] = run.command();
+  return json;
 }
 
 }  // namespace
 
-std::string demo_table_text(const std::vector<DemoFamily>& families,
-                            const std::vector<DemoRun>& runs, const Console& console) {
-  std::string text;
-  for (const DemoFamily& family : families) {
-    const DemoRun* best = best_demo_run(runs, family);
-    text += fmt::format("\n{}: {} in {} ({})\n", console.paint(Style::Bold, family.title),
-                        counted(family.labels().indices.size(), "sample"),
-                        counted(family.labels().names.size(), "class", "classes"),
-                        family.sets[0].data.source);
-    text += console.paint(
-        Style::Dim, fmt::format("  {:<14} {:<24} {:>8} {:>10} {:>7} {:>7} {:>8}", "method", "data",
-                                "clusters", "accuracy", "NMI", "ARI", "seconds"));
-    text += "\n";
-    for (const DemoRun& run : runs) {
-      if (&run.family() != &family) continue;
-      text +=
-          &run == best ? console.paint(Style::Green, table_row(run) + "  best") : table_row(run);
-      text += "\n";
-    }
-  }
-  return text;
+std::string accuracy_cell(const DemoRun& run, const std::vector<DemoRun>& runs,
+                          const std::string& truth) {
+  const Metrics* metrics = run.metrics(truth);
+  if (metrics == nullptr) return "";
+  const bool is_best = metrics->accuracy >= best_accuracy(runs, run.story(), truth);
+  return fmt::format("{}{:.1f} %", is_best ? "best " : "", 100 * metrics->accuracy);
 }
 
-std::string demo_json(const std::vector<DemoRun>& runs, const std::string& out, uint64_t seed) {
+std::string images_note(const DemoStories& made) {
+  return made.has_garments
+             ? "Garments are those of Fashion-MNIST (Debian's dataset-fashion-mnist); everything "
+               "else is drawn on the spot."
+             : "All images are drawn on the spot. With Debian's package dataset-fashion-mnist two "
+               "of the stories show real garments.";
+}
+
+std::string demo_table_text(const DemoStories& made, const std::vector<DemoRun>& runs,
+                            const Console& console) {
+  std::string text;
+  for (const DemoStory& story : made.stories) {
+    text += fmt::format("\n{}: {}\n", console.paint(Style::Bold, story.name), story.question);
+    text += console.paint(Style::Dim, table_header(story)) + "\n";
+    for (const DemoRun& run : runs) {
+      if (&run.story() != &story) continue;
+      const std::string row = table_row(run, runs);
+      text += (run.job().sees_context ? console.paint(Style::Green, row) : row) + "\n";
+    }
+  }
+  return text + "\n" + images_note(made) + "\n";
+}
+
+std::string demo_json(const DemoStories& made, const std::vector<DemoRun>& runs,
+                      const DemoPlace& place) {
   nlohmann::ordered_json json;
   json["version"] = version();
-  json["seed"] = seed;
-  json["out"] = out;
+  json["seed"] = place.seed;
+  json["out"] = place.out;
+  json["garments"] = made.has_garments;
   json["runs"] = nlohmann::ordered_json::array();
-  for (const DemoRun& run : runs) {
-    const Metrics& m = run.metrics();
-    json["runs"].push_back({{"method", run.method()},
-                            {"data", run.set().name},
-                            {"clusters", run.summary().clusters},
-                            {"accuracy", m.accuracy},
-                            {"nmi", m.nmi},
-                            {"ari", m.ari},
-                            {"seconds", run.summary().seconds},
-                            {"folder", "runs/" + run.name()},
-                            {"command", run.command()}});
-  }
+  for (const DemoRun& run : runs) json["runs"].push_back(json_of(run));
   return json.dump(2) + "\n";
 }
 
-std::vector<NextCommand> next_commands(const std::string& out) {
-  const auto file = [&](const char* name) { return shell_quoted(out + "/" + name); };
-  return {
-      {fmt::format("milieu kmeans {} -k 12 --labels {} --image-size {}x{} --out my-run",
-                   file("shapes.npy"), file("labels.csv"), kBuiltinImageSide, kBuiltinImageSide),
-       "More clusters than shapes, with a report of your own in my-run/report.html:"},
-      {fmt::format("milieu ncut {} -k 4 --bandwidth 0.5 --labels {}", file("rings.npy"),
-                   file("rings_labels.csv")),
-       "How far does a neighbour reach? When too far, the rings flow together:"},
-      {fmt::format("milieu predict {} {} --labels {} --out predicted.csv",
-                   file("runs/kmeans-shapes"), file("shapes.npy"), file("labels.csv")),
-       "Labels from a saved model; any new images of the same size would do:"},
-  };
+std::string next_command(const DemoStory& story, const std::string& out) {
+  std::string command;
+  for (size_t at = 0; at < story.next.size();) {
+    const size_t end = std::min(story.next.find(' ', at), story.next.size());
+    std::string word = story.next.substr(at, end - at);
+    bool names_file = false;
+    for (size_t mark; (mark = word.find(kFolderMark)) != std::string::npos; names_file = true)
+      word.replace(mark, kFolderMark.size(), out + "/");
+    command += (command.empty() ? "" : " ") + (names_file ? shell_quoted(word) : word);
+    at = end + 1;
+  }
+  return command;
 }
 
 std::string explore_command_text(const std::string& out) {
-  return fmt::format("milieu explore {} --labels {} --image-size {}x{}",
-                     shell_quoted(out + "/shapes.npy"), shell_quoted(out + "/labels.csv"),
-                     kBuiltinImageSide, kBuiltinImageSide);
+  return fmt::format("milieu explore {} --labels {} --image-size 24x24",
+                     shell_quoted(out + "/bars.npy"), shell_quoted(out + "/bars_direction.csv"));
 }
 
-std::string demo_readme(const std::vector<DemoFamily>& families, const std::string& out) {
+std::string demo_readme(const DemoStories& made, const std::string& out) {
   std::string text =
       "\nThe next `milieu demo` replaces this folder: keep your own files elsewhere.\n\n"
-      "  report.html       open it in a browser: what was run and what came out\n"
-      "  runs/             a run folder for each run, as `milieu METHOD ... --out DIR` makes it\n"
-      "  summary.json      the table of the runs\n";
-  for (const DemoFamily& family : families) {
-    for (const DemoSet& set : family.sets)
-      text += fmt::format("  {:<17} {} x {}: {}\n", set.name + ".npy", set.data.points.rows(),
-                          set.data.points.cols(), set.description);
-    text += fmt::format("  {:<17} classes by name\n", family.labels_file);
-    text += fmt::format("  {:<17} classes by number\n", family.numbers_file);
-  }
-  text += "\nTo try:\n";
-  for (const NextCommand& next : next_commands(out))
-    text += fmt::format("\n  {}\n    {}\n", next.meaning, next.command);
+      "  report.html             open it in a browser: five stories and what came out\n"
+      "  runs/                   a run folder for each run, as `milieu METHOD ... --out DIR` makes "
+      "it\n"
+      "  summary.json            the tables of the runs\n";
+  for (const DemoStory& story : made.stories)
+    for (const DemoSet& set : story.sets) {
+      text += fmt::format("  {:<23} {}: {}\n", set.name + (set.is_folder ? "/" : ".npy"),
+                          story.name, set.about);
+      if (set.is_folder) continue;
+      for (const DemoTruth& truth : set.truths)
+        text += fmt::format("  {:<23} classes by name\n", truth_file(set, truth));
+    }
+  text += "\n" + images_note(made) + "\n\nTo try:\n";
+  for (const DemoStory& story : made.stories)
+    text += fmt::format("\n  {}\n    {}\n", story.next_meaning, next_command(story, out));
   return text;
 }
 

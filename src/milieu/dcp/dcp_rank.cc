@@ -15,6 +15,8 @@
 namespace milieu {
 namespace {
 
+constexpr double kOutlierShare = 0.1;  // of an even share: a smaller part is a handful of outliers
+
 std::vector<int64_t> draw_half(int64_t n, Random& random) {
   std::vector<int64_t> rows = random.sample_without_replacement(n, (n + 1) / 2);
   std::sort(rows.begin(), rows.end());
@@ -129,9 +131,23 @@ void set_consensus(std::vector<DcpRankedContext>& contexts) {
   }
 }
 
+void find_outlier_splits(const DcpOptions& options, std::vector<DcpRankedContext>& contexts) {
+  if (!options.sizes.empty()) return;
+  for (DcpRankedContext& one : contexts) {
+    std::vector<int64_t> sizes(static_cast<size_t>(options.num_clusters));
+    for (const int label : one.split.labels) ++sizes[static_cast<size_t>(label)];
+    const double even =
+        static_cast<double>(one.split.labels.size()) / static_cast<double>(options.num_clusters);
+    const auto smallest = static_cast<double>(*std::ranges::min_element(sizes));
+    one.is_outlier_split = smallest < std::max(kOutlierShare, options.min_share) * even;
+  }
+}
+
+// The clearest split that has parts is what the others are compared with.
 void set_match(std::vector<DcpRankedContext>& contexts) {
-  const auto best = std::ranges::max_element(
-      contexts, {}, [](const DcpRankedContext& one) { return one.split.separation; });
+  const auto best = std::ranges::max_element(contexts, {}, [](const DcpRankedContext& one) {
+    return std::pair(!one.is_outlier_split, one.split.separation);
+  });
   if (best == contexts.end()) return;
   const std::vector<int> reference = best->split.labels;
   for (DcpRankedContext& one : contexts)
@@ -171,11 +187,13 @@ DcpRanking rank_contexts(const DcpInput& input, const std::vector<DcpContext>& c
   DcpRanking ranking;
   if (monitor.should_stop()) ranking.termination = termination_from(monitor.stop_reason());
   for (DcpContextSplit& split : splits)
-    if (!split.labels.empty()) ranking.contexts.push_back({std::move(split), 0, 0});
+    if (!split.labels.empty()) ranking.contexts.push_back({std::move(split), 0, 0, false});
   set_consensus(ranking.contexts);
+  find_outlier_splits(options, ranking.contexts);
   set_match(ranking.contexts);
   std::stable_sort(ranking.contexts.begin(), ranking.contexts.end(),
                    [](const DcpRankedContext& a, const DcpRankedContext& b) {
+                     if (a.is_outlier_split != b.is_outlier_split) return b.is_outlier_split;
                      if (a.match != b.match) return a.match > b.match;
                      return a.split.separation > b.split.separation;
                    });

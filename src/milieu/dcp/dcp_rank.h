@@ -37,11 +37,15 @@ struct DcpRankedContext {
   DcpContextSplit split;
   double match = 0;      // adjusted Rand index with the split of the largest separation
   double consensus = 0;  // mean adjusted Rand index with the splits of the other contexts
+  // A part is smaller than a tenth of an even share, or than min_share of one: the split finds
+  // outliers rather than parts. Never where the sizes are given.
+  bool is_outlier_split = false;
 };
 
 struct DcpRanking {
   std::vector<DcpRankedContext> contexts;  // those that were run, best first: by falling match,
-                                           // then separation, then order
+                                           // then separation, then order; splits that
+                                           // find outliers only after all others
   Termination termination = Termination::Converged;
   // The full result with the first context; none when it was known already or was stopped.
   std::optional<DcpResult> first_result;

@@ -117,6 +117,41 @@ TEST(DcpRank, StoppedRankingHoldsNothingUnfinished) {
   EXPECT_TRUE(ranking.contexts.empty());
 }
 
+// The clearest split of all separates a single sample; parts come first, whatever their separation.
+TEST(DcpRank, SplitsThatFindOutliersComeLast_issue24) {
+  const Square s = make_square();
+  const auto split_of = [](const std::string& name, int size_of_first, double separation) {
+    DcpContextSplit split;
+    split.name = name;
+    split.labels.assign(80, 1);
+    std::fill_n(split.labels.begin(), size_of_first, 0);
+    split.separation = separation;
+    return split;
+  };
+  const std::map<std::string, DcpContextSplit> known = {{"flat", split_of("flat", 1, 9)},
+                                                        {"upright", split_of("upright", 40, 2)},
+                                                        {"far", split_of("far", 30, 1)},
+                                                        {"upright2", split_of("upright2", 3, 5)}};
+  DcpRankHooks hooks;
+  hooks.find_known = [&](const std::string& name) { return &known.at(name); };
+  const auto order = [&](const DcpOptions& options) {
+    std::string names;
+    for (const DcpRankedContext& one :
+         rank_contexts({s.points}, s.candidates, options, silent_monitor(), hooks).contexts)
+      names += one.split.name + (one.is_outlier_split ? "! " : " ");
+    return names;
+  };
+  DcpOptions options;
+  EXPECT_EQ(order(options).substr(0, 12), "upright far ");
+  options.min_share = 0;  // as with --preset margin: a part of a single sample is still none
+  EXPECT_EQ(order(options).substr(0, 12), "upright far ");
+  EXPECT_NE(order(options).find("flat! "), std::string::npos);
+  EXPECT_NE(order(options).find("upright2! "), std::string::npos);
+  options.min_share = 0.9;  // balance wanted: 30 of an even 40 are too few
+  EXPECT_EQ(order(options).substr(0, 8), "upright ");
+  EXPECT_NE(order(options).find("far! "), std::string::npos);
+}
+
 TEST(DcpRank, NothingToRankIsRefused) {
   const Square s = make_square();
   EXPECT_THAT(message_of([&] { rank_contexts({s.points}, {}, {}); }),

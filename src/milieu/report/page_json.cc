@@ -158,6 +158,7 @@ Json contexts_json(const std::vector<RankedContext>& contexts) {
                     {"confidence", context.confidence},
                     {"stability", context.stability},
                     {"consensus", context.consensus},
+                    {"outliers", context.is_outlier_split},
                     {"sizes", sizes},
                     {"labels", context.labels}});
   }

@@ -74,7 +74,7 @@ std::string static_page(const RunOutcome& outcome, const RunSummary& summary) {
   report.options = outcome.options;
   report.points = samples.points.view();
   report.labels = outcome.labels;
-  report.metrics = outcome.truth_metrics ? &*outcome.truth_metrics : nullptr;
+  report.metrics = outcome.shows_truth && outcome.truth_metrics ? &*outcome.truth_metrics : nullptr;
   report.command = outcome.command;
   report.source = samples.source;
   if (const std::vector<float>* margins = find_reals(outcome.columns, "margins"))

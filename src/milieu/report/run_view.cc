@@ -162,6 +162,7 @@ std::vector<RankedContext> ranked_contexts(const std::vector<Column>& columns,
   const auto match = reals_of(summary, "context_match");
   const auto confidence = reals_of(summary, "context_confidence");
   const auto stability = reals_of(summary, "context_stability");
+  const Json outliers = summary.value("outlier_contexts", Json::array());
   const std::vector<int32_t>* labels = find_wholes(columns, "ranked_labels");
   const size_t count = summary["contexts"].size();
   std::vector<RankedContext> contexts;
@@ -169,6 +170,8 @@ std::vector<RankedContext> ranked_contexts(const std::vector<Column>& columns,
     RankedContext context;
     if (summary["contexts"][c].is_string()) context.name = summary["contexts"][c];
     context.rank = static_cast<int>(c) + 1;
+    context.is_outlier_split =
+        std::find(outliers.begin(), outliers.end(), Json(context.name)) != outliers.end();
     if (c < consensus.size()) context.consensus = consensus[c];
     if (c < match.size()) context.match = match[c];
     if (c < confidence.size()) context.confidence = confidence[c];

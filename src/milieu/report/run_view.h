@@ -73,7 +73,8 @@ struct RankedContext {
   std::string name;
   int rank = 0;  // 1 is the best; 0: not ranked yet
   double match = 0, confidence = 0, consensus = 0, stability = 0;
-  std::vector<int> labels;  // of the rows that were split
+  bool is_outlier_split = false;  // it finds a handful of outliers
+  std::vector<int> labels;        // of the rows that were split
 };
 
 struct RunView {

@@ -45,6 +45,9 @@ struct RunOutcome {
   Input input;
   Labels truth;  // of what was labelled; empty: unknown
   std::optional<Metrics> truth_metrics;
+  // Whether people should be shown them: they say nothing about one class, nor about sub-classes
+  // compared with the classes that they are parts of. The JSON has them anyway.
+  bool shows_truth = true;
   std::vector<PartNames> part_names;  // of every part, with --describe; else empty
   ImageSize image_size;               // of rows that are images themselves
   std::string options_json;           // options.json: enough to run it again

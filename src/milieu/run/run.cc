@@ -104,6 +104,8 @@ RunOutcome Run::fit(Monitor& monitor) {
                               loaded_.warnings.end());
   if (naming_) naming_->apply(out, monitor);
   if (!truth_.empty()) out.truth_metrics = compute_metrics(out.labels, truth_.indices);
+  out.shows_truth = out.truth_metrics && out.truth_metrics->num_classes > 1 &&
+                    (out.part_classes.empty() || !spec_.truth.empty());
   out.truth = std::move(truth_);
   if (!out.units) out.image_size = image_size_;
   out.options_json = run_options_to_json(entry_.name, input_fields(), method_->option_fields());

@@ -44,7 +44,7 @@ export function ContextsView() {
   return (
     <section class="contexts" aria-label="Contexts">
       <div class="view-bar">
-        <p class="hint">{counted(contexts.length, "context")}, best first. Score: how much the split agrees with the clearest one. Consensus: how much the splits of the other contexts agree with it.</p>
+        <p class="hint">{counted(contexts.length, "context")}, best first. Score: how much the split agrees with the clearest one. Consensus: how much the splits of the other contexts agree with it.{sorted.some((c) => c.outliers) && " Splits that only find a few outliers come last."}</p>
         <Segmented label="Show as" value={shape} onChange={(value: "table" | "maps") => setShape(value)}
                    choices={[{ value: "table", title: "Table", icon: "rank" }, { value: "maps", title: "Maps", icon: "gallery" }]} />
       </div>
@@ -99,7 +99,7 @@ function ContextTable({ contexts }: { contexts: ContextRow[] }) {
               <td class="number">{c.rank}</td><th scope="row">{c.name}</th>
               <td class="number score"><span class="score-bar" style={{ width: `${(Math.max(0, c.score) / best) * 100}%` }} /><span>{number(c.score, 3)}</span></td>
               <td class={`number ${c.confidence < 0.7 ? "is-poor" : ""}`}>{percent(c.confidence)}</td><td class="number">{number(c.stability, 3)}</td><td class="number">{number(c.consensus, 3)}</td>
-              <td class="sizes"><span>{c.sizes.map(count).join(" / ")}</span><Stack label="Sizes" items={c.sizes.map((value, i) => ({ name: `part ${i + 1}`, value, color: partColor(i, store.isDark.value) }))} /></td>
+              <td class="sizes"><span>{c.sizes.map(count).join(" / ")}{c.outliers && <> · <strong title="One part is a handful of images: this split finds outliers, so it comes last">outliers</strong></>}</span><Stack label="Sizes" items={c.sizes.map((value, i) => ({ name: `part ${i + 1}`, value, color: partColor(i, store.isDark.value) }))} /></td>
               <td><SplitMap row={c} side={64} /></td>
               {store.source.can.run && <td><OpenButton row={c} /></td>}
             </tr>
@@ -117,7 +117,7 @@ function ContextMaps({ contexts }: { contexts: ContextRow[] }) {
         <li key={c.name}>
           <div class="multiple-head"><span class="badge">{c.rank}</span><strong title={c.name}>{c.name}</strong></div>
           <SplitMap row={c} side={180} />
-          <div class="multiple-foot"><span class="hint">score {number(c.score, 3)}, {c.sizes.join(" / ")}</span><OpenButton row={c} /></div>
+          <div class="multiple-foot"><span class="hint">score {number(c.score, 3)}, {c.sizes.join(" / ")}{c.outliers ? ", outliers" : ""}</span><OpenButton row={c} /></div>
         </li>
       ))}
     </ul>

@@ -70,12 +70,12 @@ function Folders({ isOriginal }: { isOriginal: boolean }) {
   const { store, actions } = useApp();
   const [to, setTo] = useState("");
   const [answer, setAnswer] = useState<{ text: string; path?: string; isError?: boolean } | null>(null);
-  const write = async (how: "copy" | "link") => {
+  const write = async (how: "copy" | "link" | "zip") => {
     setAnswer({ text: "Writing …" });
     try {
       await actions.flushEdits();
       const { path, count } = await store.source.toFolders(store.runId.value, how, to.trim(), isOriginal);
-      setAnswer({ text: `${counted(count, "image")} ${how === "copy" ? "copied" : "linked"} into`, path });
+      setAnswer({ text: `${counted(count, "image")} ${{ copy: "copied", link: "linked", zip: "zipped" }[how]} into`, path });
     } catch (error) {
       setAnswer({ text: messageOf(error), isError: true });
     }
@@ -84,10 +84,11 @@ function Folders({ isOriginal }: { isOriginal: boolean }) {
     <section class="block">
       <h3>Images in folders, one per part</h3>
       <label class="field-row"><span class="hint">Where to, on the machine that runs the explorer; empty: beside the run</span>
-        <input type="text" value={to} placeholder="folder that does not exist yet" onInput={(event) => setTo(event.currentTarget.value)} data-testid="folders-to" /></label>
+        <input type="text" value={to} placeholder="folder or .zip file that does not exist yet" onInput={(event) => setTo(event.currentTarget.value)} data-testid="folders-to" /></label>
       <div class="button-row">
         <button type="button" class="button" onClick={() => void write("copy")} data-testid="folders-copy"><Icon name="folder" size={16} />Copy</button>
         <button type="button" class="button" onClick={() => void write("link")} data-testid="folders-link"><Icon name="link" size={16} />Link</button>
+        <button type="button" class="button" onClick={() => void write("zip")} data-testid="folders-zip"><Icon name="file" size={16} />Zip</button>
       </div>
       <div role="status">{answer && <><p class={answer.isError ? "problem" : "hint"}>{answer.text}</p>{answer.path && <CopyLine text={answer.path} label="Folder" />}</>}</div>
     </section>

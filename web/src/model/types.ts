@@ -137,6 +137,7 @@ export interface ContextRow {
   confidence: number;
   stability: number;
   consensus: number;
+  outliers?: boolean;  // the split only finds a handful of outliers
   sizes: number[];
   labels?: number[];
 }

@@ -98,7 +98,7 @@ export class ServerSource implements Source {
   async download(id: string, what: Download, isOriginal = false) {
     return { url: `${this.path(id)}/export/${what}${isOriginal ? "?original" : ""}`, name: `${id}-${what}` };
   }
-  toFolders(id: string, how: "copy" | "link", to: string, isOriginal = false): Promise<{ path: string; count: number }> {
+  toFolders(id: string, how: "copy" | "link" | "zip", to: string, isOriginal = false): Promise<{ path: string; count: number }> {
     return send("POST", `${this.path(id)}/export/folders${isOriginal ? "?original" : ""}`, to ? { how, to } : { how });
   }
 

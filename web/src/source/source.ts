@@ -53,7 +53,7 @@ export interface Source {
   // With the changes by hand, or as the method left it.
   download(id: string, what: Download, isOriginal?: boolean): Promise<{ url: string; name: string }>;
   // `to`: a folder that does not exist yet; "": beside the run.
-  toFolders(id: string, how: "copy" | "link", to: string, isOriginal?: boolean): Promise<{ path: string; count: number }>;
+  toFolders(id: string, how: "copy" | "link" | "zip", to: string, isOriginal?: boolean): Promise<{ path: string; count: number }>;
 }
 
 // A failure with a sentence for people. Status 0: no answer at all.

@@ -10,6 +10,7 @@
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/file/read_below.h"
+#include "milieu/report/export/zip_file.h"
 
 namespace milieu {
 
@@ -45,14 +46,17 @@ std::vector<std::string> part_folders(const std::vector<std::string>& parts) {
 }
 
 // The file's place in a folder: its own name, or with its class in front where that is taken.
-fs::path free_place(const fs::path& folder, const std::string& name) {
+template <class IsTaken>
+fs::path free_place(const fs::path& folder, const std::string& name, const IsTaken& is_taken) {
   const fs::path plain = folder / fs::path(name).filename();
-  if (!fs::exists(fs::symlink_status(plain))) return plain;
+  if (!is_taken(plain)) return plain;
   std::string whole = name;
   for (char& c : whole)
     if (c == '/') c = '_';
   return folder / whole;
 }
+
+bool is_on_disk(const fs::path& path) { return fs::exists(fs::symlink_status(path)); }
 
 void place_image(const std::string& root, const std::string& name, const fs::path& place,
                  ImageExport how) {
@@ -65,15 +69,33 @@ void place_image(const std::string& root, const std::string& name, const fs::pat
                         {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
+int64_t zip_images(const ExportTable& table, const std::vector<std::string>& folders,
+                   const std::string& target) {
+  ZipFile zip(target);
+  std::set<fs::path> taken;
+  for (const ExportSample& sample : table.samples) {
+    if (sample.label < 0) continue;
+    const fs::path place = free_place(folders[static_cast<size_t>(sample.label)], sample.name,
+                                      [&](const fs::path& path) { return taken.contains(path); });
+    taken.insert(place);
+    zip.add(place.generic_string(), read_below(table.root, sample.name));
+  }
+  zip.commit();
+  return std::ssize(taken);
+}
+
 }  // namespace
 
 int64_t export_images(const ExportTable& table, const std::string& target, ImageExport how,
                       bool replace) {
   require(!table.root.empty(), "the samples are not image files: only images can go into folders");
-  require(replace || !fs::exists(fs::symlink_status(target)),
-          [&] { return fmt::format("{} exists: choose a folder that does not", target); });
+  require(replace || !fs::exists(fs::symlink_status(target)), [&] {
+    return fmt::format("{} exists: choose a {} that does not", target,
+                       how == ImageExport::Zip ? "file" : "folder");
+  });
   const fs::path beside = target + ".new";
   const std::vector<std::string> folders = part_folders(table.parts);
+  if (how == ImageExport::Zip) return zip_images(table, folders, target);
   int64_t count = 0;
   try {
     fs::remove_all(beside);
@@ -81,7 +103,7 @@ int64_t export_images(const ExportTable& table, const std::string& target, Image
     for (const ExportSample& sample : table.samples) {
       if (sample.label < 0) continue;
       const fs::path folder = beside / folders[static_cast<size_t>(sample.label)];
-      place_image(table.root, sample.name, free_place(folder, sample.name), how);
+      place_image(table.root, sample.name, free_place(folder, sample.name, is_on_disk), how);
       ++count;
     }
     fs::remove_all(target);

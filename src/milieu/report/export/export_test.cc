@@ -111,6 +111,31 @@ TEST(Export, ImagesOfEqualNameAndPartsOfOddNamesKeepApart) {
   EXPECT_FALSE(fs::exists(dir.file("other.new")));
 }
 
+// Python's reader is a second opinion: tests/cli/test_export.py.
+TEST(Export, ZipHoldsTheSameFoldersAndTheSameBytes_issue24) {
+  const TempDir dir;
+  ExportTable table;
+  table.root = dir.file("photos");
+  table.parts = {"one", "two"};
+  fs::create_directories(dir.file("photos/a"));
+  fs::create_directories(dir.file("photos/b"));
+  for (const char* name : {"a/1.pgm", "b/1.pgm", "b/2.pgm"}) {
+    dir.write(std::string("photos/") + name, name);
+    ExportSample sample;
+    sample.name = name;
+    sample.label = std::string(name) == "b/2.pgm" ? -1 : 0;
+    table.samples.push_back(sample);
+  }
+  EXPECT_EQ(export_images(table, dir.file("one.zip"), ImageExport::Zip, false), 2);
+  EXPECT_EQ(export_images(table, dir.file("two.zip"), ImageExport::Zip, false), 2);
+  const std::string bytes = read_bytes(dir.file("one.zip"));
+  EXPECT_EQ(bytes, read_bytes(dir.file("two.zip")));
+  EXPECT_THAT(bytes, HasSubstr("one/1.pgm"));
+  EXPECT_THAT(bytes, HasSubstr("one/b_1.pgm"));
+  EXPECT_THAT(bytes, ::testing::Not(HasSubstr("2.pgm")));  // it is in no part
+  EXPECT_THROW(export_images(table, dir.file("one.zip"), ImageExport::Zip, false), InvalidArgument);
+}
+
 TEST(Export, WhatIsNotARunOrNotImagesIsRefused) {
   const TempDir dir;
   EXPECT_THROW(read_export_table(dir.path(), false), InvalidArgument);

@@ -234,26 +234,28 @@ std::string ranking_text(const DcpRanking& ranking) {
                   "match", "confidence", "consensus", "stability", "sizes");
   int rank = 0;
   for (const DcpRankedContext& one : ranking.contexts)
-    text += fmt::format("  {:>4}  {:<{}}  {:>6.3f}  {:>10.2f}  {:>9.3f}  {:>9.3f}  {}\n", ++rank,
+    text += fmt::format("  {:>4}  {:<{}}  {:>6.3f}  {:>10.2f}  {:>9.3f}  {:>9.3f}  {}{}\n", ++rank,
                         one.split.name, width, one.match, one.split.confidence, one.consensus,
-                        one.split.stability, fmt::join(part_sizes(one.split.labels), " "));
+                        one.split.stability, fmt::join(part_sizes(one.split.labels), " "),
+                        one.is_outlier_split ? "  outliers" : "");
   return text;
 }
 
 std::string ranking_csv(const DcpRanking& ranking) {
   CsvWriter table;
   table.row("rank", "context", "match", "confidence", "separation", "consensus", "stability",
-            "agreement", "objective", "sizes");
+            "agreement", "objective", "sizes", "outliers");
   int rank = 0;
   for (const DcpRankedContext& one : ranking.contexts)
     table.row(++rank, one.split.name, one.match, one.split.confidence, one.split.separation,
               one.consensus, one.split.stability, one.split.agreement, one.split.objective,
-              fmt::format("{}", fmt::join(part_sizes(one.split.labels), " ")));
+              fmt::format("{}", fmt::join(part_sizes(one.split.labels), " ")),
+              one.is_outlier_split ? 1 : 0);
   return table.text();
 }
 
 void add_ranking(const DcpRanking& ranking, size_t num_candidates, RunSummary& summary) {
-  std::vector<std::string> names;
+  std::vector<std::string> names, outliers;
   std::vector<double> match, confidence, consensus, stability;
   for (const DcpRankedContext& one : ranking.contexts) {
     names.push_back(one.split.name);
@@ -261,12 +263,14 @@ void add_ranking(const DcpRanking& ranking, size_t num_candidates, RunSummary& s
     match.push_back(one.match);
     confidence.push_back(one.split.confidence);
     stability.push_back(one.split.stability);
+    if (one.is_outlier_split) outliers.push_back(one.split.name);
   }
   summary.extra.emplace_back("contexts", std::move(names));
   summary.extra.emplace_back("context_consensus", std::move(consensus));
   summary.extra.emplace_back("context_match", std::move(match));
   summary.extra.emplace_back("context_confidence", std::move(confidence));
   summary.extra.emplace_back("context_stability", std::move(stability));
+  summary.extra.emplace_back("outlier_contexts", std::move(outliers));
   if (ranking.contexts.size() < num_candidates)
     summary.warnings.push_back(
         fmt::format("only {} of {} contexts {} run before the stop: with --resume FILE the same "

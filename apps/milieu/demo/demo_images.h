@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The images of a story: what it starts from, and what runs made of it.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "demo/demo_run.h"
+
+namespace milieu::cli {
+
+// Card bodies. A sheet of a set, by class where it has one; the parts of a run.
+std::string draw_sheet(const DemoStory& story, const DemoSheet& sheet);
+std::string draw_parts(const DemoRun& run);
+
+// A wall of images, and a plan of the same size with a colour per label.
+std::string draw_wall(const DemoStory& story);
+std::string draw_plan(int side, std::span<const int> labels, const std::string& alt);
+
+// Labels under the numbers of the classes that they were matched to, so that a part has the colour
+// of its class; parts without one follow.
+std::vector<int> match_to_classes(std::span<const int> labels, const Metrics& metrics);
+
+}  // namespace milieu::cli
