@@ -127,12 +127,11 @@ std::string share_text(double part, double whole) {
 void reproduce_icc_advise(ReproduceRun& run) {
   const std::vector<ClassifierSet> sets = classifier_sets(run);
   run.keep_progress("icc_advise");
-  ResultTable table{
-      "icc_advise",
-      "Should a class be split?",
-      {"data", "true merges split", "classes with one mode split", "seconds per set"},
-      {},
-      {"of real sets: classes as they are, which may have several modes of their own"}};
+  ResultTable table{"icc_advise",
+                    "Should a class be split?",
+                    {"data", "true merges split", "other classes split", "seconds per set"},
+                    {},
+                    {"other classes: as they are; those of real sets may have gaps of their own"}};
   const Random random = Random(run.options().seed).child(28);
   const auto add_row = [&](const std::string& name, const std::vector<double>& sums, int count) {
     table.rows.push_back({name, share_text(sums[1], sums[0]), share_text(sums[3], sums[2]),
