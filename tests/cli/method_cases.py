@@ -29,6 +29,7 @@ def children_seconds():
 class MethodCases:
     command = ""
     arguments = []       # what finds the three balls
+    truth_arguments = []
     takes_k = True
     one_cluster = ["-k", "1"]  # what makes one cluster of equal points
     slow_arguments = []  # with slow_points(): a run of many seconds
@@ -59,7 +60,7 @@ class MethodCases:
         return self.succeed(self.command, source, *self.arguments, *more)
 
     def test_result_for_people_names_input_clusters_and_next_step(self):
-        out = self.fit("--labels", "y.npy").out
+        out = self.fit("--labels", "y.npy", *self.truth_arguments).out
         n, d = self.samples.shape
         self.assertIn(f"read X.npy: {n} samples x {d}, 3 classes\n", out)
         self.assertIn(f"{self.command}: 3 clusters", out)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two splits side by side, with their cross-table. A cell selects the rows it counts.
+import { useState } from "preact/hooks";
 import { runTitle } from "../model/rows";
-import { matchColumns } from "../model/compare";
+import { galleryRows, matchColumns, movedRows } from "../model/compare";
 import { partColor, partColors } from "../model/palette";
 import { count, counted, number } from "../model/text";
 import { hasResult } from "../model/types";
-import { Empty, PartMark, Select, Spinner } from "../component/controls";
+import { Empty, PartMark, Segmented, Select, Spinner } from "../component/controls";
 import { MiniMap } from "../component/mini_map";
 import { Thumbnail } from "../component/thumbnail";
 import { useApp } from "./app_context";
@@ -14,6 +15,8 @@ import type { OpenedRun } from "./store";
 export function CompareView() {
   const { store, actions } = useApp();
   const others = store.runs.value.filter((r) => r.id !== store.runId.value && hasResult(r));
+  if (!others.length && !store.source.can.run)
+    return <Empty icon="compare" title="Nothing to compare with"><p>This report holds one run. The explorer shows two side by side.</p></Empty>;
   if (!others.length)
     return <Empty icon="compare" title="Nothing to compare with yet"><p>Run the same set again with another context or other options to see both splits side by side.</p></Empty>;
   return (
@@ -36,12 +39,23 @@ function Sides() {
   const a = store.opened.value!, b = store.against.value!;
   const order = matchColumns(store.comparison.value!.table);
   const picked = store.selection.value;
+  const hasImages = store.collection.value!.has_images;
+  const [shape, setShape] = useState<"galleries" | "maps">(hasImages ? "galleries" : "maps");
+  const moved = movedRows(a.columns, b.columns, order);
   return (
     <>
-      <div class="compare-sides">
-        <Side run={a} title="This run" />
-        <Side run={b} title="The other" />
-      </div>
+      {hasImages && <Segmented label="Show as" value={shape} onChange={(value: "galleries" | "maps") => setShape(value)}
+                               choices={[{ value: "galleries", title: "Galleries" }, { value: "maps", title: "Maps" }]} />}
+      {hasImages && shape === "galleries" && moved.size > 0 && <p class="hint">{counted(moved.size, "image")} {moved.size === 1 ? "is" : "are"} framed: in another part than beside it.</p>}
+      {hasImages && shape === "galleries"
+        ? <div class="compare-galleries">
+            <GallerySide run={a} title="This run" parts={a.detail.parts.map((p) => p.index)} moved={moved} />
+            <GallerySide run={b} title="The other" parts={order} moved={moved} />
+          </div>
+        : <div class="compare-sides">
+            <Side run={a} title="This run" />
+            <Side run={b} title="The other" />
+          </div>}
       {store.comparison.value!.rows_in_both === 0
         ? <p class="hint">The two runs have no row in common.</p>
         : <CrossTable a={a} b={b} order={order} />}
@@ -64,6 +78,34 @@ function Side({ run, title }: { run: OpenedRun; title: string }) {
         {run.detail.parts.map((p) => <li key={p.index}><PartMark index={p.index} color={partColor(p.index, store.isDark.value)} />{p.name}<span class="hint">{count(p.size)}</span></li>)}
       </ul>
     </figure>
+  );
+}
+
+const kShown = 18; // images of a part
+
+function GallerySide({ run, title, parts, moved }: { run: OpenedRun; title: string; parts: number[]; moved: Set<number> }) {
+  const { store, names } = useApp();
+  return (
+    <section class="gallery-side" aria-label={`${title}: ${runTitle(run.detail)}`}>
+      <h3><span class="hint">{title}</span> {runTitle(run.detail)}</h3>
+      {parts.map((part) => {
+        const rows = galleryRows(run.columns, part);
+        return (
+          <div key={part} class="gallery-part" style={{ "--part": partColor(part, store.isDark.value) }}>
+            <h4><PartMark index={part} color={partColor(part, store.isDark.value)} />{run.detail.parts[part]?.name} <span class="hint">{count(rows.length)}</span></h4>
+            <div class="strip">
+              {rows.slice(0, kShown).map((row) => (
+                <button type="button" key={row} class={moved.has(row) ? "is-moved" : ""} title={names.of(row)}
+                        aria-label={names.of(row) + (moved.has(row) ? ", in another part of the other run" : "")} onClick={() => { store.image.value = row; }}>
+                  <Thumbnail thumb={store.source.thumb(row, 96)} alt="" side={52} text={names.of(row)} />
+                </button>
+              ))}
+              {rows.length > kShown && <span class="hint">and {count(rows.length - kShown)} more</span>}
+            </div>
+          </div>
+        );
+      })}
+    </section>
   );
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run in progress: stage, share done, objective curve; or why it failed.
-import { describeSet } from "../model/rows";
+import { namedConflict } from "../model/conflicts";
+import { describeSet, rowsOf } from "../model/rows";
 import { number, seconds } from "../model/text";
 import { isOver, type RunBrief } from "../model/types";
 import { Curve } from "../component/charts";
@@ -22,10 +23,14 @@ export function ProgressView() {
 }
 
 function Ended({ run }: { run: RunBrief }) {
-  const { actions } = useApp();
+  const { store, actions, names } = useApp();
+  const nameOf = (sample: number) => {
+    const rows = rowsOf(run.request.set, store.classes.value, store.collection.value!, run.request.context);
+    return sample < rows.length ? names.of(rows[sample]) : `sample ${sample}`;
+  };
   return (
     <Empty icon={run.state === "failed" ? "warn" : "stop"} title={run.state === "failed" ? "The run failed" : "The run was cancelled"}>
-      <p class="error-text">{run.error || (run.state === "failed" ? "There is no message." : "It was stopped before it had a result.")}</p>
+      <p class="error-text">{run.error ? namedConflict(run.error, nameOf) : (run.state === "failed" ? "There is no message." : "It was stopped before it had a result.")}</p>
       <button type="button" class="button" onClick={() => void actions.open("")}>Back to the collection</button>
     </Empty>
   );

@@ -55,6 +55,23 @@ export function mutualInformation(table: number[][]): number {
   return mean <= 1e-15 ? 1 : Math.min(1, Math.max(0, shared / mean));
 }
 
+// For a gallery: the rows of one part, the surest first. `movedFrom` tells which of them are not in the
+// part of the other split that `order` (of matchColumns) puts beside this one; rows that the other
+// does not have are not among them.
+export interface SplitRows { rows: ArrayLike<number>; labels: ArrayLike<number>; margins: ArrayLike<number> | null }
+
+export function galleryRows(split: SplitRows, part: number): number[] {
+  const places = Array.from(split.rows, (_, at) => at).filter((at) => split.labels[at] === part);
+  places.sort((p, q) => (split.margins?.[q] ?? 0) - (split.margins?.[p] ?? 0) || p - q);
+  return places.map((at) => split.rows[at]);
+}
+
+export function movedRows(a: SplitRows, b: SplitRows, order: number[]): Set<number> {
+  const partInB = new Map<number, number>();
+  Array.from(b.rows).forEach((row, at) => partInB.set(row, b.labels[at]));
+  return new Set(Array.from(a.rows).filter((row, at) => partInB.has(row) && partInB.get(row) !== (order[a.labels[at]] ?? -1)));
+}
+
 // Which part of b each part of a overlaps most, each used once while there are enough: the order in
 // which b's columns are shown so that agreement is on the diagonal.
 export function matchColumns(table: number[][]): number[] {

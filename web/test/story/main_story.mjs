@@ -133,6 +133,11 @@ export async function compareStory(stage, page, other) {
   await page.getByRole("button", { name: "Compare", exact: true }).click();
   await page.locator(".compare select").selectOption(other);
   await page.locator(".cross").waitFor();
+  assert.equal(await page.locator(".gallery-side").count(), 2, "two galleries side by side");
+  assert.ok(await page.locator(".gallery-part .strip button").count() > 4, "with images");
+  await stage.check(page, "two galleries");
+  await stage.shot(page, "07-galleries");
+  await page.getByRole("button", { name: "Maps", exact: true }).click();
   const cells = (await page.locator(".cross-cell").allInnerTexts()).map((text) => Number(text.replace(/,/g, "")));
   assert.equal(sum(cells), sum((await json(page, `/api/runs/${runId(page)}`)).parts.map((p) => p.size)));
   const most = cells.indexOf(Math.max(...cells));
@@ -187,6 +192,10 @@ export async function exportStory(stage, page) {
   const [image] = readdirSync(join(folder, part));
   assert.ok(lstatSync(join(folder, part, image)).isSymbolicLink(), "a link, not a copy");
   assert.ok(statSync(join(folder, part, image)).size > 54, "that leads to the image");
+  await page.getByTestId("folders-zip").click();
+  await page.getByText("zipped into").waitFor();
+  const archive = await page.getByRole("textbox", { name: "Folder" }).innerText();
+  assert.equal(readFileSync(archive).subarray(0, 2).toString(), "PK", archive);
   const command = await page.getByRole("textbox", { name: "Command line" }).innerText();
   assert.match(command, /milieu dcp /);
   const link = await page.getByRole("textbox", { name: "Link to this view" }).innerText();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
+import { galleryRows, movedRows } from "../../src/model/compare";
 import { constraintsOf, correctedLabels, correctionsOf, freeRows, kNoCorrections, linkRows, moveRows, record, redo,
          startHistory, undo } from "../../src/model/corrections";
+import { namedConflict } from "../../src/model/conflicts";
 import { changedOptions, parseValue, problemOf, requestProblem } from "../../src/model/form";
 import { layGrid, scrollTo, stepItem, visibleItems } from "../../src/model/grid";
 import { orderKeys, positionsByPart, selectedByPart, type Order } from "../../src/model/order";
@@ -181,5 +183,30 @@ describe("names of parts", () => {
   });
   it("says how sure a label is", () => {
     expect(sureText(0.981)).toBe("98 % sure");
+  });
+});
+
+describe("contradictions (issue 24)", () => {
+  const names = ["a.png", "b.png", "c.png"];
+  const nameOf = (sample: number) => names[sample];
+  it("name images and parts as the page does", () => {
+    expect(namedConflict("no split into 2 parts of 3 samples obeys all constraints; these contradict each other: sample 2 in part 1; samples 0 and 2 together; samples 0 and 1 apart: drop one of them", nameOf))
+      .toBe("no split into 2 parts of 3 samples obeys all constraints; these contradict each other: c.png in Part 2; a.png and c.png together; a.png and b.png apart: drop one of them");
+  });
+  it("leaves other messages alone", () => {
+    expect(namedConflict("sample 2 in part 1 is odd", nameOf)).toBe("sample 2 in part 1 is odd");
+  });
+});
+
+describe("galleries side by side (issue 24)", () => {
+  const a = { rows: [4, 7, 9, 11], labels: [0, 1, 1, 0], margins: [1, 2, 5, 3] };
+  it("put the surest of a part first", () => {
+    expect(galleryRows(a, 1)).toEqual([9, 7]);
+    expect(galleryRows(a, 0)).toEqual([11, 4]);
+    expect(galleryRows(a, 2)).toEqual([]);
+  });
+  it("frame rows that are elsewhere in the other split", () => {
+    const b = { rows: [4, 7, 9], labels: [1, 0, 1], margins: [] };
+    expect([...movedRows(a, b, [1, 0])]).toEqual([9]); // 11 is not in b
   });
 });
