@@ -89,7 +89,8 @@ function GallerySide({ run, title, parts, moved }: { run: OpenedRun; title: stri
     <section class="gallery-side" aria-label={`${title}: ${runTitle(run.detail)}`}>
       <h3><span class="hint">{title}</span> {runTitle(run.detail)}</h3>
       {parts.map((part) => {
-        const rows = galleryRows(run.columns, part);
+        const all = galleryRows(run.columns, part); // what differs is always shown
+        const rows = [...all.filter((row) => moved.has(row)), ...all.filter((row) => !moved.has(row))];
         return (
           <div key={part} class="gallery-part" style={{ "--part": partColor(part, store.isDark.value) }}>
             <h4><PartMark index={part} color={partColor(part, store.isDark.value)} />{run.detail.parts[part]?.name} <span class="hint">{count(rows.length)}</span></h4>
