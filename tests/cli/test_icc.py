@@ -329,7 +329,10 @@ class AdviseTest(CliTest):
     def test_folder_has_report_and_table(self):
         self.advise("--out", "run")
         report = (self.folder / "run/report.html").read_text()
-        self.assertIn("Should a class be split?", report)
+        self.assertIn("<h1>Should a class be split?", report)
+        self.assertRegex(report, r"\d of \d classes should be split: |No class should be split")
+        self.assertLess(report.index("Verdicts"), report.index("Map of the samples"))
+        self.assertNotIn("Objective", report)
         table = (self.folder / "run/advice.csv").read_text().splitlines()
         self.assertEqual(table[0].split(",")[:4], ["class", "samples", "verdict", "parts"])
         self.assertEqual(len(table), 4)

@@ -12,6 +12,7 @@
 #include "cli/output_flags.h"
 #include "cli/progress.h"
 #include "cli/result_text.h"
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/csv_text.h"
 #include "milieu/feature/decode/decode.h"
@@ -96,7 +97,7 @@ std::string advice_csv(const IccAdvice& advice, const Judged& judged) {
 std::string advice_card(const IccAdvice& advice, const Judged& judged) {
   Markup card;
   open_card(
-      card, CardWidth::Full, "Should a class be split?",
+      card, CardWidth::Full, "Verdicts",
       "clusters: the parts, as numbered below; p of gap: how often a class with one mode shows "
       "such a gap; stability: samples that land in the same part when the cut is learned "
       "without them; gain: held-out accuracy with the class split, minus without; context: the "
@@ -127,6 +128,17 @@ std::string advice_card(const IccAdvice& advice, const Judged& judged) {
   return std::move(card).finish();
 }
 
+// "2 of 24 classes should be split: cars, ships."
+std::string answer_text(const IccAdvice& advice, const std::vector<std::string>& names) {
+  std::vector<std::string> split;
+  for (size_t c = 0; c < advice.classes.size(); ++c)
+    if (advice.classes[c].part_sizes.size() > 1) split.push_back(names[c]);
+  const int64_t count = std::ssize(split);
+  if (count == 0) return "No class should be split.";
+  return fmt::format("{} of {} should be split: {}.", count,
+                     counted(std::ssize(names), "class", "classes"), fmt::join(split, ", "));
+}
+
 // Small images; none where a file is gone or cannot be read.
 MakeImage image_maker(const std::string& root, const std::vector<std::string>& names) {
   if (root.empty()) return {};
@@ -155,7 +167,9 @@ void write_folder(AdviseCommand& command, const Input& input, const Judged& judg
   report.command = command_text("icc advise", input_fields(command.input),
                                 fields_of(command.options), fields_of(command.defaults));
   report.source = samples.source;
-  report.cards = advice_card(advice, judged);
+  report.title = "Should a class be split?";
+  report.answer = answer_text(advice, judged.names);
+  report.first_cards = advice_card(advice, judged);
   report.truth = truth;
   report.class_names = judged.names;
   report.make_image = image_maker(input.images.root, samples.sample_names);

@@ -78,17 +78,21 @@ void check_input(const ReportInput& input) {
     check_lengths("images", input.images.rows(), "points", input.points.rows());
 }
 
-std::vector<Tile> make_tiles(const ReportInput& input) {
-  const RunSummary& s = *input.summary;
-  std::vector<Tile> tiles;
-  tiles.push_back({"Clusters", count_text(s.clusters), {}, {}});
-  tiles.push_back({"Samples", count_text(s.n), count_text(s.d, "dimension"), {}});
+void add_search_tiles(const RunSummary& s, std::vector<Tile>& tiles) {
   tiles.push_back({"Objective", real_text(s.objective),
                    s.num_restarts > 1
                        ? fmt::format("restart {} of {} kept", s.restart + 1, s.num_restarts)
                        : "",
                    fmt::format("{}", s.objective)});
   tiles.push_back({"Iterations", count_text(s.iterations), termination_word(s.termination), {}});
+}
+
+std::vector<Tile> make_tiles(const ReportInput& input) {
+  const RunSummary& s = *input.summary;
+  std::vector<Tile> tiles;
+  tiles.push_back({"Clusters", count_text(s.clusters), {}, {}});
+  tiles.push_back({"Samples", count_text(s.n), count_text(s.d, "dimension"), {}});
+  if (input.answer.empty()) add_search_tiles(s, tiles);
   tiles.push_back({"Time", seconds_text(s.seconds), {}, fmt::format("{} s", s.seconds)});
   if (input.metrics) {
     const Metrics& m = *input.metrics;
@@ -99,13 +103,18 @@ std::vector<Tile> make_tiles(const ReportInput& input) {
   return tiles;
 }
 
+std::string title_of(const ReportInput& input) {
+  return input.title.empty() ? method_title(input.summary->method) : input.title;
+}
+
 void add_header(Markup& page, const ReportInput& input) {
   const RunSummary& s = *input.summary;
   page.open("header");
   add_masthead(page, "clustering report");
-  page.open("h1").text(method_title(s.method));
+  page.open("h1").text(title_of(input));
   if (!input.source.empty()) page.element("span", {{"class", "of"}}, " on ").text(input.source);
-  page.close("h1").element("p", {{"class", "lead"}}, describe_run(s));
+  page.close("h1").element("p", {{"class", "lead"}},
+                           input.answer.empty() ? describe_run(s) : input.answer);
   // Why it converged needs no words; what to do when it did not does.
   if (s.termination != Termination::Converged && !s.message.empty())
     page.element("p", {{"class", "lead"}}, as_sentence(s.message));
@@ -129,6 +138,7 @@ std::string render_report(const ReportInput& input) {
   add_warnings(page, s.warnings);
   add_tiles(page, make_tiles(input));
   page.open("div", {{"class", "grid"}});
+  page.raw(input.first_cards);
   internal::add_overview_cards(page, input);
   internal::add_names_card(page, input);
   internal::add_samples_card(page, input);
@@ -138,8 +148,8 @@ std::string render_report(const ReportInput& input) {
   internal::add_command_card(page, input);
   page.close("div");
   add_footer(page, fmt::format("Seed {}.", s.seed));
-  const std::string title = input.source.empty() ? method_title(s.method)
-                                                 : method_title(s.method) + " on " + input.source;
+  const std::string title =
+      input.source.empty() ? title_of(input) : title_of(input) + " on " + input.source;
   return render_page(title + " - Milieu", std::move(page).finish());
 }
 

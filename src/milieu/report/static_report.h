@@ -39,6 +39,10 @@ struct ReportInput {
   std::span<const float> margins;
   // The method's own cards, as markup that render/ made; shown after the samples.
   std::string cards;
+  // For results whose clusters are not the point: a question as the title, the answer below it, and
+  // cards that come first. Objective and iterations are then left out. Empty: the method's title,
+  // what happened, no such cards.
+  std::string title, answer, first_cards;
   // Classes of the samples, in [-1, class_names.size()), and their names: with them the report
   // shows how clusters and classes meet. Empty: unknown; names may be empty too (then numbers are
   // shown).
