@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string_view>
 
 #include "milieu/base/error.h"
@@ -158,7 +159,8 @@ class Planner {
     plan_.name = request_.contains("name") ? text_of(request_["name"], "name") : "";
     plan_.ranks_contexts = request_.value("rank_contexts", false);
     plan_.request = request_;
-    plan_.arguments = {method_.name};
+    std::istringstream words(method_.name);
+    for (std::string word; words >> word;) plan_.arguments.push_back(word);
     plan_.arguments.insert(plan_.arguments.end(), method_.input_arguments.begin(),
                            method_.input_arguments.end());
     check_needs();
@@ -193,10 +195,20 @@ class Planner {
     }
   }
 
+  void check_classes() const {
+    if (!method_.judges_classes) return;
+    for (const int64_t row : plan_.rows)
+      if (collection_.class_of(row) < 0)
+        throw InvalidArgument(
+            fmt::format("set has row {}, which has no class, and {} judges classes: choose classes",
+                        row, method_.name));
+  }
+
   void add_set() {
     if (!request_.contains("set")) throw InvalidArgument("set is missing: choose what to split");
     plan_.rows = resolve_rows(request_["set"], collection_, {}, "set");
     if (plan_.rows.empty()) throw InvalidArgument("set is empty: choose a class or some rows");
+    check_classes();
     const bool is_all = static_cast<int64_t>(plan_.rows.size()) == collection_.size();
     if (is_all) return;
     const std::optional<std::string> classes = classes_text(plan_.rows, collection_);

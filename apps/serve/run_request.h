@@ -26,9 +26,10 @@ struct OptionFields {
 
 // A clustering command, as the page offers it.
 struct MethodInfo {
-  std::string name;
+  std::string name;  // as on the command line: "dcp", "icc advise"
   std::string title;
   std::string summary;
+  bool judges_classes = false;     // every row of its set must have a class
   std::vector<InputField> inputs;  // the further inputs that it declares
   // "images" (image files), "classes".
   std::vector<std::string> needs;

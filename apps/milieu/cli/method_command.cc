@@ -41,7 +41,6 @@ class MethodCommand {
   OutputFlags output_;
   std::string preset_;
   std::string options_path_;
-  bool progress_json_ = false;
   bool path_is_recorded_ = false;  // INPUT was read from an options file
 };
 
@@ -65,8 +64,7 @@ void MethodCommand::declare() {
                   "run folder: options.json, summary.json, labels.csv, model.safetensors, "
                   "report.html",
                   true);
-  flags_.boolean("--progress-json", progress_json_,
-                 "progress as JSON on stderr, one object per line", "");
+  output_.declare_progress(flags_);
 }
 
 void MethodCommand::read_options() {
@@ -100,8 +98,7 @@ int MethodCommand::run(Session& session) {
   output_.apply(session);
   read_options();
   output_.probe();
-  ProgressMonitor monitor(session, run_.entry().name,
-                          progress_json_ ? ProgressStyle::Json : ProgressStyle::Text);
+  ProgressMonitor monitor(session, run_.entry().name, output_.progress_style());
   read_input(monitor);
   const Interrupt::Keeping keeping(session.interrupt);
   if (output_.time_limit > 0) monitor.set_time_limit(output_.time_limit);

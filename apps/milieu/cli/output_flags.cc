@@ -29,6 +29,15 @@ void OutputFlags::declare(Flags& flags, const char* out_help, bool has_time_limi
   if (has_time_limit) flags.field(fields_of(*this)[0], "SECONDS", kOutput);
 }
 
+void OutputFlags::declare_progress(Flags& flags) {
+  flags.boolean("--progress-json", progress_json, "progress as JSON on stderr, one object per line",
+                "");
+}
+
+ProgressStyle OutputFlags::progress_style() const {
+  return progress_json ? ProgressStyle::Json : ProgressStyle::Text;
+}
+
 template <class Visitor>
 void visit_fields(LabelFlags& o, Visitor&& v) {
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");

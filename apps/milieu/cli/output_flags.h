@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/progress.h"
 
 namespace milieu::cli {
 
@@ -14,10 +15,14 @@ struct OutputFlags {
   bool force = false;
   bool json = false;
   bool quiet = false;
+  bool progress_json = false;
   double time_limit = 0;
 
   // `out_help` says what the folder will hold.
   void declare(Flags& flags, const char* out_help, bool has_time_limit);
+  // --progress-json, for programs such as the explorer; not in the help.
+  void declare_progress(Flags& flags);
+  ProgressStyle progress_style() const;
   void validate() const;
   // Tells console and interrupt to be quiet where that was asked for.
   void apply(Session& session) const;

@@ -23,9 +23,9 @@
 #include "milieu/input/input.h"
 #include "milieu/input/labels/label_source.h"
 #include "milieu/input/row_files.h"
-#include "milieu/run/methods.h"
 
 #ifdef MILIEU_HAS_EXPLORER
+#include "commands/explore_offers.h"
 #include "serve/child_process.h"
 #include "serve/explorer.h"
 #include "serve/http_server.h"
@@ -61,29 +61,6 @@ struct ExploreOptions {
 };
 
 #ifdef MILIEU_HAS_EXPLORER
-
-const char* need_name(MethodNeed need) {
-  return need == MethodNeed::Classes ? "classes" : "images";
-}
-
-serve::MethodInfo method_info(const MethodEntry& method, const ExploreOptions& options) {
-  serve::MethodInfo info;
-  info.name = method.name;
-  info.title = method.title;
-  info.summary = method.summary;
-  info.inputs = method.make()->inputs();
-  for (const MethodNeed need : method.needs)
-    if (need != MethodNeed::Images || !options.files.has_any_of(method))
-      info.needs.emplace_back(need_name(need));
-  info.input_arguments =
-      collection_arguments(method, options.input, options.describe, options.files);
-  info.make_fields = [&method] {
-    std::shared_ptr<Method> made = method.make();
-    std::vector<Field> fields = made->option_fields();
-    return serve::OptionFields{made, std::move(fields)};
-  };
-  return info;
-}
 
 // A folder of the cache for everything about one collection.
 std::string collection_place(InputSpec& input, const SharedFiles& files) {
@@ -207,8 +184,7 @@ int run_explore(ExploreOptions& options, Session& session) {
   explorer_options.runs.folder = options.runs.empty() ? place + "/runs" : options.runs;
   if (options.runs.empty()) make_private(explorer_options.runs.folder);
   explorer_options.runs.program = "/proc/self/exe";
-  for (const MethodEntry& method : methods())
-    explorer_options.methods.push_back(method_info(method, options));
+  explorer_options.methods = explorer_offers(options.input, options.describe, options.files);
 
   const Interrupt::Keeping keeping(session.interrupt);
   session.interrupt.set_quiet(true);

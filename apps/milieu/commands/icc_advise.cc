@@ -206,7 +206,7 @@ int run_advise(AdviseCommand& command, Session& session) {
   Console& console = session.console;
   command.output.apply(session);
   command.output.probe();
-  ProgressMonitor monitor(session, "icc advise");
+  ProgressMonitor monitor(session, "icc advise", command.output.progress_style());
   const Input input = read_rows(command.input, command.options.num_threads, "", monitor);
   if (input.data.labels.empty())
     throw UsageError("INPUT has no classes: give --labels or --label-column, or class folders");
@@ -245,6 +245,7 @@ RunCommand declare_advise(Flags& flags) {
   flags.method_fields(fields_of(command->options));
   command->output.declare(
       flags, "folder for report.html, advice.csv, labels.csv, summary.json, options.json", true);
+  command->output.declare_progress(flags);
   return [command, &flags](Session& session) {
     flags.apply_given();
     if (command->input.path.empty())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What users can do with runs: start, open, cancel, rename, remove, compare.
 import { batch } from "@preact/signals";
+import { kAdvice } from "../model/advice";
 import { addPart, constraintsOf, correctedLabels, correctionCount, kNoCorrections, moveRows, record, startHistory } from "../model/corrections";
 import { correctedSplit, packEdits, unpackEdits } from "../model/edit_log";
 import { changedOptions } from "../model/form";
@@ -186,11 +187,15 @@ export class Actions {
     const { store } = this;
     const isOther = id !== store.runId.value;
     if (isOther) await this.flushEdits();
+    const brief = store.runs.value.find((run) => run.id === id);
+    const isAdvice = brief?.method === kAdvice;
     batch(() => {
       store.runId.value = id;
       store.openFailure.value = "";
       if (!isOther) return;
       store.opened.value = null;
+      if (isAdvice) store.view.value = "advice";
+      else if (store.view.value === "advice") store.view.value = "look";
       store.selection.value = new Set();
       store.emphasised.value = [];
       store.camera.value = kHome;
@@ -200,7 +205,6 @@ export class Actions {
       this.saved = store.corrections.value = startHistory(kNoCorrections);
     });
     if (!id) return;
-    const brief = store.runs.value.find((run) => run.id === id);
     if (brief && !hasResult(brief)) return;
     try {
       const opened = await this.fetchRun(id);
@@ -212,7 +216,7 @@ export class Actions {
         if (opened.detail.edits_problem) this.toast(`The changes by hand cannot be read: ${opened.detail.edits_problem}`, "error");
         if (!opened.detail.rank_contexts && store.view.value === "contexts") store.view.value = "look";
         if (isOther && opened.detail.rank_contexts) store.view.value = "contexts";
-        if (isEmptySet(store.set.value)) this.copyToForm(opened.detail.request);
+        if (isEmptySet(store.set.value) && !isAdvice) this.copyToForm(opened.detail.request);
       });
     } catch (error) {
       if (store.runId.value === id) store.openFailure.value = messageOf(error);

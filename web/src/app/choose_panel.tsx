@@ -5,6 +5,7 @@ import { isEmptySet } from "../model/rows";
 import { Stepper } from "../component/controls";
 import { Icon } from "../component/icon";
 import { useApp } from "./app_context";
+import { AdviceEntry } from "./advice_view";
 import { OptionsForm } from "./options_form";
 import { RowSetPicker } from "./row_set_picker";
 import { RunHistory } from "./run_history";
@@ -14,6 +15,7 @@ export function ChoosePanel() {
   return (
     <aside class="panel" aria-label="Choose and run" id="panel">
       {store.source.can.run && <ChooseForm />}
+      {store.source.can.run && <AdviceEntry />}
       <RunHistory />
     </aside>
   );

@@ -2,7 +2,7 @@
 // Two splits side by side, with their cross-table. A cell selects the rows it counts.
 import { useState } from "preact/hooks";
 import { runTitle } from "../model/rows";
-import { galleryRows, matchColumns, movedRows } from "../model/compare";
+import { matchColumns, movedRows } from "../model/compare";
 import { partColor, partColors } from "../model/palette";
 import { count, counted, number } from "../model/text";
 import { hasResult } from "../model/types";
@@ -10,6 +10,7 @@ import { Empty, PartMark, Segmented, Select, Spinner } from "../component/contro
 import { MiniMap } from "../component/mini_map";
 import { Thumbnail } from "../component/thumbnail";
 import { useApp } from "./app_context";
+import { PartStrip } from "./part_strip";
 import type { OpenedRun } from "./store";
 
 export function CompareView() {
@@ -81,31 +82,11 @@ function Side({ run, title }: { run: OpenedRun; title: string }) {
   );
 }
 
-const kShown = 18; // images of a part
-
 function GallerySide({ run, title, parts, moved }: { run: OpenedRun; title: string; parts: number[]; moved: Set<number> }) {
-  const { store, names } = useApp();
   return (
     <section class="gallery-side" aria-label={`${title}: ${runTitle(run.detail)}`}>
       <h3><span class="hint">{title}</span> {runTitle(run.detail)}</h3>
-      {parts.map((part) => {
-        const all = galleryRows(run.columns, part); // what differs is always shown
-        const rows = [...all.filter((row) => moved.has(row)), ...all.filter((row) => !moved.has(row))];
-        return (
-          <div key={part} class="gallery-part" style={{ "--part": partColor(part, store.isDark.value) }}>
-            <h4><PartMark index={part} color={partColor(part, store.isDark.value)} />{run.detail.parts[part]?.name} <span class="hint">{count(rows.length)}</span></h4>
-            <div class="strip">
-              {rows.slice(0, kShown).map((row) => (
-                <button type="button" key={row} class={moved.has(row) ? "is-moved" : ""} title={names.of(row)}
-                        aria-label={names.of(row) + (moved.has(row) ? ", in another part of the other run" : "")} onClick={() => { store.image.value = row; }}>
-                  <Thumbnail thumb={store.source.thumb(row, 96)} alt="" side={52} text={names.of(row)} />
-                </button>
-              ))}
-              {rows.length > kShown && <span class="hint">and {count(rows.length - kShown)} more</span>}
-            </div>
-          </div>
-        );
-      })}
+      {parts.map((part) => <PartStrip key={part} run={run} part={part} moved={moved} />)}
     </section>
   );
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys that work everywhere on the page. Lists and the map have their own.
 import { batch } from "@preact/signals";
+import { adviceOf } from "../model/advice";
 import { kHome } from "../model/camera";
 import type { View } from "../model/link";
 import type { App } from "./app_context";
@@ -86,6 +87,7 @@ export function viewsOf({ store }: App): { value: View; title: string }[] {
   const opened = store.opened.value;
   if (!opened) return [{ value: "look", title: "Look" }];
   const views: { value: View; title: string }[] = [{ value: "look", title: "Look" }];
+  if (adviceOf(opened.detail).length) views.push({ value: "advice", title: "Advice" });
   const method = store.methods.value.find((m) => m.name === opened.detail.method);
   if (method?.takes_context || opened.detail.extras?.contexts?.length) views.push({ value: "contexts", title: "Contexts" });
   if (store.source.can.run || store.runs.value.length > 1) views.push({ value: "compare", title: "Compare" });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run in progress: stage, share done, objective curve; or why it failed.
+import { kAdvice } from "../model/advice";
 import { namedConflict } from "../model/conflicts";
 import { describeSet, rowsOf } from "../model/rows";
 import { number, seconds } from "../model/text";
@@ -41,7 +42,8 @@ function Running({ run }: { run: RunBrief }) {
   const live = store.progress.value.get(run.id);
   const now = live?.latest;
   const share = now && now.total > 0 ? Math.min(1, now.done / now.total) : 0;
-  const title = run.rank_contexts ? `Ranking the contexts of ${describeSet(run.request.set)}` : `Splitting ${describeSet(run.request.set)}`;
+  const isAdvice = run.method === kAdvice; // judges class by class, without an objective
+  const title = isAdvice ? `Judging ${describeSet(run.request.set)}` : run.rank_contexts ? `Ranking the contexts of ${describeSet(run.request.set)}` : `Splitting ${describeSet(run.request.set)}`;
   return (
     <section class="progress-view" aria-label="Progress" data-testid="progress">
       <h2>{title}</h2>
@@ -51,16 +53,16 @@ function Running({ run }: { run: RunBrief }) {
       </div>
       <dl class="progress-facts">
         <div><dt>Stage</dt><dd>{run.state === "queued" ? "queued" : now?.stage || "starting"}</dd></div>
-        <div><dt>Restart</dt><dd>{now ? now.restart + 1 : "–"}</dd></div>
-        <div><dt>Iteration</dt><dd>{now ? now.iteration : "–"}</dd></div>
-        <div><dt>Objective</dt><dd>{number(now?.objective)}</dd></div>
+        {!isAdvice && <><div><dt>Restart</dt><dd>{now ? now.restart + 1 : "–"}</dd></div>
+          <div><dt>Iteration</dt><dd>{now ? now.iteration : "–"}</dd></div>
+          <div><dt>Objective</dt><dd>{number(now?.objective)}</dd></div></>}
         <div><dt>Time</dt><dd>{now ? seconds(now.seconds) : "–"}</dd></div>
       </dl>
-      <div class="progress-curve">
+      {!isAdvice && <div class="progress-curve">
         {live && live.trace.length > 1
           ? <Curve label="Objective so far" xTitle="report" yTitle="objective" points={live.trace.map((y, x) => ({ x: x + 1, y }))} height={220} />
           : <p class="hint">The curve of the objective will appear here.</p>}
-      </div>
+      </div>}
       {live?.isLost && <p class="problem" role="status">Connection lost; reconnecting. The run continues.</p>}
       {store.source.can.run && <button type="button" class="button" data-testid="cancel" onClick={() => void actions.cancel(run.id)}><Icon name="stop" size={14} />Cancel</button>}
     </section>

@@ -2,6 +2,7 @@
 // The whole page.
 import { Empty, IconButton, Spinner } from "../component/controls";
 import { useApp } from "./app_context";
+import { AdviceView } from "./advice_view";
 import { ChoosePanel } from "./choose_panel";
 import { CompareView } from "./compare_view";
 import { ContextsView } from "./contexts_view";
@@ -52,6 +53,7 @@ function MainView() {
       {view !== "look" && <div class="view-scroll">
         {view === "contexts" && <ContextsView />}
         {view === "compare" && <CompareView />}
+        {view === "advice" && <AdviceView />}
         {view === "method" && <MethodView />}
         {view === "details" && <DetailsView />}
       </div>}

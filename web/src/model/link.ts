@@ -6,7 +6,7 @@ import type { Order } from "./order";
 import { packRows, unpackRows } from "./rows";
 import type { Pair, RowSet, Value } from "./types";
 
-export type View = "look" | "contexts" | "compare" | "method" | "details";
+export type View = "look" | "contexts" | "compare" | "advice" | "method" | "details";
 export type Layout = "both" | "gallery" | "map";
 export type ColorBy = "part" | "class" | "margin" | "word";
 export type Axes = "pca" | "own" | "place";
@@ -124,7 +124,7 @@ export function unpackLink(hash: string): LinkState {
   const tile = Number(read("tile"));
   return {
     run: unescape(read("run")), against: unescape(read("against")),
-    view: oneOf(read("view"), ["look", "contexts", "compare", "method", "details"] as const, "look"),
+    view: oneOf(read("view"), ["look", "contexts", "compare", "advice", "method", "details"] as const, "look"),
     layout: oneOf(read("layout"), ["both", "gallery", "map"] as const, "both"),
     method: unescape(read("method")), set: unpackSet(read("set")),
     context: unpackSet(read("context")), options: unpackOptions(read("options")),

@@ -11,7 +11,7 @@ const focused = (page) => page.evaluate(() => {
 });
 
 // Presses Tab until what has the focus matches.
-async function tabTo(page, pattern, most = 80) {
+export async function tabTo(page, pattern, most = 80) {
   for (let i = 0; i < most; ++i) {
     await page.keyboard.press("Tab");
     if (pattern.test(await focused(page))) return;
@@ -76,7 +76,7 @@ async function boxByKeys(page) {
   await page.keyboard.press("Escape");
 }
 
-const kWindows = [
+export const kWindows = [
   { name: "30-telephone", options: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true } },
   { name: "31-enlarged", options: { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 } }, // 200 % of 1280 x 800
   { name: "32-dark", options: { colorScheme: "dark" } },

@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
 // The explorer in a real browser, on generated images.
-//   node test/story/run.mjs PROGRAM SCREENSHOTS [--part main|curator]
+//   node test/story/run.mjs PROGRAM SCREENSHOTS [--part main|curator|advice]
 // Exit code 77: there is no browser, the test is skipped.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { adviceStory } from "./advice_story.mjs";
 import * as story from "./main_story.mjs";
 import { keyboardStory, plainCanvasStory, reportStory, windowsStory } from "./other_stories.mjs";
 import { curatorStory } from "./curator_stories.mjs";
@@ -61,9 +62,11 @@ async function main() {
   const server = await tell("start", () => startServer(program, ["explore", join(folder, "drawings"), "--feature", "tiny", "--no-browser", "--port", "0", "--runs", join(folder, "runs")]));
   const stage = await Stage.open(screenshots);
   try {
+    if (part === "advice") return await tell("advice on classes", () => adviceStory(stage, program, folder));
     if (part === "curator") return await tell("a curator's day", () => curatorStory(stage, program, folder));
     const link = await mainStory(stage, server);
     await tell("a curator's day", () => curatorStory(stage, program, folder));
+    await tell("advice on classes", () => adviceStory(stage, program, folder));
     await tell("words of cac", () => wordsStory(stage, server.address));
     await tell("two tabs, reload, cancel", () => tabsStory(stage, server.address));
     await tell("the folder disappears", () => vanishStory(stage, server.address, join(folder, "drawings")));

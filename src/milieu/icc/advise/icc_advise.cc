@@ -65,7 +65,8 @@ std::vector<int> split_by_gaps(const Space& space, int c, const IccAdviseOptions
       std::vector<int64_t> rows;
       for (const int64_t place : places) rows.push_back(members[place]);
       const Gap gap = find_gap(gather(space.rows, rows, space.rows.cols()), axes, options,
-                               random.child(static_cast<uint64_t>(100 * part + looks)), test);
+                               random.child(static_cast<uint64_t>(100 * part + looks)), test, monitor);
+      if (monitor.should_stop()) break;  // the class counts as kept
       if (part == 0 && looks == 0) advice.gap_p = gap.p_value, advice.stability = gap.stability;
       if (gap.p_value > options.level) break;
       for (size_t i = 0; i < places.size(); ++i)
@@ -86,13 +87,14 @@ void summarize(const IccAdviseInput& input, const IccAdviseOptions& options, dou
   summary.d = input.points.cols();
   summary.iterations = 1;
   std::vector<std::string> verdicts;
-  std::vector<int64_t> parts, contexts;
+  std::vector<int64_t> parts, contexts, ended;
   std::vector<double> p_values, stabilities, gains, gain_ps;
   int64_t judged = 0, split = 0;
   for (const IccClassAdvice& own : advice.classes) {
     verdicts.emplace_back(to_string(own.verdict));
     parts.push_back(std::ssize(own.part_sizes));
     contexts.push_back(own.context);
+    ended.push_back(own.ended_confusions);
     p_values.push_back(own.gap_p);
     stabilities.push_back(own.stability);
     gains.push_back(own.gain);
@@ -104,7 +106,8 @@ void summarize(const IccAdviseInput& input, const IccAdviseOptions& options, dou
   summary.extra = {
       {"classes_judged", judged}, {"classes_to_split", split}, {"verdicts", verdicts},
       {"parts", parts},           {"gap_p_values", p_values},  {"stabilities", stabilities},
-      {"gains", gains},           {"gain_p_values", gain_ps},  {"context_classes", contexts}};
+      {"gains", gains},           {"gain_p_values", gain_ps},  {"context_classes", contexts},
+      {"ended_confusions", ended}};
   set_sizes(summary, advice.labels, static_cast<int>(advice.class_from_part.size()));
   const StopReason reason = monitor.stop_reason();
   summary.termination =

@@ -184,7 +184,8 @@ Repeat cross_fit(const RowMatrix& x, Where where, const Matrix<double>& context_
 }
 
 Gap gap_in(const RowMatrix& x, Where where, const Matrix<double>& context_axes,
-           const IccAdviseOptions& options, const Random& random, DipTest& test) {
+           const IccAdviseOptions& options, const Random& random, DipTest& test,
+           const Monitor& monitor) {
   const Cut whole = best_cut(x, where, context_axes, options.num_dims, random.child(0));
   Gap gap;
   gap.sides.assign(x.rows(), 0);
@@ -194,21 +195,22 @@ Gap gap_in(const RowMatrix& x, Where where, const Matrix<double>& context_axes,
   const bool is_balanced = std::min<int64_t>(right, x.rows() - right) >= options.min_size;
   std::vector<double> p_values;
   gap.stability = 0;
-  for (int r = 0; r < options.repeats; ++r) {
+  for (int r = 0; r < options.repeats && !monitor.should_stop(); ++r) {
     const Repeat repeat = cross_fit(x, where, context_axes, whole, options.num_dims,
                                     random.child(static_cast<uint64_t>(r + 1)), test);
     p_values.push_back(repeat.p_value);
     gap.stability += repeat.agreement / options.repeats;
   }
   std::ranges::sort(p_values);
-  gap.p_value = is_balanced ? p_values[p_values.size() / 2] : 1;
+  gap.p_value = is_balanced && !p_values.empty() ? p_values[p_values.size() / 2] : 1;
   return gap;
 }
 
 }  // namespace
 
 Gap find_gap(const Matrix<float>& rows, const Matrix<double>& context_axes,
-             const IccAdviseOptions& options, const Random& random, DipTest& test) {
+             const IccAdviseOptions& options, const Random& random, DipTest& test,
+             const Monitor& monitor) {
   RowMatrix x(rows.rows(), rows.cols());
   for (int64_t i = 0; i < rows.rows(); ++i)
     for (int64_t j = 0; j < rows.cols(); ++j) x(i, j) = rows(i, j);
@@ -219,7 +221,7 @@ Gap find_gap(const Matrix<float>& rows, const Matrix<double>& context_axes,
   Gap best;
   best.p_value = 2;
   for (size_t s = 0; s < spaces.size(); ++s) {
-    Gap gap = gap_in(x, spaces[s], context_axes, options, random.child(s), test);
+    Gap gap = gap_in(x, spaces[s], context_axes, options, random.child(s), test, monitor);
     if (gap.p_value < best.p_value) best = std::move(gap);
   }
   best.p_value = std::min(1.0, best.p_value * static_cast<double>(spaces.size()));

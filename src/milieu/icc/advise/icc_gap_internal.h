@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/monitor.h"
 #include "milieu/base/random.h"
 #include "milieu/icc/advise/icc_advise.h"
 #include "milieu/linalg/matrix.h"
@@ -22,7 +23,9 @@ struct Gap {
 
 // `rows` n x m: samples of one class on principal axes. `context_axes` a x m: axes that distinguish
 // the other classes, looked at too; may be empty.
+// What it gives is incomplete when the monitor stops it.
 Gap find_gap(const Matrix<float>& rows, const Matrix<double>& context_axes,
-             const IccAdviseOptions& options, const Random& random, DipTest& test);
+             const IccAdviseOptions& options, const Random& random, DipTest& test,
+             const Monitor& monitor);
 
 }  // namespace milieu::internal
