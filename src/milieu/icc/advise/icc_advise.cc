@@ -64,8 +64,9 @@ std::vector<int> split_by_gaps(const Space& space, int c, const IccAdviseOptions
       if (static_cast<int>(places.size()) < 4 * options.min_size) break;
       std::vector<int64_t> rows;
       for (const int64_t place : places) rows.push_back(members[place]);
-      const Gap gap = find_gap(gather(space.rows, rows, space.rows.cols()), axes, options,
-                               random.child(static_cast<uint64_t>(100 * part + looks)), test, monitor);
+      const Gap gap =
+          find_gap(gather(space.rows, rows, space.rows.cols()), axes, options,
+                   random.child(static_cast<uint64_t>(100 * part + looks)), test, monitor);
       if (monitor.should_stop()) break;  // the class counts as kept
       if (part == 0 && looks == 0) advice.gap_p = gap.p_value, advice.stability = gap.stability;
       if (gap.p_value > options.level) break;
