@@ -66,6 +66,14 @@ class Audit(Tree):
         self.expect_finding("audit", "bench/speed/lost.h", "in no CMakeLists.txt")
         self.expect_finding("audit", "python/bindings/lost.cc", "in no CMakeLists.txt")
 
+    def test_python_tests_that_are_not_run(self):
+        self.write("tests/cli/CMakeLists.txt", "# SPDX-License-Identifier: Apache-2.0\n"
+                   "foreach(name told)\n  add_test(NAME ${name})\nendforeach()\n")
+        self.write("tests/cli/test_told.py", "# SPDX-License-Identifier: Apache-2.0\n")
+        self.assertEqual(self.run_script("audit").returncode, 0)
+        self.write("tests/cli/test_lost.py", "# SPDX-License-Identifier: Apache-2.0\n")
+        self.expect_finding("audit", "tests/cli/test_lost.py", "is not run")
+
     def test_names_made_by_a_macro_are_listed(self):
         self.write("tests/CMakeLists.txt",
                    "# SPDX-License-Identifier: Apache-2.0\nadd_x(one)\nlist(APPEND s x_${name}.cc)\n")
