@@ -165,4 +165,28 @@ void parallel_for(int64_t n, int64_t block_size, int num_threads,
   failure.rethrow_if_any();
 }
 
+Shards::Shards(int64_t items, int64_t block_items) : n(items), block_size(block_items) {
+  require(block_size >= 1, "parallel_reduce: block_size must be at least 1");
+  constexpr int64_t kBlocks = 16;  // per shard, unless there are few or very many blocks
+  const int64_t blocks = num_blocks(n, block_size);
+  const auto wanted = std::bit_ceil(static_cast<uint64_t>(num_blocks(blocks, kBlocks)));
+  const int64_t shards =
+      std::clamp<int64_t>(static_cast<int64_t>(wanted), internal::kReductionTasks, kMaxShards);
+  blocks_per_shard = std::max<int64_t>(1, num_blocks(blocks, shards));
+}
+
+Block Shards::block(int64_t index) const {
+  const int64_t begin = index * block_size;
+  return {index, begin, n - begin < block_size ? n : begin + block_size};
+}
+
+int64_t reduction_copies(int64_t n, int64_t block_size, int num_threads) {
+  const int64_t count = Shards(n, block_size).count();
+  const int64_t per_task = num_blocks(count, internal::kReductionTasks);
+  // One per level of a subtree, and the result on its way to its place.
+  const int64_t depth = 1 + std::bit_width(std::bit_ceil(static_cast<uint64_t>(per_task)));
+  const int64_t threads = std::min<int64_t>(resolve_num_threads(num_threads), count);
+  return std::min(count, internal::kReductionTasks) + threads * depth;
+}
+
 }  // namespace milieu

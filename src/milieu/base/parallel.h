@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parallel loops over fixed blocks. Block borders depend only on the amount of work, never on the
-// number of threads, and block results are merged in block order: the same bits for any number of
-// threads. An exception thrown in a block is rethrown on the calling thread; of several, that of
-// the lowest block.
+// number of threads, and block results are merged in a fixed order: the same bits for any number of
+// threads (decision 0002). An exception thrown in a block is rethrown on the calling thread; of
+// several, that of the lowest block.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -37,35 +39,73 @@ inline int64_t num_blocks(int64_t n, int64_t block_size) {
 void parallel_for(int64_t n, int64_t block_size, int num_threads,
                   const std::function<void(const Block&)>& body);
 
-// Ordered reduction: statistics of each block by `accumulate(block, stats)` on a copy of `zero`,
-// merged left to right by `merge(total, part_stats)`. Holds at most `kMaxReductionParts` statistics
-// at a time, however many blocks there are: the blocks of one part are accumulated one after the
-// other into the same statistics, and parts depend only on n and block_size.
-inline constexpr int64_t kMaxReductionParts = 16;
+// The shards of a reduction: consecutive blocks whose statistics are summed one after the other.
+// Their borders depend only on `n` and `block_size`, so shards can be given to threads and to
+// machines without a change of the result. At least sixteen where there are as many blocks; more
+// work makes more shards, of about sixteen blocks each, up to kMaxShards.
+struct Shards {
+  Shards(int64_t items, int64_t block_items);
+  int64_t count() const { return num_blocks(num_blocks(n, block_size), blocks_per_shard); }
+  Block block(int64_t index) const;
 
+  // The statistics of one shard: `accumulate(block, stats)` for its blocks on a copy of `zero`.
+  template <class Stats, class Accumulate>
+  Stats sum(int64_t index, const Stats& zero, Accumulate& accumulate) const {
+    Stats stats = zero;  // on this thread's own cache lines until it is complete
+    const int64_t end = std::min(num_blocks(n, block_size), (index + 1) * blocks_per_shard);
+    for (int64_t b = index * blocks_per_shard; b < end; ++b) accumulate(block(b), stats);
+    return stats;
+  }
+
+  int64_t n = 0;
+  int64_t block_size = 1;
+  int64_t blocks_per_shard = 1;
+};
+inline constexpr int64_t kMaxShards = 4096;
+
+// How many statistics a reduction holds at once, at most.
+int64_t reduction_copies(int64_t n, int64_t block_size, int num_threads);
+
+namespace internal {
+
+inline constexpr int64_t kReductionTasks = 16;  // subtrees that threads take on one after the other
+
+// The fixed binary tree over shard numbers: node [first, first + width), width a power of two,
+// merges its halves; a half without a shard (>= count) is left out. `leaf(i)` gives the statistics
+// of shard i.
+template <class Leaf, class Merge>
+auto reduce_tree(int64_t first, int64_t width, int64_t count, Leaf& leaf, Merge& merge) {
+  if (width == 1) return leaf(first);
+  const int64_t half = width / 2;
+  auto total = reduce_tree(first, half, count, leaf, merge);
+  if (first + half < count) {
+    const auto right = reduce_tree(first + half, half, count, leaf, merge);
+    merge(total, right);
+  }
+  return total;
+}
+
+}  // namespace internal
+
+// Ordered reduction: statistics of each shard by `accumulate(block, stats)` for its blocks, in
+// order, on a copy of `zero`; shards are merged by `merge(total, part)` along the fixed binary
+// tree.
 template <class Stats, class Accumulate, class Merge>
 Stats parallel_reduce(int64_t n, int64_t block_size, int num_threads, const Stats& zero,
                       Accumulate&& accumulate, Merge&& merge) {
-  require(block_size >= 1, "parallel_reduce: block_size must be at least 1");
-  const int64_t blocks = num_blocks(n, block_size);
-  if (blocks == 0) return zero;
-  const int64_t blocks_per_part = num_blocks(blocks, kMaxReductionParts);
-  std::vector<std::optional<Stats>> parts(num_blocks(blocks, blocks_per_part));
-  parallel_for(blocks, blocks_per_part, num_threads, [&](const Block& part) {
-    Stats stats = zero;  // on this thread's own cache lines until it is complete
-    for (int64_t b = part.begin; b < part.end; ++b) {
-      const int64_t begin = b * block_size;
-      const int64_t end = n - begin < block_size ? n : begin + block_size;
-      accumulate(Block{b, begin, end}, stats);
-    }
-    parts[part.index] = std::move(stats);
+  const Shards shards(n, block_size);
+  const int64_t count = shards.count();
+  if (count == 0) return zero;
+  auto sum_shard = [&](int64_t index) { return shards.sum(index, zero, accumulate); };
+  const auto height = std::bit_ceil(static_cast<uint64_t>(count));
+  const auto tasks = std::min<int64_t>(static_cast<int64_t>(height), internal::kReductionTasks);
+  const int64_t width = static_cast<int64_t>(height) / tasks;
+  std::vector<std::optional<Stats>> parts(num_blocks(count, width));
+  parallel_for(static_cast<int64_t>(parts.size()), 1, num_threads, [&](const Block& task) {
+    parts[task.index] = internal::reduce_tree(task.index * width, width, count, sum_shard, merge);
   });
-  Stats total = std::move(*parts[0]);
-  for (size_t i = 1; i < parts.size(); ++i) {
-    merge(total, std::as_const(*parts[i]));
-    parts[i].reset();
-  }
-  return total;
+  auto take_part = [&](int64_t index) { return *std::exchange(parts[index], std::nullopt); };
+  return internal::reduce_tree(0, tasks, static_cast<int64_t>(parts.size()), take_part, merge);
 }
 
 }  // namespace milieu

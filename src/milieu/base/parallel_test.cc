@@ -249,7 +249,7 @@ TEST_F(Parallel, ReductionMergesInOrderAndKeepsFewStatistics) {
   for (const int threads : kThreadCounts) {
     std::atomic<int> alive = 0;
     std::atomic<int> most = 0;
-    int merges = 0;
+    std::atomic<int> merges = 0;
     const Counted total = parallel_reduce(
         1000, 3, threads, Counted(alive, most),
         [](const Block& block, Counted& stats) {
@@ -262,14 +262,58 @@ TEST_F(Parallel, ReductionMergesInOrderAndKeepsFewStatistics) {
     std::vector<int64_t> in_order(1000);
     std::iota(in_order.begin(), in_order.end(), 0);
     EXPECT_EQ(total.rows, in_order);
-    EXPECT_EQ(merges, kMaxReductionParts - 1);  // 334 blocks, 16 parts
-    // The parts, `zero`, the total, and what each thread is moving.
-    EXPECT_LE(most, kMaxReductionParts + 2 + threads);
+    EXPECT_EQ(merges, Shards(1000, 3).count() - 1);
+    // Beside the argument and `zero`.
+    EXPECT_LE(most, 2 + reduction_copies(1000, 3, threads));
   }
 }
 
+// Shards are merged as ((0 1) (2 3)) ..., whatever the number of threads: written as text.
+std::string merge_tree(int64_t num_blocks, int threads) {
+  return parallel_reduce(
+      num_blocks, 1, threads, std::string(),
+      [](const Block& block, std::string& stats) { stats += std::to_string(block.index); },
+      [](std::string& total, const std::string& part) { total = "(" + total + " " + part + ")"; });
+}
+
+// The same tree from the leaves upwards, a level at a time.
+std::string merge_levels(std::vector<std::string> level) {
+  while (level.size() > 1) {
+    std::vector<std::string> next;
+    for (size_t i = 0; i < level.size(); i += 2)
+      next.push_back(i + 1 < level.size() ? "(" + level[i] + " " + level[i + 1] + ")" : level[i]);
+    level = std::move(next);
+  }
+  return level[0];
+}
+
+TEST_F(Parallel, ReductionMergesShardsAlongAFixedBinaryTree) {
+  EXPECT_EQ(merge_tree(5, 2), "(((0 1) (2 3)) 4)");
+  for (const int64_t blocks : {1, 2, 3, 15, 16, 17, 33, 255, 256, 257, 300, 513, 5000}) {
+    const Shards shards(blocks, 1);
+    std::vector<std::string> leaves(shards.count());
+    for (int64_t b = 0; b < blocks; ++b) leaves[b / shards.blocks_per_shard] += std::to_string(b);
+    const std::string expected = merge_levels(leaves);
+    for (const int threads : kThreadCounts) EXPECT_EQ(merge_tree(blocks, threads), expected);
+  }
+}
+
+TEST_F(Parallel, ShardsDependOnTheAmountOfWorkOnly) {
+  EXPECT_EQ(Shards(0, 4).count(), 0);
+  EXPECT_EQ(Shards(1, 4).count(), 1);
+  EXPECT_EQ(Shards(16 * 4, 4).count(), 16);
+  EXPECT_EQ(Shards(256 * 4, 4).count(), 16);    // of 16 blocks each
+  EXPECT_EQ(Shards(1024 * 4, 4).count(), 64);   // of 16 blocks each
+  EXPECT_EQ(Shards(1 << 20, 1).count(), 4096);  // the most, of 256 blocks
+  EXPECT_EQ(Shards(1 << 20, 1).block(7).begin, 7);
+  const Shards ragged(103, 10);
+  EXPECT_EQ(ragged.count(), 11);
+  EXPECT_EQ(ragged.block(10).end, 103);
+  EXPECT_THROW(Shards(5, 0), InvalidArgument);
+}
+
 TEST_F(Parallel, FewBlocksMakeAsManyParts) {
-  int merges = 0;
+  std::atomic<int> merges = 0;
   parallel_reduce(
       5, 1, 2, 0, [](const Block&, int& stats) { ++stats; },
       [&](int& total, int part) { total += part, ++merges; });

@@ -11,6 +11,7 @@
 #include "milieu/base/parallel.h"
 #include "milieu/cac/cac_evidence_internal.h"
 #include "milieu/cac/cac_problem_internal.h"
+#include "milieu/cac/cac_work_internal.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/neighbors/check_points.h"
 
@@ -175,7 +176,9 @@ void set_numbers(CacProblem& problem, int num_words, int num_phrases) {
     return fmt::format("num_phrases is {}, must be at most the number of groups, {}", num_phrases,
                        num_groups);
   });
-  require_memory({8.0 * (kMaxReductionParts + 4) * num_words * num_phrases,
+  const auto copies =
+      static_cast<double>(2 + reduction_copies(num_groups, kGroupBlock, problem.num_threads));
+  require_memory({8.0 * copies * num_words * num_phrases,
                   fmt::format("the tables of {} words and {} phrases", num_words, num_phrases),
                   "use fewer words or phrases"});
   problem.num_phrases = num_groups > 0 ? num_phrases : 0;

@@ -101,7 +101,8 @@ void check_memory(const DlgmmRun& run, const DlgmmOptions& options) {
   const double words = options.num_words, clusters = std::max(options.num_clusters, 1);
   const double dims = static_cast<double>(run.table.images.patches.cols());
   const double cells = words * std::max(options.num_bands, 1);
-  const double copies = kMaxReductionParts + 2;
+  const auto blocks = static_cast<int64_t>(run.table.block_begin.size());
+  const auto copies = static_cast<double>(2 + reduction_copies(blocks, 1, options.num_threads));
   const double matrices =
       options.covariance == DlgmmCovariance::Diagonal ? clusters : clusters * words;
   const double numbers = copies * 2 * words * dims + 3 * matrices * cells +

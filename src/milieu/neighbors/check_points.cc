@@ -34,20 +34,30 @@ void check_points(FloatView points, std::string_view name, int num_threads) {
   }
 }
 
-WeightTotals check_weights(std::span<const double> weights, int64_t num_rows) {
-  if (weights.empty()) return {static_cast<double>(num_rows), num_rows};
-  require(static_cast<int64_t>(weights.size()) == num_rows, [&] {
+WeightTotals check_weights(std::span<const double> weights, const Rows& rows, int64_t block_rows) {
+  if (!rows.any(!weights.empty())) return {static_cast<double>(rows.size()), rows.size()};
+  require(static_cast<int64_t>(weights.size()) == rows.own_size(), [&] {
     return fmt::format("weights has {}, points has {}: they must match",
-                       counted(weights.size(), "entry", "entries"), counted(num_rows, "row"));
+                       counted(weights.size(), "entry", "entries"),
+                       counted(rows.own_size(), "row"));
   });
-  WeightTotals totals;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    const double w = weights[i];
-    require(std::isfinite(w) && w >= 0,
-            [&] { return fmt::format("weights[{}] is {}, must be finite and at least 0", i, w); });
-    totals.sum += w;
-    totals.num_positive += w > 0 ? 1 : 0;
-  }
+  const WeightTotals totals = parallel_reduce(
+      rows, block_rows, 1, WeightTotals(),
+      [&](const Block& block, WeightTotals& part) {
+        for (int64_t i = block.begin; i < block.end; ++i) {
+          const double w = weights[i];
+          require(std::isfinite(w) && w >= 0, [&] {
+            return fmt::format("weights[{}] is {}, must be finite and at least 0", rows.begin() + i,
+                               w);
+          });
+          part.sum += w;
+          part.num_positive += w > 0 ? 1 : 0;
+        }
+      },
+      [](WeightTotals& all, const WeightTotals& part) {
+        all.sum += part.sum;
+        all.num_positive += part.num_positive;
+      });
   require(totals.sum > 0 && std::isfinite(totals.sum), [&] {
     return fmt::format("weights sum to {}, which must be positive and finite", totals.sum);
   });

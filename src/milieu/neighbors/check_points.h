@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "milieu/base/rows.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu {
@@ -18,12 +19,17 @@ void check_points(FloatView points, std::string_view name = "points", int num_th
 struct WeightTotals {
   double sum = 0;
   int64_t num_positive = 0;
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(sum, num_positive);
+  }
 };
 
-// For sample weights, one for each of the `num_rows` points, or none: then all are 1. Throws
-// InvalidArgument for another number of them, for one that is negative or not finite, and for a sum
-// that is 0 or not finite.
-WeightTotals check_weights(std::span<const double> weights, int64_t num_rows);
+// For sample weights, one for each own row, or none: then all are 1. Totals are of all ranks.
+// Throws InvalidArgument for another number of them, for one that is negative or not finite, and
+// for a sum that is 0 or not finite.
+WeightTotals check_weights(std::span<const double> weights, const Rows& rows,
+                           int64_t block_rows = 1024);
 
 // The widest range of a coordinate, at least one row: 0 when all rows are equal.
 double widest_range(FloatView points);

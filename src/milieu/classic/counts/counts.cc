@@ -67,7 +67,8 @@ std::vector<int> strongest_columns(DoubleView shares) {
 
 void check_topics_memory(int num_topics, FloatView counts) {
   const double topics = num_topics, words = static_cast<double>(counts.cols());
-  const double copies = kMaxReductionParts + 4;
+  constexpr int64_t kRowsPerBlock = 32;
+  const auto copies = static_cast<double>(2 + reduction_copies(counts.rows(), kRowsPerBlock, 0));
   require_memory(
       {8 * topics * (copies * words + 3 * static_cast<double>(counts.rows())),
        fmt::format("{} topics of {} words for {} rows", num_topics, counts.cols(), counts.rows()),

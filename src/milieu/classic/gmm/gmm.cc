@@ -87,8 +87,11 @@ GmmProblem check(const GmmInput& input, const GmmOptions& options) {
   });
   const double d = static_cast<double>(input.points.cols());
   const double each = options.covariance == GmmCovariance::Full ? d * d : 2 * d;
+  constexpr int64_t kRowsPerBlock = 1024;
+  const auto copies = static_cast<double>(
+      2 + reduction_copies(input.points.rows(), kRowsPerBlock, options.num_threads));
   require_memory(
-      {8.0 * (kMaxReductionParts + 4) * options.num_clusters * each,
+      {8.0 * copies * options.num_clusters * each,
        fmt::format("{} components of {} features", options.num_clusters, input.points.cols()),
        "use fewer components, or diagonal covariances"});
   check_start(input, options);

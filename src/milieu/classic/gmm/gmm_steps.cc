@@ -25,10 +25,10 @@ int64_t padded_lines(int64_t d) {
 int64_t block_rows(int64_t n, const GmmStats& stats) {
   constexpr int64_t kRoom = int64_t{128} << 20;
   constexpr int64_t kFewestParts = 4;
+  constexpr int64_t kMostParts = 16;
   const int64_t bytes = (stats.first.size() + stats.second.size()) * int64_t{sizeof(double)};
-  const int64_t parts =
-      std::clamp(kRoom / std::max<int64_t>(bytes, 1), kFewestParts, kMaxReductionParts);
-  return parts == kMaxReductionParts ? kBlockRows : std::max(kBlockRows, num_blocks(n, parts));
+  const int64_t parts = std::clamp(kRoom / std::max<int64_t>(bytes, 1), kFewestParts, kMostParts);
+  return parts == kMostParts ? kBlockRows : std::max(kBlockRows, num_blocks(n, parts));
 }
 
 std::span<const double> weights_between(std::span<const double> weights, int64_t begin,

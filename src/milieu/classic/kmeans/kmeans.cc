@@ -40,9 +40,10 @@ namespace {
 
 void validate(const KMeansInput& input, const KMeansOptions& options) {
   validate_options(options);
-  const int64_t n = input.points.rows(), d = input.points.cols();
+  const int64_t n = input.rows ? input.rows->size() : input.points.rows();
+  const int64_t own = input.points.rows(), d = input.points.cols();
   // Whether all points are finite is checked later, at no cost, by make_kmeans_problem.
-  check_points(input.points.rows_between(0, std::min<int64_t>(n, 1)), "points");
+  if (n == 0 || own > 0) check_points(input.points.rows_between(0, std::min<int64_t>(own, 1)));
   require(n <= std::numeric_limits<int>::max(), [&] {
     return fmt::format("points has {}, k-means takes at most {}: use a subsample",
                        counted(n, "row"), std::numeric_limits<int>::max());
@@ -51,7 +52,7 @@ void validate(const KMeansInput& input, const KMeansOptions& options) {
     return fmt::format("num_clusters is {}, must be at most the number of samples, {}",
                        options.num_clusters, n);
   });
-  check_weights(input.weights, n);
+  check_weights(input.weights, input.rows ? *input.rows : Rows(own));
   const FloatView start = input.initial_centers;
   if (!start.empty()) {
     require(start.rows() == options.num_clusters && start.cols() == d, [&] {
@@ -128,9 +129,13 @@ void iterate(const KMeansProblem& problem, const KMeansOptions& options, int res
   ClusterSums sums(problem);
   internal::NearestCenters nearest(problem.points, scaling_of(problem), problem.num_threads,
                                    problem.scales);
-  const auto assign = [&] { return nearest.assign(run.centers, monitor, run.labels); };
+  const auto assign = [&] {
+    const bool is_stopped = !nearest.assign(run.centers, monitor, run.labels);
+    return !problem.rows.any(is_stopped);
+  };
   const auto stop_at_last_complete_pair = [&] {
-    run.termination = termination_from(monitor.stop_reason());
+    const int reason = static_cast<int>(monitor.stop_reason());
+    run.termination = termination_from(static_cast<StopReason>(problem.rows.largest(reason)));
     if (run.trace.empty()) return;
     run.labels = sums.labels();
     run.centers = Matrix<float>(nearest.centers());
@@ -200,9 +205,9 @@ RunSummary summarise(const KMeansProblem& problem, const KMeansOptions& options,
   summary.objective = run.objective;
   summary.trace = run.trace;
   summary.iterations = static_cast<int>(run.trace.size());
-  summary.n = problem.points.rows();
+  summary.n = problem.rows.size();
   summary.d = problem.points.cols();
-  set_sizes(summary, run.labels, problem.num_clusters);
+  set_sizes(summary, problem.rows, run.labels, problem.num_clusters);
   summary.message = message_of(summary, options);
   add_warnings(problem, summary);
   return summary;
@@ -242,7 +247,7 @@ KMeansResult fit_kmeans(const KMeansInput& input, const KMeansOptions& options, 
   result.summary = summarise(problem, options, best);
   result.summary.restart = best_restart;
   result.summary.num_restarts = restarts_run;
-  result.labels = std::move(best.labels);
+  result.labels = problem.rows.gather_to_first<int>(best.labels);
   result.model.centers = std::move(best.centers);
   result.model.distance = options.distance;
   result.summary.seconds = watch.seconds();

@@ -14,27 +14,39 @@
 namespace milieu {
 namespace {
 
-constexpr int64_t kBlockRows = 1024;
 constexpr double kCancelled = 1e-12;  // of a cluster's weight: a shorter sum has no direction
-constexpr int kClusterParts = 16;     // of the work of ClusterSums::update; independent of threads
 
 // Weighted sums over all points, about a center near their mean.
 struct TotalSums {
   std::vector<double> sum;  // of w (x - center)
   double squared = 0;       // of w |x - center|^2
   double weight = 0;
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(sum, squared, weight);
+  }
+};
+
+// What the scales of rows are checked for.
+struct Directions {
+  int64_t num_zero_rows = 0;
+  int64_t num_directions = 0;  // rows of positive weight that have one
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(num_zero_rows, num_directions);
+  }
 };
 
 // The mean of a few rows.
 std::vector<double> rough_center(const KMeansProblem& problem) {
   constexpr int64_t kSample = 64;
-  const FloatView points = problem.points;
-  const int64_t count = std::min(kSample, points.rows());
-  std::vector<double> center(points.cols());
-  std::vector<float> buffer;
-  for (int64_t s = 0; s < count; ++s) MILIEU_SELECT_ISA(add_row)
-  (1.0 / static_cast<double>(count), problem.row(s * points.rows() / count, buffer).data(),
-   points.cols(), center.data());
+  const int64_t n = problem.rows.size(), d = problem.points.cols();
+  const int64_t count = std::min(kSample, n);
+  const auto add_row = MILIEU_SELECT_ISA(add_row);
+  std::vector<double> center(d);
+  for (int64_t s = 0; s < count; ++s)
+    add_row(1.0 / static_cast<double>(count), problem.shared_row(s * n / count).data(), d,
+            center.data());
   return center;
 }
 
@@ -42,8 +54,7 @@ TotalSums sum_points(const KMeansProblem& problem, const std::vector<double>& ce
   const int64_t d = problem.points.cols();
   const auto add_centered_row = MILIEU_SELECT_ISA(add_centered_row);
   return parallel_reduce(
-      problem.points.rows(), kBlockRows, problem.num_threads,
-      TotalSums{std::vector<double>(d), 0, 0},
+      problem.rows, kKMeansBlockRows, problem.num_threads, TotalSums{std::vector<double>(d), 0, 0},
       [&](const Block& block, TotalSums& sums) {
         std::vector<float> buffer;
         for (int64_t i = block.begin; i < block.end; ++i) {
@@ -61,13 +72,23 @@ TotalSums sum_points(const KMeansProblem& problem, const std::vector<double>& ce
 }
 
 void scale_points(KMeansProblem& problem) {
+  problem.is_spherical = true;
   problem.scales = inverse_norms(problem.points, problem.num_threads);
-  bool has_direction = false;
-  for (size_t i = 0; i < problem.scales.size(); ++i) {
-    problem.num_zero_rows += problem.scales[i] == 0 ? 1 : 0;
-    has_direction = has_direction || problem.weight(static_cast<int64_t>(i)) > 0;
-  }
-  require(has_direction,
+  const Directions found = parallel_reduce(
+      problem.rows, kKMeansBlockRows, problem.num_threads, Directions(),
+      [&](const Block& block, Directions& part) {
+        for (int64_t i = block.begin; i < block.end; ++i) {
+          const bool has_direction = problem.scales[i] != 0;
+          part.num_zero_rows += has_direction ? 0 : 1;
+          part.num_directions += has_direction && problem.weight(i) > 0 ? 1 : 0;
+        }
+      },
+      [](Directions& all, const Directions& part) {
+        all.num_zero_rows += part.num_zero_rows;
+        all.num_directions += part.num_directions;
+      });
+  problem.num_zero_rows = found.num_zero_rows;
+  require(found.num_directions > 0,
           "distance is cosine, but every row of positive weight is zero and has no direction: use "
           "euclidean");
 }
@@ -81,7 +102,7 @@ void scale_row(std::span<const float> x, double scale, std::span<float> out) {
 std::vector<double> inverse_norms(FloatView points, int num_threads) {
   const std::vector<float> origin(points.cols());
   std::vector<double> scales(points.rows());
-  parallel_for(points.rows(), kBlockRows, num_threads, [&](const Block& block) {
+  parallel_for(points.rows(), kKMeansBlockRows, num_threads, [&](const Block& block) {
     for (int64_t i = block.begin; i < block.end; ++i) {
       const double squared = squared_distance(points.row_span(i), origin);
       scales[i] = squared > 0 ? 1 / std::sqrt(squared) : squared;
@@ -90,14 +111,23 @@ std::vector<double> inverse_norms(FloatView points, int num_threads) {
   return scales;
 }
 
+std::vector<float> KMeansProblem::shared_row(int64_t i) const {
+  std::vector<float> shared(points.cols());
+  std::vector<float> buffer;
+  if (rows.owns(i)) std::ranges::copy(row(i - rows.begin(), buffer), shared.begin());
+  rows.share_from_owner<float>(i, shared);
+  return shared;
+}
+
 KMeansProblem make_kmeans_problem(const KMeansInput& input, const KMeansOptions& options) {
   KMeansProblem problem;
+  problem.rows = input.rows ? *input.rows : Rows(input.points.rows());
   problem.points = input.points;
   problem.weights = input.weights;
   problem.num_clusters = options.num_clusters;
   problem.num_threads = options.num_threads;
   if (options.distance == KMeansDistance::Cosine) {
-    check_points(problem.points, "points", problem.num_threads);
+    if (problem.rows.own_size() > 0) check_points(problem.points, "points", problem.num_threads);
     scale_points(problem);
   }
   const std::vector<double> center = rough_center(problem);
@@ -105,7 +135,7 @@ KMeansProblem make_kmeans_problem(const KMeansInput& input, const KMeansOptions&
   // Sums of finite floats are finite in double: NaN and infinity show here without a separate
   // pass.
   if (!std::isfinite(total.squared)) {
-    check_points(problem.points, "points", problem.num_threads);
+    if (problem.rows.own_size() > 0) check_points(problem.points, "points", problem.num_threads);
     throw InvalidArgument("weights are too large for double precision: divide them by their sum");
   }
   problem.total_weight = total.weight;
@@ -119,6 +149,21 @@ KMeansProblem make_kmeans_problem(const KMeansInput& input, const KMeansOptions&
   return problem;
 }
 
+ClusterMoves::ClusterMoves(int64_t num_clusters)
+    : sums(num_clusters), weights(num_clusters), counts(num_clusters) {}
+
+void ClusterMoves::merge(const ClusterMoves& other) {
+  for (size_t j = 0; j < sums.size(); ++j) {
+    weights[j] += other.weights[j];
+    counts[j] += other.counts[j];
+    if (sums[j].empty())
+      sums[j] = other.sums[j];
+    else
+      for (size_t t = 0; t < other.sums[j].size(); ++t) sums[j][t] += other.sums[j][t];
+  }
+  num_moved += other.num_moved;
+}
+
 ClusterSums::ClusterSums(const KMeansProblem& problem)
     : problem_(problem),
       labels_(problem.points.rows(), -1),
@@ -126,43 +171,37 @@ ClusterSums::ClusterSums(const KMeansProblem& problem)
       weights_(problem.num_clusters),
       counts_(problem.num_clusters) {}
 
-// In chunks, so that the list of moves stays short.
-int64_t ClusterSums::update(std::span<const int> labels) {
-  constexpr size_t kChunk = 1 << 16;
-  const int64_t k = sums_.rows();
-  int64_t num_moved = 0;
-  std::vector<uint32_t> moved;
-  moved.reserve(std::min(kChunk, labels.size()));
-  for (size_t begin = 0; begin < labels.size(); begin += kChunk) {
-    moved.clear();
-    for (size_t i = begin; i < std::min(labels.size(), begin + kChunk); ++i)
-      if (labels[i] != labels_[i]) moved.push_back(static_cast<uint32_t>(i));
-    parallel_for(k, num_blocks(k, kClusterParts), problem_.num_threads, [&](const Block& part) {
-      move_points(moved, labels, static_cast<int>(part.begin), static_cast<int>(part.end));
-    });
-    for (const uint32_t i : moved) labels_[i] = labels[i];
-    num_moved += static_cast<int64_t>(moved.size());
-  }
-  return num_moved;
+ClusterMoves ClusterSums::add_moves(std::span<const int> labels) {
+  const auto add_row = MILIEU_SELECT_ISA(add_row);
+  return parallel_reduce(
+      problem_.rows, kKMeansBlockRows, problem_.num_threads, ClusterMoves(sums_.rows()),
+      [&](const Block& block, ClusterMoves& moves) {
+        for (int64_t i = block.begin; i < block.end; ++i) {
+          if (labels[i] == labels_[i]) continue;
+          const double w = problem_.weight(i);
+          const double scale = problem_.is_spherical ? problem_.scales[i] : 1;
+          for (const auto& [j, sign] : {std::pair(labels_[i], -1), std::pair(labels[i], 1)}) {
+            if (j < 0) continue;
+            moves.sums[j].resize(sums_.cols());
+            add_row(sign * w * scale, problem_.points.row(i), sums_.cols(), moves.sums[j].data());
+            moves.weights[j] += sign * w;
+            moves.counts[j] += w > 0 ? sign : 0;
+          }
+          labels_[i] = labels[i];
+          ++moves.num_moved;
+        }
+      },
+      [](ClusterMoves& all, const ClusterMoves& part) { all.merge(part); });
 }
 
-// Applies the moves that concern clusters [first, last).
-void ClusterSums::move_points(std::span<const uint32_t> moved, std::span<const int> labels,
-                              int first, int last) {
-  const int64_t d = problem_.points.cols();
-  const auto add_row = MILIEU_SELECT_ISA(add_row);
-  const auto add = [&](int j, int64_t i, double sign) {
-    if (j < first || j >= last) return;
-    const double w = sign * problem_.weight(i);
-    const double scale = problem_.is_spherical() ? problem_.scales[i] : 1;
-    add_row(w * scale, problem_.points.row(i), d, sums_.row(j));
-    weights_[j] += w;
-    counts_[j] += w > 0 ? 1 : w < 0 ? -1 : 0;
-  };
-  for (const uint32_t i : moved) {
-    add(labels_[i], i, -1);
-    add(labels[i], i, 1);
+int64_t ClusterSums::update(std::span<const int> labels) {
+  const ClusterMoves moves = add_moves(labels);
+  for (int64_t j = 0; j < sums_.rows(); ++j) {
+    weights_[j] += moves.weights[j];
+    counts_[j] += moves.counts[j];
+    for (size_t t = 0; t < moves.sums[j].size(); ++t) sums_.row(j)[t] += moves.sums[j][t];
   }
+  return moves.num_moved;
 }
 
 double ClusterSums::length_of_sum(int64_t j) const {
@@ -175,7 +214,7 @@ double ClusterSums::length_of_sum(int64_t j) const {
 // Spherical, with |x| = 1 and c_j = S_j / |S_j|: sum w |x - c_j|^2 = 2 (W - sum_j |S_j|)
 // [Dhillon01].
 double ClusterSums::objective() const {
-  if (problem_.is_spherical()) {
+  if (problem_.is_spherical) {
     double length = 0;
     for (int64_t j = 0; j < sums_.rows(); ++j)
       if (!is_empty(static_cast<int>(j))) length += length_of_sum(j);
@@ -195,8 +234,8 @@ double ClusterSums::objective() const {
 }
 
 void ClusterSums::write_center(int j, std::span<float> out) const {
-  const double divisor = problem_.is_spherical() ? length_of_sum(j) : weights_[j];
-  if (problem_.is_spherical() && divisor <= kCancelled * weights_[j]) return;
+  const double divisor = problem_.is_spherical ? length_of_sum(j) : weights_[j];
+  if (problem_.is_spherical && divisor <= kCancelled * weights_[j]) return;
   for (size_t t = 0; t < out.size(); ++t)
     out[t] = static_cast<float>(sums_(j, static_cast<int64_t>(t)) / divisor);
 }
@@ -212,45 +251,104 @@ std::vector<int> update_centers(const ClusterSums& sums, MatrixView<float> cente
   return empty_clusters;
 }
 
+namespace {
+
+// Points far from their centres: different ones, farthest first, ties by lowest index.
+struct FarPoints {
+  std::vector<double> distances;
+  std::vector<int64_t> points;  // of all ranks
+  std::vector<std::vector<float>> rows;
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(distances, points, rows);
+  }
+  // Equal rows have equal labels and distances, so only those need comparing.
+  bool has(double distance, std::span<const float> row) const {
+    for (size_t t = 0; t < rows.size(); ++t)
+      if (distances[t] == distance && std::ranges::equal(rows[t], row)) return true;
+    return false;
+  }
+};
+
+// The `count` own points that are farthest from their centres. A heap, because only the first few
+// of all points are wanted.
+FarPoints farthest_own(const KMeansProblem& problem, std::span<const double> distances,
+                       size_t count) {
+  std::vector<uint32_t> heap;
+  for (size_t i = 0; i < distances.size(); ++i)
+    if (distances[i] > 0) heap.push_back(static_cast<uint32_t>(i));
+  const auto is_nearer = [&](uint32_t a, uint32_t b) {
+    return distances[a] != distances[b] ? distances[a] < distances[b] : a > b;
+  };
+  std::ranges::make_heap(heap, is_nearer);
+  FarPoints found;
+  std::vector<float> buffer;
+  while (!heap.empty() && found.rows.size() < count) {
+    std::ranges::pop_heap(heap, is_nearer);
+    const uint32_t i = heap.back();
+    heap.pop_back();
+    const std::span<const float> row = problem.row(i, buffer);
+    if (found.has(distances[i], row)) continue;
+    found.distances.push_back(distances[i]);
+    found.points.push_back(problem.rows.begin() + i);
+    found.rows.emplace_back(row.begin(), row.end());
+  }
+  return found;
+}
+
+// Of all ranks. Each has as many as may be wanted from it.
+FarPoints farthest_of_all(const Rows& rows, FarPoints own, size_t count) {
+  if (!rows.is_shared()) return own;
+  FarPoints all;
+  for (const Message& message : rows.ranks().gather(pack(own))) {
+    FarPoints part;
+    unpack(message, part);
+    for (size_t t = 0; t < part.rows.size(); ++t) {
+      all.distances.push_back(part.distances[t]);
+      all.points.push_back(part.points[t]);
+      all.rows.push_back(std::move(part.rows[t]));
+    }
+  }
+  std::vector<size_t> order(all.rows.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) {  // parts come in the order of points
+    return all.distances[a] > all.distances[b];
+  });
+  FarPoints found;
+  for (const size_t t : order) {
+    if (found.rows.size() == count) break;
+    if (found.has(all.distances[t], all.rows[t])) continue;
+    found.distances.push_back(all.distances[t]);
+    found.points.push_back(all.points[t]);
+    found.rows.push_back(std::move(all.rows[t]));
+  }
+  return found;
+}
+
+}  // namespace
+
 void reseed_empty_clusters(const KMeansProblem& problem, std::span<const int> labels,
                            std::span<const int> empty_clusters, MatrixView<float> centers) {
   if (empty_clusters.empty()) return;
-  const FloatView points = problem.points;
-  std::vector<double> distances(points.rows());
-  parallel_for(points.rows(), kBlockRows, problem.num_threads, [&](const Block& block) {
-    std::vector<float> buffer;
-    for (int64_t i = block.begin; i < block.end; ++i)
-      if (problem.weight(i) > 0)
-        distances[i] =
-            squared_distance(problem.row(i, buffer), FloatView(centers).row_span(labels[i]));
-  });
-  std::vector<uint32_t> ranked;
-  for (size_t i = 0; i < distances.size(); ++i)
-    if (distances[i] > 0) ranked.push_back(static_cast<uint32_t>(i));
-  std::sort(ranked.begin(), ranked.end(), [&](uint32_t a, uint32_t b) {
-    return distances[a] != distances[b] ? distances[a] > distances[b] : a < b;
-  });
-  std::vector<uint32_t> taken;
-  std::vector<float> buffer, other_buffer;
-  // Equal rows have equal labels and distances, so only those need comparing.
-  const auto repeats_a_taken_point = [&](uint32_t i) {
-    return std::any_of(taken.begin(), taken.end(), [&](uint32_t other) {
-      return distances[i] == distances[other] &&
-             std::ranges::equal(problem.row(i, buffer), problem.row(other, other_buffer));
-    });
-  };
-  for (const uint32_t i : ranked) {
-    if (taken.size() == empty_clusters.size()) break;
-    if (repeats_a_taken_point(i)) continue;
-    std::ranges::copy(problem.row(i, buffer), centers.row(empty_clusters[taken.size()]));
-    taken.push_back(i);
-  }
+  std::vector<double> distances(problem.points.rows());
+  parallel_for(
+      problem.points.rows(), kKMeansBlockRows, problem.num_threads, [&](const Block& block) {
+        std::vector<float> buffer;
+        for (int64_t i = block.begin; i < block.end; ++i)
+          if (problem.weight(i) > 0)
+            distances[i] =
+                squared_distance(problem.row(i, buffer), FloatView(centers).row_span(labels[i]));
+      });
+  const FarPoints far = farthest_of_all(
+      problem.rows, farthest_own(problem, distances, empty_clusters.size()), empty_clusters.size());
+  for (size_t t = 0; t < far.rows.size(); ++t)
+    std::ranges::copy(far.rows[t], centers.row(empty_clusters[t]));
 }
 
 double kmeans_objective(const KMeansProblem& problem, FloatView centers,
                         std::span<const int> labels) {
   return parallel_reduce(
-      problem.points.rows(), kBlockRows, problem.num_threads, 0.0,
+      problem.rows, kKMeansBlockRows, problem.num_threads, 0.0,
       [&](const Block& block, double& sum) {
         std::vector<float> buffer;
         for (int64_t i = block.begin; i < block.end; ++i)

@@ -22,21 +22,24 @@ std::vector<double> inverse_norms(FloatView points, int num_threads);
 // What all restarts share. The rows of the problem are the points, or for the distance cosine the
 // points times `scales`; they are made one at a time where they are needed.
 struct KMeansProblem {
+  Rows rows;                        // n, of all ranks; arrays by row are of own ones
   FloatView points;                 // n x d
   std::span<const double> weights;  // n, or empty: all 1
   int num_clusters = 0;
   int num_threads = 0;
-  std::vector<double> scales;  // n, 1 / |x|, and 0 for a row of zeros; empty: all 1
-  int64_t num_zero_rows = 0;   // rows without direction; their weight is 0
+  bool is_spherical = false;   // the distance is cosine
+  std::vector<double> scales;  // n, 1 / |x|, and 0 for a row of zeros; not spherical: none
+  int64_t num_zero_rows = 0;   // of all ranks: rows without direction; their weight is 0
   std::vector<double> mean;    // d, weighted mean of the rows
   double total_weight = 0;
   double scatter = 0;  // weighted sum of |x - mean|^2
 
-  bool is_spherical() const { return !scales.empty(); }
   double weight(int64_t i) const {
     if (num_zero_rows > 0 && scales[i] == 0) return 0;
     return weights.empty() ? 1.0 : weights[i];
   }
+  // Row i of all ranks, on every rank: all of them must ask.
+  std::vector<float> shared_row(int64_t i) const;
   // Row i, in the points or in `buffer`, which must not be used by two threads.
   std::span<const float> row(int64_t i, std::vector<float>& buffer) const {
     if (scales.empty()) return points.row_span(i);
@@ -50,9 +53,24 @@ struct KMeansProblem {
 // InvalidArgument for the distance cosine when no row of positive weight has a direction.
 KMeansProblem make_kmeans_problem(const KMeansInput& input, const KMeansOptions& options);
 
-// Weighted sums of the rows of each cluster, in double. An update moves only the points whose
-// label changed; each sum adds its terms in the order of the points, for any number of threads.
-// Refers to `problem`, which must outlive it.
+// What the points that changed their cluster add to the clusters' sums.
+struct ClusterMoves {
+  explicit ClusterMoves(int64_t num_clusters);
+  void merge(const ClusterMoves& other);
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(sums, weights, counts, num_moved);
+  }
+
+  std::vector<std::vector<double>> sums;  // k, each of d numbers, or none where no point moved
+  std::vector<double> weights;            // k
+  std::vector<int64_t> counts;            // k, points of positive weight
+  int64_t num_moved = 0;
+};
+
+// Weighted sums of the rows of each cluster, in double. An update adds what the points moved whose
+// label changed: an ordered reduction over the points (parallel_reduce). Refers to `problem`, which
+// must outlive it.
 class ClusterSums {
  public:
   explicit ClusterSums(const KMeansProblem& problem);
@@ -73,8 +91,8 @@ class ClusterSums {
 
  private:
   double length_of_sum(int64_t j) const;
-  void move_points(std::span<const uint32_t> moved, std::span<const int> labels, int first,
-                   int last);
+  // The moves from labels() to `labels`, which become labels().
+  ClusterMoves add_moves(std::span<const int> labels);
 
   const KMeansProblem& problem_;
   std::vector<int> labels_;
