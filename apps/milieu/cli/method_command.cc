@@ -97,13 +97,16 @@ int MethodCommand::run(Session& session) {
   Console& console = session.console;
   output_.apply(session);
   read_options();
-  output_.probe();
+  run_.set_ranks(session.ranks);
+  const bool is_first = session.ranks.rank() == 0;
+  if (is_first) output_.probe();
   ProgressMonitor monitor(session, run_.entry().name, output_.progress_style());
   read_input(monitor);
   const Interrupt::Keeping keeping(session.interrupt);
   if (output_.time_limit > 0) monitor.set_time_limit(output_.time_limit);
   const RunOutcome outcome = run_.fit(monitor);
   monitor.clear();
+  if (!is_first) return session.interrupt.was_requested() ? kInterrupted : kDone;
   for (const std::string& note : flags_.notes()) console.note(note);
   if (!output_.out.empty()) write_run(outcome, output_.out, output_.force);
   if (!session.interrupt.was_requested()) run_.method().on_saved();

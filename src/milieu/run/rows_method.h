@@ -3,13 +3,17 @@
 //
 //   rows_method<fit_kmeans>({.name = "kmeans", .title = "k-means", ...})
 //
-// The fit function has the shape of all: Result fit(const Input&, const Options&, Monitor&), where
-// Input has `points` (or `counts`, for methods of counts) and Result is {labels, model, summary}.
+// Where Input has `rows`, several ranks can share the rows (base/rows.h), cut for
+// Input::kBlockRows. The fit function has the shape of all: Result fit(const Input&, const
+// Options&, Monitor&), where Input has `points` (or `counts`, for methods of counts) and Result is
+// {labels, model, summary}.
 #pragma once
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 
+#include "milieu/base/rows.h"
 #include "milieu/input/default_network.h"
 #include "milieu/input/image_rows.h"
 #include "milieu/run/method.h"
@@ -25,6 +29,12 @@ template <class Result, class MethodInput, class Options>
 struct FitTypes<Result (*)(const MethodInput&, const Options&, Monitor&)> {
   using Input = MethodInput;
   using Opts = Options;
+};
+
+// Whether the fit takes rows that several ranks share.
+template <auto kFit>
+constexpr bool kSharesRows = requires(typename FitTypes<decltype(kFit)>::Input input) {
+  input.rows;
 };
 
 }  // namespace internal
@@ -49,13 +59,39 @@ class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>
       this->input_.counts = input.data.points.view();
     else
       this->input_.points = input.data.points.view();
+    if constexpr (internal::kSharesRows<kFit>) share_rows();
     return to_outcome(kFit(this->input_, this->options_, monitor));
   }
+
+ private:
+  // Leaves this rank its own rows.
+  void share_rows() {
+    auto& input = this->input_;
+    FloatView& points = samples();
+    const int64_t n = points.rows();
+    rows_ = Rows(n, std::decay_t<decltype(input)>::kBlockRows, this->ranks());
+    if (!rows_.is_shared()) return;
+    points = points.rows_between(rows_.begin(), rows_.end());
+    if constexpr (requires { input.weights; })
+      if (static_cast<int64_t>(input.weights.size()) == n)
+        input.weights = input.weights.subspan(rows_.begin(), rows_.own_size());
+    input.rows = &rows_;
+  }
+
+  FloatView& samples() {
+    if constexpr (requires { this->input_.counts; })
+      return this->input_.counts;
+    else
+      return this->input_.points;
+  }
+
+  Rows rows_;
 };
 
 template <auto kFit>
 MethodEntry rows_method(MethodEntry entry) {
   entry.make = [] { return std::make_unique<RowsMethod<kFit>>(); };
+  entry.shares_rows = internal::kSharesRows<kFit>;
   return entry;
 }
 

@@ -79,7 +79,7 @@ TEST(KMeansRanks, AnyNumberOfRanksGivesTheBitsOfOne) {
     const KMeansResult alone = fit_kmeans({points, weights, {}}, c.options);
     for (const int size : {2, 3, 7}) {
       run_as_ranks(size, [&](Communicator& ranks) {
-        const Rows rows(c.n, kKMeansBlockRows, ranks);
+        const Rows rows(c.n, KMeansInput::kBlockRows, ranks);
         KMeansInput input;
         input.points = points.view().rows_between(rows.begin(), rows.end());
         if (c.has_weights)
@@ -122,7 +122,7 @@ TEST(KMeansRanks, AStopOnOneRankStopsAllAtTheSameIteration) {
   const KMeansResult alone = fit_kmeans({points, {}, {}}, c.options, alone_monitor);
   EXPECT_EQ(alone.summary.termination, Termination::Cancelled);
   run_as_ranks(3, [&](Communicator& ranks) {
-    const Rows rows(c.n, kKMeansBlockRows, ranks);
+    const Rows rows(c.n, KMeansInput::kBlockRows, ranks);
     std::stop_source source;
     StopAfter monitor(source, ranks.rank() == 2 ? 2 : 1000);
     KMeansInput input;
@@ -142,7 +142,7 @@ TEST(KMeansRanks, WrongWeightsOfOneRankAreNamedByTheirPlaceInAll) {
   weights[4999] = -1;
   try {
     run_as_ranks(2, [&](Communicator& ranks) {
-      const Rows rows(5000, kKMeansBlockRows, ranks);
+      const Rows rows(5000, KMeansInput::kBlockRows, ranks);
       KMeansInput input;
       input.points = points.view().rows_between(rows.begin(), rows.end());
       input.weights = std::span(weights).subspan(rows.begin(), rows.own_size());

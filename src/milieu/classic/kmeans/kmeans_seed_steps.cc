@@ -114,7 +114,7 @@ class PotentialSampler {
     size_t block = 0;
     while (block + 1 < block_sums_.size() && left >= block_sums_[block])
       left -= block_sums_[block++];
-    const int64_t first = static_cast<int64_t>(block) * kKMeansBlockRows;
+    const int64_t first = static_cast<int64_t>(block) * KMeansInput::kBlockRows;
     Drawn drawn;
     if (problem_.rows.owns(first)) {
       const int64_t i = draw_in_block(first - problem_.rows.begin(), left);
@@ -125,7 +125,7 @@ class PotentialSampler {
   }
 
   int64_t draw_in_block(int64_t begin, double left) const {
-    const int64_t end = std::min<int64_t>(begin + kKMeansBlockRows, problem_.points.rows());
+    const int64_t end = std::min<int64_t>(begin + KMeansInput::kBlockRows, problem_.points.rows());
     int64_t last_positive = begin;
     for (int64_t i = begin; i < end; ++i) {
       if (potentials_[i] <= 0) continue;
@@ -154,7 +154,7 @@ class PotentialSampler {
     const bool is_stopped = !nearest.assign(added, monitor_, labels);
     if (problem_.rows.any(is_stopped)) return false;
     const bool is_first = num_known_ == 0;
-    parallel_for(problem_.points.rows(), kKMeansBlockRows, problem_.num_threads,
+    parallel_for(problem_.points.rows(), KMeansInput::kBlockRows, problem_.num_threads,
                  [&](const Block& block) {
                    std::vector<float> buffer;
                    for (int64_t i = block.begin; i < block.end; ++i) {
@@ -170,13 +170,13 @@ class PotentialSampler {
   }
 
   void sum_blocks() {
-    std::vector<double> own(num_blocks(problem_.points.rows(), kKMeansBlockRows));
-    parallel_for(problem_.points.rows(), kKMeansBlockRows, problem_.num_threads,
+    std::vector<double> own(num_blocks(problem_.points.rows(), KMeansInput::kBlockRows));
+    parallel_for(problem_.points.rows(), KMeansInput::kBlockRows, problem_.num_threads,
                  [&](const Block& block) {
                    own[block.index] = std::accumulate(potentials_.begin() + block.begin,
                                                       potentials_.begin() + block.end, 0.0);
                  });
-    block_sums_ = problem_.rows.gather<double>(own, kKMeansBlockRows);
+    block_sums_ = problem_.rows.gather<double>(own, KMeansInput::kBlockRows);
   }
 
   const KMeansProblem& problem_;
