@@ -16,7 +16,7 @@
 
 namespace milieu {
 
-void check_points(FloatView points, std::string_view name, int num_threads) {
+void check_points(FloatView points, std::string_view name, int num_threads, int64_t first_row) {
   require(points.rows() > 0 && points.cols() > 0, [&] {
     return fmt::format("{} is {} x {}, must have at least one row and one column", name,
                        points.rows(), points.cols());
@@ -26,7 +26,7 @@ void check_points(FloatView points, std::string_view name, int num_threads) {
                        counted(points.rows(), "row"), std::numeric_limits<int>::max());
   });
   if (const std::optional<MatrixPlace> place = find_non_finite(points, num_threads)) {
-    const bool is_nan = std::isnan(points(place->row, place->column));
+    const bool is_nan = std::isnan(points(first_row + place->row, place->column));
     throw DataError(
         fmt::format("{} has {} at row {}, column {} (counted from 0): every entry must be a finite "
                     "number; remove or fill such samples",
@@ -34,7 +34,7 @@ void check_points(FloatView points, std::string_view name, int num_threads) {
   }
 }
 
-WeightTotals check_weights(std::span<const double> weights, const Rows& rows, int64_t block_rows) {
+WeightTotals check_weights(std::span<const double> weights, const Rows& rows) {
   if (!rows.any(!weights.empty())) return {static_cast<double>(rows.size()), rows.size()};
   require(static_cast<int64_t>(weights.size()) == rows.own_size(), [&] {
     return fmt::format("weights has {}, points has {}: they must match",
@@ -42,7 +42,7 @@ WeightTotals check_weights(std::span<const double> weights, const Rows& rows, in
                        counted(rows.own_size(), "row"));
   });
   const WeightTotals totals = parallel_reduce(
-      rows, block_rows, 1, WeightTotals(),
+      rows, 1, WeightTotals(),
       [&](const Block& block, WeightTotals& part) {
         for (int64_t i = block.begin; i < block.end; ++i) {
           const double w = weights[i];
