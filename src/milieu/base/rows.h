@@ -79,9 +79,9 @@ class Rows {
     return all;
   }
 
-  // The same on rank 0 alone; empty on the others.
+  // All values on rank 0, none on the others; `own` has `values_per_row` for every own row.
   template <class T>
-  std::vector<T> gather_to_first(std::span<const T> own) const {
+  std::vector<T> gather_to_first(std::span<const T> own, int64_t values_per_row = 1) const {
     if (ranks_->rank() != 0) {
       ranks_->send(0, pack_span<T>(own));
       return {};
@@ -89,8 +89,8 @@ class Rows {
     std::vector<T> all(own.begin(), own.end());
     for (int r = 1; r < ranks_->size(); ++r) {
       const auto [begin, end] = stretch_of(r);
-      all.resize(end);
-      unpack_span<T>(ranks_->receive(r), std::span<T>(all).subspan(begin));
+      all.resize(end * values_per_row);
+      unpack_span<T>(ranks_->receive(r), std::span<T>(all).subspan(begin * values_per_row));
     }
     return all;
   }

@@ -26,11 +26,11 @@ void check_points(FloatView points, std::string_view name, int num_threads, int6
                        counted(points.rows(), "row"), std::numeric_limits<int>::max());
   });
   if (const std::optional<MatrixPlace> place = find_non_finite(points, num_threads)) {
-    const bool is_nan = std::isnan(points(first_row + place->row, place->column));
-    throw DataError(
-        fmt::format("{} has {} at row {}, column {} (counted from 0): every entry must be a finite "
-                    "number; remove or fill such samples",
-                    name, is_nan ? "NaN" : "an infinite value", place->row, place->column));
+    const bool is_nan = std::isnan(points(place->row, place->column));
+    throw DataError(fmt::format(
+        "{} has {} at row {}, column {} (counted from 0): every entry must be a finite "
+        "number; remove or fill such samples",
+        name, is_nan ? "NaN" : "an infinite value", first_row + place->row, place->column));
   }
 }
 

@@ -9,6 +9,7 @@
 // {labels, model, summary}.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -60,7 +61,9 @@ class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>
     else
       this->input_.points = input.data.points.view();
     if constexpr (internal::kSharesRows<kFit>) share_rows();
-    return to_outcome(kFit(this->input_, this->options_, monitor));
+    auto result = kFit(this->input_, this->options_, monitor);
+    if constexpr (internal::kSharesRows<kFit>) gather(result);
+    return to_outcome(std::move(result));
   }
 
  private:
@@ -76,6 +79,23 @@ class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>
       if (static_cast<int64_t>(input.weights.size()) == n)
         input.weights = input.weights.subspan(rows_.begin(), rows_.own_size());
     input.rows = &rows_;
+  }
+
+  // Rank 0 gets what all have found.
+  template <class Result>
+  void gather(Result& result) {
+    if (!rows_.is_shared()) return;
+    result.labels = rows_.template gather_to_first<int>(result.labels);
+    if constexpr (requires { result.probabilities.view(); }) gather_matrix(result.probabilities);
+    if constexpr (requires { result.proportions.view(); }) gather_matrix(result.proportions);
+  }
+
+  void gather_matrix(Matrix<double>& rows) {
+    const std::span<const double> own(rows.data(), static_cast<size_t>(rows.size()));
+    const std::vector<double> all = rows_.gather_to_first(own, rows.cols());
+    Matrix<double> gathered(static_cast<int64_t>(all.size()) / rows.cols(), rows.cols());
+    std::ranges::copy(all, gathered.data());
+    rows = std::move(gathered);
   }
 
   FloatView& samples() {

@@ -253,7 +253,7 @@ GmmResult fit_gmm(const GmmInput& input, const GmmOptions& options, Monitor& mon
   }
   if (is_stopped) best->termination = termination_from(problem.rows.agree(monitor.stop_reason()));
   describe(problem, options, *best, result.summary);
-  result.labels = problem.rows.gather_to_first<int>(best->labels);
+  result.labels = std::move(best->labels);
   result.model = std::move(best->model);
   result.summary.seconds = watch.seconds();
   return result;

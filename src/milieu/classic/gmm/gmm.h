@@ -100,7 +100,8 @@ struct GmmInput {
   FloatView initial_means = {};             // k x d, or empty; each mean takes its first weight and
                                             // covariance from the samples nearest to it
   const GmmModel* initial_model = nullptr;  // k components of options.covariance, or null
-  // Where several ranks share the rows: points and weights are this rank's own. Null: all are here.
+  // Where several ranks share the rows: points and weights are this rank's own, and so are labels.
+  // Null: all are here.
   const Rows* rows = nullptr;
 };
 
@@ -112,8 +113,7 @@ void visit_inputs(GmmInput& in, Visitor&& v) {
 }
 
 struct GmmResult {
-  std::vector<int> labels;  // n, in [0, k); equal to predict(model, points). Of shared rows, all on
-                            // rank 0 and none on the others
+  std::vector<int> labels;  // n, in [0, k); equal to predict(model, points)
   GmmModel model;
   // objective: weighted sum over samples of log p(x); it is maximised and its trace never falls.
   // extra: mean_log_likelihood (objective / total weight), aic and bic (smaller is better).

@@ -246,7 +246,7 @@ KMeansResult fit_kmeans(const KMeansInput& input, const KMeansOptions& options, 
   result.summary = summarise(problem, options, best);
   result.summary.restart = best_restart;
   result.summary.num_restarts = restarts_run;
-  result.labels = problem.rows.gather_to_first<int>(best.labels);
+  result.labels = std::move(best.labels);
   result.model.centers = std::move(best.centers);
   result.model.distance = options.distance;
   result.summary.seconds = watch.seconds();

@@ -65,7 +65,8 @@ struct KMeansInput {
   FloatView points;                 // n x d samples, rows
   std::span<const double> weights;  // n sample weights >= 0, or empty: all 1
   FloatView initial_centers;        // k x d, or empty; given centres make it a single start
-  // Where several ranks share the rows: points and weights are this rank's own. Null: all are here.
+  // Where several ranks share the rows: points, weights and labels are this rank's own. Null: all
+  // are here.
   const Rows* rows = nullptr;
 };
 
@@ -94,8 +95,7 @@ void visit_arrays(Model& m, Visitor&& v) {
 }
 
 struct KMeansResult {
-  std::vector<int> labels;  // n, in [0, k); equal to predict(model, points). Of shared rows, all on
-                            // rank 0 and none on the others
+  std::vector<int> labels;  // n, in [0, k); equal to predict(model, points)
   KMeansModel model;
   // Objective: weighted sum of squared distances to the nearest centre; for the distance cosine,
   // rows have norm 1 there, so that each is 2 (1 - cosine).
