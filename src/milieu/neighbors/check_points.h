@@ -13,9 +13,12 @@ namespace milieu {
 
 // Throws InvalidArgument when `points` has no rows, no columns or more rows than an int counts, and
 // DataError "points has NaN at row 3, column 0 (counted from 0): ..." when an entry is not finite.
-// `name` is how the message calls the matrix, `first_row` the number of its first row in it.
-void check_points(FloatView points, std::string_view name = "points", int num_threads = 1,
-                  int64_t first_row = 0);
+// `name` is how the message calls the matrix.
+void check_points(FloatView points, std::string_view name = "points", int num_threads = 1);
+// The same for own rows: all ranks throw when the rows of one are wrong, which are named by their
+// place in all.
+void check_points(FloatView own, const Rows& rows, std::string_view name = "points",
+                  int num_threads = 1);
 
 struct WeightTotals {
   double sum = 0;

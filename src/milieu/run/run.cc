@@ -76,6 +76,7 @@ void Run::set_ranks(Communicator& ranks) {
                                       entry_.name, ranks.size(), fmt::join(names, ", ")));
   }
   method_->set_ranks(ranks);
+  spec_.allow_non_finite = ranks.size() > 1;  // each looks at its own rows
 }
 
 void Run::apply_preset(const std::string& name) {

@@ -13,25 +13,20 @@
 
 namespace milieu::internal {
 
-void check_counts(FloatView counts, bool is_whole, int64_t first_row) {
-  check_points(counts, "counts", 1, first_row);
-  for (int64_t d = 0; d < counts.rows(); ++d)
-    for (int64_t v = 0; v < counts.cols(); ++v) {
-      const float n = counts(d, v);
+void check_counts(const CountRows& counts, bool is_whole) {
+  check_points(counts.own, counts.rows, "counts");
+  for (int64_t d = 0; d < counts.own.rows(); ++d)
+    for (int64_t v = 0; v < counts.own.cols(); ++v) {
+      const float n = counts.own(d, v);
       if (n < 0)
         throw DataError(fmt::format("counts has {} at row {}, column {}, must be at least 0", n,
-                                    first_row + d, v));
+                                    counts.rows.begin() + d, v));
       if (is_whole && (n != std::floor(n) || n > 1e9f))
         throw DataError(
             fmt::format("counts has {} at row {}, column {}: Gibbs sampling needs whole counts; "
                         "use inference variational",
-                        n, first_row + d, v));
+                        n, counts.rows.begin() + d, v));
     }
-}
-
-void check_counts(const CountRows& counts, bool is_whole) {
-  if (counts.rows.size() == 0 || counts.rows.own_size() > 0)
-    check_counts(counts.own, is_whole, counts.rows.begin());
 }
 
 void check_num_clusters(int num_clusters, int64_t num_rows) {

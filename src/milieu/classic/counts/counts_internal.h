@@ -17,6 +17,8 @@ namespace milieu::internal {
 
 // The counts of this rank's own rows.
 struct CountRows {
+  // All rows are here.
+  CountRows(FloatView counts) : CountRows(counts, nullptr, 1) {}
   // `given` is null where all rows are here.
   CountRows(FloatView counts, const Rows* given, int64_t block_rows)
       : own(counts), rows(given ? *given : Rows(counts.rows(), block_rows)) {}
@@ -26,9 +28,7 @@ struct CountRows {
 };
 
 // Throws InvalidArgument for empty counts, DataError for counts that are negative, not finite or,
-// where `is_whole` asks for it, not whole. `first_row` is the number of their first row in all.
-void check_counts(FloatView counts, bool is_whole = false, int64_t first_row = 0);
-// The same for the counts of all ranks: one may have none.
+// where `is_whole` asks for it, not whole.
 void check_counts(const CountRows& counts, bool is_whole = false);
 
 // Throws InvalidArgument unless there are at least as many rows as clusters.

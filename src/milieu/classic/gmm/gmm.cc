@@ -77,8 +77,7 @@ GmmProblem check(const GmmInput& input, const GmmOptions& options) {
   validate_options(options);
   GmmProblem problem;
   problem.rows = input.rows ? *input.rows : Rows(input.points.rows(), GmmInput::kBlockRows);
-  if (problem.rows.own_size() > 0 || problem.rows.size() == 0)
-    check_points(input.points, "points", 1, problem.rows.begin());
+  check_points(input.points, problem.rows);
   const WeightTotals totals = check_weights(input.weights, problem.rows);
   problem.total_weight = totals.sum;
   const int64_t num_samples = totals.num_positive;

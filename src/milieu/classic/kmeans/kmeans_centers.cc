@@ -127,8 +127,7 @@ KMeansProblem make_kmeans_problem(const KMeansInput& input, const KMeansOptions&
   problem.num_clusters = options.num_clusters;
   problem.num_threads = options.num_threads;
   if (options.distance == KMeansDistance::Cosine) {
-    if (problem.rows.own_size() > 0)
-      check_points(problem.points, "points", problem.num_threads, problem.rows.begin());
+    check_points(problem.points, problem.rows, "points", problem.num_threads);
     scale_points(problem);
   }
   const std::vector<double> center = rough_center(problem);
@@ -136,8 +135,7 @@ KMeansProblem make_kmeans_problem(const KMeansInput& input, const KMeansOptions&
   // Sums of finite floats are finite in double: NaN and infinity show here without a separate
   // pass.
   if (!std::isfinite(total.squared)) {
-    if (problem.rows.own_size() > 0)
-      check_points(problem.points, "points", problem.num_threads, problem.rows.begin());
+    check_points(problem.points, problem.rows, "points", problem.num_threads);
     throw InvalidArgument("weights are too large for double precision: divide them by their sum");
   }
   problem.total_weight = total.weight;
