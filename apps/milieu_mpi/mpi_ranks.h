@@ -4,7 +4,7 @@
 
 #include <mpi.h>
 
-#include "milieu/base/communicator.h"
+#include "milieu/base/ranks/communicator.h"
 
 namespace milieu {
 

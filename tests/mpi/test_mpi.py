@@ -165,25 +165,32 @@ class Refusals(Folder):
 class Deaths(Folder):
     """A rank that dies ends the job; no half-written folder is left, and the same command works."""
 
+    def kill_one_rank(self, words, wait, rng):
+        """Starts a job, kills one rank after `wait()`; false when the job was over by then."""
+        job = subprocess.Popen([MPIRUN, "--oversubscribe", "-n", "3", MILIEU_MPI, *words],
+                               cwd=self.folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+        wait(job)
+        ranks = subprocess.run(["pgrep", "-P", str(job.pid)], capture_output=True, text=True,
+                               check=False).stdout.split()
+        was_running = job.poll() is None and bool(ranks)
+        if was_running:
+            try:
+                os.kill(int(rng.choice(ranks)), signal.SIGKILL)
+            except ProcessLookupError:
+                was_running = False
+        code = job.wait(timeout=60)
+        if was_running and code == 0:
+            was_running = False  # it had just ended
+        return was_running
+
     def test_a_killed_rank_leaves_nothing_behind(self):
         name = self.save("x.npy", points(60000, 16))
         words = ["kmeans", name, "-k", "40", "--restarts", "3", "--out", "run"]
         rng = random.Random(1)
         killed = 0
         for _ in range(10):
-            job = subprocess.Popen([MPIRUN, "--oversubscribe", "-n", "3", MILIEU_MPI, *words],
-                                   cwd=self.folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL)
-            time.sleep(rng.uniform(0.3, 1.2))
-            ranks = subprocess.run(["pgrep", "-P", str(job.pid)], capture_output=True, text=True,
-                                   check=False).stdout.split()
-            if ranks:
-                try:
-                    os.kill(int(rng.choice(ranks)), signal.SIGKILL)
-                    killed += 1
-                except ProcessLookupError:
-                    pass
-            job.wait(timeout=60)
+            killed += self.kill_one_rank(words, lambda _: time.sleep(rng.uniform(0.3, 1.2)), rng)
             left = [path.name for path in self.folder.iterdir() if path.name != name]
             if left:  # the job was over
                 self.assertEqual(left, ["run"])
@@ -191,6 +198,55 @@ class Deaths(Folder):
                 subprocess.run(["rm", "-r", str(self.folder / "run")], check=True)
         self.assertGreater(killed, 0)
         self.assertEqual(mpirun(2, words, self.folder).returncode, 0)
+
+    def check_resume(self, words):
+        """Killed several times, then finished on another number of ranks: the undisturbed bytes."""
+        words = [*words, "--checkpoint", "state"]
+        state = self.folder / "state"
+        alone = subprocess.run([MILIEU, *words, "--out", "alone", "-q"], cwd=self.folder, check=False)
+        self.assertEqual(alone.returncode, 0)
+        self.assertFalse(state.exists())
+        rng = random.Random(2)
+
+        def wait_for_new_state(job):
+            before = state.read_bytes() if state.exists() else b""
+            while job.poll() is None and (not state.exists() or state.read_bytes() == before):
+                time.sleep(0.01)
+            time.sleep(rng.uniform(0, 0.5))
+
+        killed = sum(self.kill_one_rank([*words, "--out", "run"], wait_for_new_state, rng)
+                     for _ in range(3))
+        self.assertGreater(killed, 0)
+        if not (self.folder / "run").exists():
+            self.assertTrue(state.exists())
+            self.assertEqual(mpirun(2, [*words, "--out", "run"], self.folder).returncode, 0)
+        self.assertFalse(state.exists())
+        self.assertEqual(content(self.folder / "run"), content(self.folder / "alone"))
+        leftovers = [path.name for path in self.folder.iterdir()]
+        self.assertEqual(sorted(leftovers), ["alone", "run", "x.npy"])
+
+    def test_a_killed_kmeans_continues(self):
+        self.save("x.npy", points(400000, 24))
+        self.check_resume(["kmeans", "x.npy", "-k", "200", "--restarts", "3"])
+
+    def test_a_killed_gmm_continues(self):
+        self.save("x.npy", points(100000, 16))
+        self.check_resume(["gmm", "x.npy", "-k", "20", "--rel-tolerance", "0",
+                           "--max-iterations", "60"])
+
+    def test_a_state_of_other_data_is_refused(self):
+        self.save("x.npy", points(300000, 24))
+        words = ["kmeans", "x.npy", "-k", "200", "--checkpoint", "state"]
+
+        def wait_for_state(job):
+            while job.poll() is None and not (self.folder / "state").exists():
+                time.sleep(0.01)
+
+        self.assertTrue(self.kill_one_rank(words, wait_for_state, random.Random(3)))
+        self.save("x.npy", points(300000, 24, seed=1))
+        result = mpirun(2, words, self.folder)
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(result.stderr.count("state is the checkpoint of another job"), 1)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
-#include "milieu/base/communicator.h"
+#include "milieu/base/ranks/communicator.h"
 
 namespace milieu::cli {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "milieu/base/communicator.h"
+#include "milieu/base/ranks/communicator.h"
 
 namespace milieu::cli {
 

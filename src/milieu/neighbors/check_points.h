@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "milieu/base/rows.h"
+#include "milieu/base/ranks/rows.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "milieu/base/communicator.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
 #include "milieu/base/monitor.h"
+#include "milieu/base/ranks/communicator.h"
 #include "milieu/input/input.h"
 #include "milieu/input/input_binder.h"
 #include "milieu/input/labels/label_source.h"

@@ -3,7 +3,7 @@
 //
 //   rows_method<fit_kmeans>({.name = "kmeans", .title = "k-means", ...})
 //
-// Where Input has `rows`, several ranks can share the rows (base/rows.h), cut for
+// Where Input has `rows`, several ranks can share the rows (base/ranks/rows.h), cut for
 // Input::kBlockRows. The fit function has the shape of all: Result fit(const Input&, const
 // Options&, Monitor&), where Input has `points` (or `counts`, for methods of counts) and Result is
 // {labels, model, summary}.
@@ -14,11 +14,14 @@
 #include <type_traits>
 #include <utility>
 
-#include "milieu/base/rows.h"
+#include "milieu/base/ranks/rows.h"
+#include "milieu/data/identity/fingerprint.h"
 #include "milieu/input/default_network.h"
 #include "milieu/input/image_rows.h"
+#include "milieu/run/checkpoint_file.h"
 #include "milieu/run/method.h"
 #include "milieu/run/methods.h"
+#include "milieu/run/row_hash.h"
 
 namespace milieu {
 
@@ -38,6 +41,12 @@ constexpr bool kSharesRows = requires(typename FitTypes<decltype(kFit)>::Input i
   input.rows;
 };
 
+// Whether the fit keeps a state from which a killed run goes on.
+template <auto kFit>
+constexpr bool kKeepsState = requires(typename FitTypes<decltype(kFit)>::Input input) {
+  input.checkpoint;
+};
+
 }  // namespace internal
 
 template <auto kFit>
@@ -55,18 +64,57 @@ class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>
     return read_rows(spec, this->num_threads(), "", monitor);
   }
 
+  std::vector<Field> own_fields() override {
+    if constexpr (internal::kKeepsState<kFit>) return fields_of(checkpoint_);
+    return {};
+  }
+
   RunOutcome fit(const Input& input, Monitor& monitor) override {
     if constexpr (requires { this->input_.counts; })
       this->input_.counts = input.data.points.view();
     else
       this->input_.points = input.data.points.view();
     if constexpr (internal::kSharesRows<kFit>) share_rows();
+    if constexpr (internal::kKeepsState<kFit>) keep_state(monitor);
     auto result = kFit(this->input_, this->options_, monitor);
+    is_complete_ = !monitor.should_stop();
+    if (file_ && !is_complete_) file_->report(result.summary);
     if constexpr (internal::kSharesRows<kFit>) gather(result);
     return to_outcome(std::move(result));
   }
 
+  // A checkpoint is needed until the result is there.
+  void on_saved() override {
+    if (file_ && is_complete_) file_->remove();
+  }
+
  private:
+  void keep_state(Monitor& monitor) {
+    if (checkpoint_.checkpoint.empty()) return;
+    file_ = std::make_unique<CheckpointFile>(checkpoint_.checkpoint, fingerprint(), this->ranks(),
+                                             monitor);
+    this->input_.checkpoint = file_.get();
+  }
+
+  // Of the options and of everything that the fit is given, whoever has which rows.
+  std::string fingerprint() {
+    Fingerprint print(CheckpointFile::kKind);
+    print.version().options(this->option_fields());
+    print.number(rows_.size()).number(samples().cols());
+    print.number(hash_rows(rows_, samples()));
+    if constexpr (requires { this->input_.weights; }) {
+      const auto weights = this->input_.weights;
+      const MatrixView<const double> column(weights.data(), static_cast<int64_t>(weights.size()),
+                                            weights.empty() ? 0 : 1);
+      if (rows_.any(!weights.empty())) print.number(hash_rows(rows_, column));
+    }
+    if constexpr (requires { this->input_.initial_centers; })
+      print.rows(this->input_.initial_centers, 1);
+    if constexpr (requires { this->input_.initial_means; })
+      print.rows(this->input_.initial_means, 1);
+    return print.hex();
+  }
+
   // Leaves this rank its own rows.
   void share_rows() {
     auto& input = this->input_;
@@ -106,6 +154,9 @@ class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>
   }
 
   Rows rows_;
+  CheckpointPath checkpoint_;
+  std::unique_ptr<CheckpointFile> file_;
+  bool is_complete_ = false;
 };
 
 template <auto kFit>

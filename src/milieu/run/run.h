@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "milieu/base/communicator.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
+#include "milieu/base/ranks/communicator.h"
 #include "milieu/input/input_spec.h"
 #include "milieu/input/labels/label_source.h"
 #include "milieu/run/methods.h"

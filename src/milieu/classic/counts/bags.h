@@ -11,7 +11,7 @@
 #include "milieu/base/fields.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
-#include "milieu/base/rows.h"
+#include "milieu/base/ranks/rows.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 

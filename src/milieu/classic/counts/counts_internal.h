@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "milieu/base/monitor.h"
-#include "milieu/base/rows.h"
+#include "milieu/base/ranks/rows.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 

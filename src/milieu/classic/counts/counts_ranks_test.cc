@@ -7,7 +7,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
-#include "milieu/base/rows.h"
+#include "milieu/base/ranks/rows.h"
 #include "milieu/classic/counts/bags.h"
 #include "milieu/classic/counts/multinomials.h"
 #include "milieu/classic/counts/topics.h"

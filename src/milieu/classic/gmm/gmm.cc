@@ -29,6 +29,7 @@
 #include "milieu/base/error.h"
 #include "milieu/base/memory.h"
 #include "milieu/base/parallel.h"
+#include "milieu/classic/gmm/gmm_state_internal.h"
 #include "milieu/classic/gmm/gmm_steps.h"
 #include "milieu/neighbors/check_points.h"
 
@@ -39,14 +40,6 @@ namespace {
 using namespace internal;
 
 // The state of one restart: after every round a model with its labels and log-likelihood.
-struct GmmRun {
-  GmmModel model;
-  std::vector<int> labels;
-  double objective = 0;
-  std::vector<double> trace;
-  Termination termination = Termination::IterationLimit;
-};
-
 void check_start(const GmmInput& input, const GmmOptions& options) {
   require(input.initial_means.empty() || !input.initial_model,
           "initial_means and initial_model are both given: give at most one");
@@ -105,16 +98,19 @@ GmmProblem check(const GmmInput& input, const GmmOptions& options) {
 // EM rounds from `start`. Nothing is returned when it is stopped before its first pass.
 std::optional<GmmRun> run_em(const GmmProblem& problem, const GmmOptions& options, GmmModel start,
                              int restart, int num_restarts, const Stopwatch& watch,
-                             Monitor& monitor) {
+                             GmmKeeping& keeping, Monitor& monitor) {
   GmmRun run;
   run.model = std::move(start);
+  if (std::exchange(keeping.is_resumed, false)) run = keeping.state.now.get();
   run.labels.resize(problem.points.rows());
   std::vector<int> labels(problem.points.rows());
   std::optional<GmmStats> stats =
       run_expectation(problem, make_scorer(run.model), GmmSharing::Soft, monitor, run.labels);
   if (!stats) return std::nullopt;
   run.objective = stats->log_likelihood;
-  for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
+  run.termination = Termination::IterationLimit;
+  for (int iteration = static_cast<int>(run.trace.size()) + 1; iteration <= options.max_iterations;
+       ++iteration) {
     GmmModel model = maximize(problem, run.model, *stats);
     stats = run_expectation(problem, make_scorer(model), GmmSharing::Soft, monitor, labels);
     if (!stats) {
@@ -133,6 +129,7 @@ std::optional<GmmRun> run_em(const GmmProblem& problem, const GmmOptions& option
       run.termination = Termination::Converged;
       break;
     }
+    keeping.save(restart, run);
   }
   return run;
 }
@@ -234,14 +231,24 @@ GmmResult fit_gmm(const GmmInput& input, const GmmOptions& options, Monitor& mon
   const bool is_given = input.initial_model || !input.initial_means.empty();
   const int num_restarts = is_given ? 1 : options.num_restarts;
 
+  GmmKeeping keeping{
+      input.checkpoint,
+      GmmState(make_shape(options.num_clusters, input.points.cols(), options.covariance))};
+  keeping.is_resumed = load_state(input.checkpoint, keeping.state);
+  const int first = static_cast<int>(keeping.state.restart);
   GmmResult result;
   std::optional<GmmRun> best;
+  if (keeping.state.best_restart >= 0) best = keeping.state.best.get();
+  result.summary.num_restarts = first;
+  result.summary.restart = static_cast<int>(std::max<int64_t>(keeping.state.best_restart, 0));
   bool is_stopped = false;
-  for (int restart = 0; restart < num_restarts && !is_stopped; ++restart) {
-    GmmModel start = first_model(input, problem, pooled, options, restart, monitor);
+  for (int restart = first; restart < num_restarts && !is_stopped; ++restart) {
+    GmmModel start = keeping.is_resumed
+                         ? keeping.state.now.model
+                         : first_model(input, problem, pooled, options, restart, monitor);
     const Matrix<double> means = start.means;
     std::optional<GmmRun> run =
-        run_em(problem, options, std::move(start), restart, num_restarts, watch, monitor);
+        run_em(problem, options, std::move(start), restart, num_restarts, watch, keeping, monitor);
     is_stopped = !run || is_stop(run->termination);
     if (!run && restart > 0) break;
     if (!run) run = stopgap_run(problem, pooled, means);
@@ -249,8 +256,15 @@ GmmResult fit_gmm(const GmmInput& input, const GmmOptions& options, Monitor& mon
     if (best && run->objective <= best->objective) continue;
     best = std::move(run);
     result.summary.restart = restart;
+    keeping.state.best_restart = restart;
+    keeping.state.best.set(*best);
   }
   if (is_stopped) best->termination = termination_from(problem.rows.agree(monitor.stop_reason()));
+  // It may have ended before this job was resumed.
+  if (static_cast<int64_t>(best->labels.size()) < problem.points.rows()) {
+    best->labels.resize(problem.points.rows());
+    label_samples(best->model, problem.points, options.num_threads, best->labels);
+  }
   describe(problem, options, *best, result.summary);
   result.labels = std::move(best->labels);
   result.model = std::move(best->model);

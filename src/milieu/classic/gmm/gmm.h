@@ -13,7 +13,8 @@
 #include "milieu/base/inputs.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
-#include "milieu/base/rows.h"
+#include "milieu/base/ranks/checkpoint.h"
+#include "milieu/base/ranks/rows.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
@@ -103,6 +104,7 @@ struct GmmInput {
   // Where several ranks share the rows: points and weights are this rank's own, and so are labels.
   // Null: all are here.
   const Rows* rows = nullptr;
+  Checkpoint* checkpoint = nullptr;  // keeps the state of the fit, and has one to go on from
 };
 
 template <class Visitor>

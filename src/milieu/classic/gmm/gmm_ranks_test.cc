@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
-#include "milieu/base/rows.h"
+#include "milieu/base/ranks/rows.h"
 #include "milieu/classic/gmm/gmm.h"
 
 namespace milieu {
@@ -85,6 +86,52 @@ TEST(GmmRanks, AnyNumberOfRanksGivesTheBitsOfOne) {
         EXPECT_EQ(shared.summary.sizes, alone.summary.sizes);
         EXPECT_EQ(shared.summary.extra, alone.summary.extra);
         EXPECT_EQ(shared.labels, own_part(rows, alone.labels));
+      });
+    }
+  }
+}
+
+// Keeps every state, and gives one of them back.
+class KeepAll : public Checkpoint {
+ public:
+  explicit KeepAll(std::optional<Message> start = {}) : start_(std::move(start)) {}
+  std::optional<Message> load() override { return start_; }
+  void save(const Message& state) override { states.push_back(state); }
+  std::vector<Message> states;
+
+ private:
+  std::optional<Message> start_;
+};
+
+TEST(GmmRanks, AJobGoesOnFromAnyStateOnAnyNumberOfRanks) {
+  for (const GmmCovariance kind : {GmmCovariance::Tied, GmmCovariance::Full}) {
+    const Case c{"states", 9000, kind, GmmInit::Random, true};
+    const Matrix<float> points = points_of(c.n);
+    const std::vector<double> weights = weights_of(c);
+    KeepAll kept;
+    GmmInput whole{.points = points, .weights = weights};
+    whole.checkpoint = &kept;
+    const GmmResult alone = fit_gmm(whole, options_of(c));
+    ASSERT_EQ(kept.states.size(), 12u);  // 2 restarts of 6 iterations
+    for (size_t s = 0; s < kept.states.size(); ++s) {
+      run_as_ranks(1 + static_cast<int>(s % 3), [&](Communicator& ranks) {
+        SCOPED_TRACE("state " + std::to_string(s));
+        const Rows rows(c.n, GmmInput::kBlockRows, ranks);
+        KeepAll from(kept.states[s]);
+        GmmInput input;
+        input.points = points.view().rows_between(rows.begin(), rows.end());
+        input.weights = std::span(weights).subspan(rows.begin(), rows.own_size());
+        input.rows = &rows;
+        input.checkpoint = &from;
+        const GmmResult resumed = fit_gmm(input, options_of(c));
+        EXPECT_EQ(resumed.model.means, alone.model.means);
+        EXPECT_EQ(resumed.model.covariances, alone.model.covariances);
+        EXPECT_EQ(resumed.summary.trace, alone.summary.trace);
+        EXPECT_EQ(resumed.summary.restart, alone.summary.restart);
+        EXPECT_EQ(resumed.summary.num_restarts, alone.summary.num_restarts);
+        EXPECT_EQ(resumed.summary.extra, alone.summary.extra);
+        EXPECT_EQ(resumed.labels, own_part(rows, alone.labels));
+        EXPECT_EQ(from.states.size(), kept.states.size() - s - 1);
       });
     }
   }

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "milieu/base/random.h"
-#include "milieu/base/row_choice.h"
+#include "milieu/base/ranks/row_choice.h"
 #include "milieu/classic/gmm/gmm_steps.h"
 #include "milieu/classic/kmeans/kmeans.h"
 
@@ -97,6 +97,12 @@ GmmModel make_wide(const Matrix<double>& means, const GmmModel& pooled, GmmCovar
 }
 
 }  // namespace
+
+GmmModel make_shape(int64_t num_clusters, int64_t num_features, GmmCovariance covariance) {
+  GmmModel pooled;
+  pooled.covariances = Matrix<double>(1, num_features);
+  return make_wide(Matrix<double>(num_clusters, num_features), pooled, covariance);
+}
 
 GmmModel pool_samples(const GmmProblem& problem) {
   const int64_t d = problem.points.cols();

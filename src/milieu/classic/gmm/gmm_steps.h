@@ -148,6 +148,9 @@ GmmModel first_model(const GmmInput& input, const GmmProblem& problem, const Gmm
 std::vector<double> label_samples(const GmmModel& model, FloatView points, int num_threads,
                                   std::span<int> labels);
 
+// A model of k equal components at zero: the shapes of its arrays.
+GmmModel make_shape(int64_t num_clusters, int64_t num_features, GmmCovariance covariance);
+
 // A result for a run that was stopped before its first pass: equal components of the pooled
 // variances at the means, with the labels and the log-likelihood of that model. Much cheaper than a
 // pass with full covariances; where even that would take long, labels are -1 and the log-likelihood

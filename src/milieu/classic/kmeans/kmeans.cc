@@ -33,6 +33,7 @@
 #include "milieu/classic/kmeans/kmeans_assign_internal.h"
 #include "milieu/classic/kmeans/kmeans_centers.h"
 #include "milieu/classic/kmeans/kmeans_seed_steps.h"
+#include "milieu/classic/kmeans/kmeans_state_internal.h"
 #include "milieu/neighbors/check_points.h"
 
 namespace milieu {
@@ -123,9 +124,42 @@ void report(Monitor& monitor, const KMeansOptions& options, const Run& run, int 
   monitor.on_iteration(report);
 }
 
-// Lloyd's iterations from run.centers on. Leaves labels that belong to the centres.
+// What is kept while restarts run; the state of the one that runs is put in at every iteration.
+struct Keeping {
+  Checkpoint* checkpoint = nullptr;
+  internal::KMeansState state;
+  bool is_resumed = false;  // state is where a restart goes on
+
+  void set_best(const Run& best, int restart) {
+    state.best_restart = restart;
+    state.best_centers = best.centers;
+    state.best_trace = best.trace;
+    state.best_objective = best.objective;
+    state.best_termination = static_cast<int64_t>(best.termination);
+  }
+  Run best() const {
+    Run run;
+    run.centers = state.best_centers;
+    run.trace = state.best_trace;
+    run.objective = state.best_objective;
+    run.termination = static_cast<Termination>(state.best_termination);
+    return run;
+  }
+  void save(int restart, const Run& run, FloatView labelled, const ClusterSums& sums) {
+    if (!checkpoint) return;
+    state.restart = restart;
+    state.centers = run.centers;
+    state.labelled = Matrix<float>(labelled);
+    state.sums = sums.state();
+    state.trace = run.trace;
+    checkpoint->save(pack(state));
+  }
+};
+
+// Lloyd's iterations from run.centers on, or from where `keeping` has been resumed. Leaves labels
+// that belong to the centres.
 void iterate(const KMeansProblem& problem, const KMeansOptions& options, int restart,
-             Monitor& monitor, const Stopwatch& watch, Run& run) {
+             Monitor& monitor, const Stopwatch& watch, Keeping& keeping, Run& run) {
   ClusterSums sums(problem);
   internal::NearestCenters nearest(problem.points, scaling_of(problem), problem.num_threads,
                                    problem.scales);
@@ -140,6 +174,13 @@ void iterate(const KMeansProblem& problem, const KMeansOptions& options, int res
     run.centers = Matrix<float>(nearest.centers());
   };
   run.labels.assign(problem.points.rows(), -1);
+  if (std::exchange(keeping.is_resumed, false)) {
+    run.centers = keeping.state.labelled;
+    run.trace = keeping.state.trace;
+    if (!assign()) return stop_at_last_complete_pair();
+    sums.restore(keeping.state.sums, run.labels);
+    run.centers = keeping.state.centers;
+  }
   while (true) {
     if (!assign()) return stop_at_last_complete_pair();
     const int64_t num_changed = sums.update(run.labels);
@@ -158,6 +199,7 @@ void iterate(const KMeansProblem& problem, const KMeansOptions& options, int res
       break;
     }
     if (static_cast<int>(run.trace.size()) >= options.max_iterations) break;
+    keeping.save(restart, run, nearest.centers(), sums);
   }
   if (!assign()) stop_at_last_complete_pair();
 }
@@ -212,6 +254,15 @@ RunSummary summarise(const KMeansProblem& problem, const KMeansOptions& options,
   return summary;
 }
 
+// Of the best run, where it ended before this job was resumed.
+std::vector<int> nearest_labels(const KMeansProblem& problem, FloatView centers) {
+  std::vector<int> labels(problem.points.rows(), -1);
+  internal::NearestCenters nearest(problem.points, scaling_of(problem), problem.num_threads,
+                                   problem.scales);
+  nearest.assign(centers, silent_monitor(), labels);
+  return labels;
+}
+
 bool is_stopped(const Run& run) {
   return run.termination == Termination::Cancelled || run.termination == Termination::TimeLimit;
 }
@@ -223,13 +274,18 @@ KMeansResult fit_kmeans(const KMeansInput& input, const KMeansOptions& options, 
   validate(input, options);
   const KMeansProblem problem = make_kmeans_problem(input, options);
   const int num_restarts = input.initial_centers.empty() ? options.num_restarts : 1;
-  Run best;
-  int best_restart = 0, restarts_run = 0;
+  Keeping keeping{input.checkpoint,
+                  internal::KMeansState(options.num_clusters, input.points.cols())};
+  keeping.is_resumed = load_state(input.checkpoint, keeping.state);
+  const int first = static_cast<int>(keeping.state.restart);
+  Run best = keeping.best();
+  int restarts_run = first;
   Termination stopped = Termination::Converged;
-  for (int restart = 0; restart < num_restarts; ++restart) {
+  for (int restart = first; restart < num_restarts; ++restart) {
     Run run;
-    run.centers = starting_centers(problem, input, options, restart, monitor);
-    iterate(problem, options, restart, monitor, watch, run);
+    if (!keeping.is_resumed)
+      run.centers = starting_centers(problem, input, options, restart, monitor);
+    iterate(problem, options, restart, monitor, watch, keeping, run);
     ++restarts_run;
     run.objective = kmeans_objective(problem, run.centers, run.labels);
     if (is_stopped(run)) stopped = run.termination;
@@ -237,14 +293,16 @@ KMeansResult fit_kmeans(const KMeansInput& input, const KMeansOptions& options, 
     const bool is_complete = !is_stopped(run) || !run.trace.empty();
     if (restart == 0 || (is_complete && run.objective < best.objective)) {
       best = std::move(run);
-      best_restart = restart;
+      keeping.set_best(best, restart);
     }
     if (stopped != Termination::Converged) break;
   }
+  if (static_cast<int64_t>(best.labels.size()) < problem.points.rows())
+    best.labels = nearest_labels(problem, best.centers);
   if (stopped != Termination::Converged) best.termination = stopped;
   KMeansResult result;
   result.summary = summarise(problem, options, best);
-  result.summary.restart = best_restart;
+  result.summary.restart = static_cast<int>(keeping.state.best_restart);
   result.summary.num_restarts = restarts_run;
   result.labels = std::move(best.labels);
   result.model.centers = std::move(best.centers);

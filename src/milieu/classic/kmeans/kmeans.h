@@ -12,7 +12,8 @@
 #include "milieu/base/inputs.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
-#include "milieu/base/rows.h"
+#include "milieu/base/ranks/checkpoint.h"
+#include "milieu/base/ranks/rows.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
@@ -68,6 +69,7 @@ struct KMeansInput {
   // Where several ranks share the rows: points, weights and labels are this rank's own. Null: all
   // are here.
   const Rows* rows = nullptr;
+  Checkpoint* checkpoint = nullptr;  // keeps the state of the fit, and has one to go on from
 };
 
 template <class Visitor>

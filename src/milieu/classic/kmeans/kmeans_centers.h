@@ -79,6 +79,10 @@ class ClusterSums {
   // of them at the first).
   int64_t update(std::span<const int> labels);
 
+  // The sums as they stand, for a checkpoint, and back again: `labels` are those they belong to.
+  ClusterMoves state() const;
+  void restore(const ClusterMoves& state, std::vector<int> labels);
+
   // The labels accounted for; -1 before the first update.
   const std::vector<int>& labels() const { return labels_; }
   // No member has a positive weight.

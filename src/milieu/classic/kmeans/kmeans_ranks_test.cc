@@ -2,10 +2,11 @@
 // k-means over ranks gives the bits of k-means on one: labels, centres, trace.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "milieu/base/random.h"
-#include "milieu/base/rows.h"
+#include "milieu/base/ranks/rows.h"
 #include "milieu/classic/kmeans/kmeans.h"
 
 namespace milieu {
@@ -100,6 +101,54 @@ TEST(KMeansRanks, AnyNumberOfRanksGivesTheBitsOfOne) {
         EXPECT_EQ(shared.summary.warnings, alone.summary.warnings);
         EXPECT_EQ(shared.summary.restart, alone.summary.restart);
         EXPECT_EQ(shared.labels, own_part(rows, alone.labels));
+      });
+    }
+  }
+}
+
+// Keeps every state, and gives one of them back.
+class KeepAll : public Checkpoint {
+ public:
+  explicit KeepAll(std::optional<Message> start = {}) : start_(std::move(start)) {}
+  std::optional<Message> load() override { return start_; }
+  void save(const Message& state) override { states.push_back(state); }
+  std::vector<Message> states;
+
+ private:
+  std::optional<Message> start_;
+};
+
+TEST(KMeansRanks, AJobGoesOnFromAnyStateOnAnyNumberOfRanks) {
+  for (const Case& c : {cases()[1], cases()[4], cases()[6]}) {
+    const Matrix<float> points = points_of(c);
+    const std::vector<double> weights = weights_of(c);
+    KeepAll kept;
+    KMeansInput whole{points, weights, {}};
+    whole.checkpoint = &kept;
+    const KMeansResult alone = fit_kmeans(whole, c.options);
+    ASSERT_GT(kept.states.size(), 1u);
+    for (size_t s = 0; s < kept.states.size(); s += 2) {
+      const int size = 1 + static_cast<int>(s % 3);
+      run_as_ranks(size, [&](Communicator& ranks) {
+        SCOPED_TRACE(c.name + ", state " + std::to_string(s));
+        const Rows rows(c.n, KMeansInput::kBlockRows, ranks);
+        KeepAll from(kept.states[s]);
+        KMeansInput input;
+        input.points = points.view().rows_between(rows.begin(), rows.end());
+        if (c.has_weights)
+          input.weights = std::span(weights).subspan(rows.begin(), rows.own_size());
+        input.rows = &rows;
+        input.checkpoint = &from;
+        const KMeansResult resumed = fit_kmeans(input, c.options);
+        EXPECT_EQ(resumed.model.centers, alone.model.centers);
+        EXPECT_EQ(resumed.summary.trace, alone.summary.trace);
+        EXPECT_EQ(resumed.summary.objective, alone.summary.objective);
+        EXPECT_EQ(resumed.summary.restart, alone.summary.restart);
+        EXPECT_EQ(resumed.summary.num_restarts, alone.summary.num_restarts);
+        EXPECT_EQ(resumed.labels, own_part(rows, alone.labels));
+        ASSERT_EQ(from.states.size(), kept.states.size() - s - 1);
+        for (size_t t = 0; t < from.states.size(); ++t)
+          EXPECT_EQ(from.states[t], kept.states[s + 1 + t]);
       });
     }
   }

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "milieu/base/assert.h"
-#include "milieu/base/packing.h"
 #include "milieu/base/parallel.h"
-#include "milieu/base/row_choice.h"
+#include "milieu/base/ranks/packing.h"
+#include "milieu/base/ranks/row_choice.h"
 #include "milieu/classic/kmeans/kmeans_assign_internal.h"
 #include "milieu/linalg/distance.h"
 

@@ -14,6 +14,7 @@
 #include "milieu/feature/feature_spec.h"
 #include "milieu/input/codebook.h"
 #include "milieu/input/patch_projection.h"
+#include "milieu/run/checkpoint_file.h"
 #include "milieu/run/methods/dlgmm_pictures.h"
 #include "milieu/run/methods/entries.h"
 #include "milieu/run/methods/kept_file.h"
@@ -24,16 +25,6 @@ namespace milieu {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct CheckpointFile {
-  std::string checkpoint;
-};
-
-template <class Visitor>
-void visit_fields(CheckpointFile& o, Visitor&& v) {
-  v("checkpoint", o.checkpoint, anything(),
-    "file that is written after every pass; a run that was killed resumes from it");
-}
 
 // Where the two layers start, or stay with --fix: the paper's "separate" cases.
 struct DlgmmStart {
@@ -232,7 +223,7 @@ class DlgmmMethod : public Method {
 
   DlgmmOptions options_;
   PatchOptions patches_;
-  CheckpointFile checkpoint_;
+  CheckpointPath checkpoint_;
   DlgmmStart start_;
   std::string codebook_;
   bool wants_paper_grid_ = false;  // SIFT every 16 pixels, unless another feature or grid is given

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/base/row_choice.h"
+#include "milieu/base/ranks/row_choice.h"
 
 #include <algorithm>
 #include <numeric>

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "milieu/base/communicator.h"
+#include "milieu/base/ranks/communicator.h"
 
 namespace milieu {
 

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "milieu/base/communicator.h"
 #include "milieu/base/monitor.h"
-#include "milieu/base/packing.h"
 #include "milieu/base/parallel.h"
+#include "milieu/base/ranks/communicator.h"
+#include "milieu/base/ranks/packing.h"
 
 namespace milieu {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/base/communicator.h"
+#include "milieu/base/ranks/communicator.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "milieu/base/assert.h"
-#include "milieu/base/packing.h"
+#include "milieu/base/ranks/packing.h"
 
 namespace milieu {
 namespace {

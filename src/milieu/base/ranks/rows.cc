@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/base/rows.h"
+#include "milieu/base/ranks/rows.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/base/packing.h"
+#include "milieu/base/ranks/packing.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "milieu/base/rows.h"
+#include "milieu/base/ranks/rows.h"
 
 namespace milieu {
 
