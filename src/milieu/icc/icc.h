@@ -97,10 +97,15 @@ struct IccInput {
   FloatView coordinates =
       {};                // n x p: the samples in the space of the densities (Isomap, LLE, ...)
   DoubleView axes = {};  // p x d: a linear projection
+  // m x d samples that separate the parts of the set, in place of classes; empty: none. All of
+  // `points` is then split, as if it were a class with `context` as the only other one.
+  FloatView context = {};
 };
 
 template <class Visitor>
 void visit_inputs(IccInput& in, Visitor&& v) {
+  v("context", in.context, InputRule{InputKind::Samples, "m x d"},
+    "samples that separate the parts of the set, in place of classes");
   v("coordinates", in.coordinates, InputRule{InputKind::Rows, "n x p"},
     "position of every sample in the space of the densities, in place of --projection");
   v("axes", in.axes, InputRule{InputKind::Table, "p x d"},
@@ -125,7 +130,7 @@ struct IccModel {
   std::vector<double> heights;   // sub-classes: difference of density there
   // Climb free: the samples in units of the kernel, and every maximum found with its sub-class.
   Matrix<float> samples;            // n x p
-  std::vector<int> sample_classes;  // n
+  std::vector<int> sample_classes;  // n: -1 for none, the number of classes for the context
   Matrix<float> modes;              // m x p
   std::vector<int> mode_labels;     // m
   int density_weight = 0;           // 1: weight density
@@ -169,7 +174,7 @@ struct IccResult {
 };
 
 // Throws InvalidArgument for options that are out of range or do not match the input, an empty
-// input and a grid above max_memory_gb; DataError for points that are not finite. A stopped fit
+// input, a context beside classes or coordinates, and a grid above max_memory_gb; DataError for points that are not finite. A stopped fit
 // does not split the classes it has not reached.
 IccResult fit_icc(const IccInput& input, const IccOptions& options,
                   Monitor& monitor = silent_monitor());

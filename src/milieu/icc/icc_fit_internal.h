@@ -22,7 +22,9 @@ class GridFit {
   using Read = std::function<void(const IccChunkVisitor&)>;
 
   // Throws InvalidArgument for an invalid grid or bandwidth, or one that needs too much memory.
-  GridFit(Projection projection, const IccOptions& options, int num_classes);
+  // With `has_context` the last class is only context: the model and the summary leave it out.
+  GridFit(Projection projection, const IccOptions& options, int num_classes,
+          bool has_context = false);
 
   void read_range(const Read& read);  // the frame [Yu13, Algorithm 2, lines 3 and 4]
   // Lines 5 to 10. `cells`: of the rows of a single chunk, where they are needed.
@@ -46,6 +48,7 @@ class GridFit {
   Range range_;
   std::optional<CellCounts> counts_;
   int num_classes_;
+  int num_split_;
   int64_t num_rows_ = 0;
 };
 

@@ -41,7 +41,7 @@ bool fits_free(const IccModel& m, int total) {
   }
   return std::ranges::find(has_mode, 0) == has_mode.end() &&
          std::ranges::all_of(m.sample_classes,
-                             [&](int c) { return c >= -1 && c < m.num_classes(); });
+                             [&](int c) { return c >= -1 && c <= m.num_classes(); });
 }
 
 bool fits_grid(const IccModel& m) {
