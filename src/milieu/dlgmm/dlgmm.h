@@ -290,6 +290,15 @@ std::vector<int> predict(const DlgmmModel& model, FloatView points, int num_thre
 std::vector<int> word_map(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
                           int num_threads = 0, Monitor& monitor = silent_monitor());
 
+// phi [Xie15, Eq. 5]: the share of every word in every patch, patches x V; rows sum to 1 but for
+// words that were skipped. Zeros for patches that were not reached when the monitor stopped it.
+Matrix<float> word_shares(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
+                          int num_threads = 0, Monitor& monitor = silent_monitor());
+// The sum of phi over the patches of each image and band: D x (G V), the counts that theta is
+// inferred from.
+Matrix<double> word_counts(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
+                           int num_threads = 0, Monitor& monitor = silent_monitor());
+
 // A pair of words whose frequencies rise together (or exclude each other) within clusters.
 struct WordPair {
   int first = 0, second = 0;
