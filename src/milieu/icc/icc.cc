@@ -81,6 +81,9 @@ void check_input(const IccInput& input, const IccOptions& options) {
     });
     check_finite(input.coordinates, "coordinates", options.num_threads);
   }
+  require(!options.standardize || (options.projection != IccProjection::Isomap &&
+                                   options.projection != IccProjection::Lle),
+          "standardize is not for projections isomap and lle: divide the columns before");
   if (!input.context.empty()) {
     require(input.classes.empty(), "give classes or a context, not both: a context is for one set");
     require(input.coordinates.empty(),
@@ -158,7 +161,7 @@ IccResult fit_without_grid(const IccInput& input, FloatView points, Projection p
   model.origin = std::move(projection.origin);
   model.reach = options.window / 2;
   model.density_weight = options.weight == IccWeight::Density;
-  const Matrix<double> places = project(model, points);
+  const Matrix<double> places = project(model, points);  // the manifold comes later
   model.samples = Matrix<float>(places.rows(), places.cols());
   std::copy_n(places.data(), places.size(), model.samples.data());
   model.sample_classes.assign(input.classes.begin(), input.classes.end());
@@ -195,23 +198,38 @@ namespace {
 // `given` are the samples to label, `seen` those and the context.
 IccResult fit_on_grid(const IccInput& given, const IccInput& seen, Projection projection,
                       const IccOptions& options, int num_classes, Monitor& monitor) {
-  const auto rows = [](const IccInput& input) {
-    return input.coordinates.empty() ? input.points : input.coordinates;
-  };
-  const FloatView points = rows(seen);
+  const FloatView points = seen.coordinates.empty() ? seen.points : seen.coordinates;
   GridFit fit(std::move(projection), options, num_classes, !given.context.empty());
   fit.read_range([&](const auto& visit) { visit(points, seen.classes); });
   std::vector<int> cells(points.rows());
   fit.count([&](const auto& visit) { visit(points, seen.classes); }, monitor, cells);
   IccResult result = fit.split(monitor);
   if (monitor.should_stop()) {  // not all samples were counted
-    result.labels = predict_on_grid(result.model, rows(given), given.classes, options.num_threads);
+    result.labels = predict_on_grid(result.model, points.rows_between(0, given.points.rows()),
+                                    given.classes, options.num_threads);
   } else {
     cells.resize(given.points.rows());
     label_cells(result.model, given.classes, cells, options.num_threads);
     result.labels = std::move(cells);
   }
   return result;
+}
+
+bool is_manifold(IccProjection projection) {
+  return projection == IccProjection::Isomap || projection == IccProjection::Lle;
+}
+
+// Nothing where the options ask for none, or the monitor stopped it.
+ManifoldResult fit_surface(FloatView points, const IccOptions& options, Monitor& monitor) {
+  if (!is_manifold(options.projection)) return {};
+  ManifoldOptions manifold;
+  manifold.kind =
+      options.projection == IccProjection::Isomap ? ManifoldKind::Isomap : ManifoldKind::Lle;
+  manifold.num_dims = parse_components(options).num_needed;
+  manifold.num_neighbors = options.manifold_neighbors;
+  manifold.seed = options.seed;
+  manifold.num_threads = options.num_threads;
+  return fit_manifold(points, manifold, monitor);
 }
 
 }  // namespace
@@ -224,23 +242,34 @@ IccResult fit_icc(const IccInput& given, const IccOptions& options, Monitor& mon
   IccInput input = given;
   if (has_context) input.points = joined.points, input.classes = joined.classes;
   const int num_classes = check_classes(input.classes, input.points.rows());
+  const bool has_own_space = !given.coordinates.empty() || !given.axes.empty();
+  ManifoldResult surface =
+      has_own_space ? ManifoldResult() : fit_surface(input.points, options, monitor);
+  Matrix<float> places;
+  if (!surface.model.empty()) {
+    places = manifold_rows(surface.model, input.points, options.num_threads);
+    input.coordinates = places;
+  }
   Projection projection = fit_projection(input, options, num_classes);
+  if (!surface.model.empty()) projection = choose_axes(std::move(projection), options);
   IccResult result;
   if (options.climb == IccClimb::Free)
-    result = fit_without_grid(
-        input, input.coordinates.empty() ? input.points : input.coordinates, std::move(projection),
-        options, num_classes - (has_context ? 1 : 0), monitor);
+    result = fit_without_grid(input, input.coordinates.empty() ? input.points : input.coordinates,
+                              std::move(projection), options, num_classes - (has_context ? 1 : 0),
+                              monitor);
   else
     result = fit_on_grid(given, input, std::move(projection), options, num_classes, monitor);
   if (!input.classes.empty() && options.projection == IccProjection::Lda &&
       options.components.empty() && result.model.axes.rows() < options.num_dims &&
       input.axes.empty() && input.coordinates.empty())
-    result.summary.warnings.push_back(
-        fmt::format("{} {}, fewer than num_dims {}",
-                    has_context ? "a set and its context have"
-                                : fmt::format("{} classes have", num_classes),
-                    counted(result.model.axes.rows(), "discriminant axis", "discriminant axes"),
-                    options.num_dims));
+    result.summary.warnings.push_back(fmt::format(
+        "{} {}, fewer than num_dims {}",
+        has_context ? "a set and its context have" : fmt::format("{} classes have", num_classes),
+        counted(result.model.axes.rows(), "discriminant axis", "discriminant axes"),
+        options.num_dims));
+  for (std::string& warning : surface.warnings)
+    result.summary.warnings.push_back(std::move(warning));
+  result.model.manifold = std::move(surface.model);
   finish_summary(result, given.points.rows(), given.points.cols(), options, monitor);
   result.summary.seconds = watch.seconds();
   return result;
@@ -252,8 +281,10 @@ IccResult fit_icc_stream(const IccSource& source, const IccOptions& options, Mon
   require(source.num_columns >= 1 && source.num_classes >= 1,
           "fit_icc_stream: the source must have columns and classes");
   require(
-      options.climb != IccClimb::Free && options.projection != IccProjection::Lda,
-      "streamed samples take neither projection lda nor climb free: use pca or none, and a grid");
+      options.climb != IccClimb::Free &&
+          (options.projection == IccProjection::Pca || options.projection == IccProjection::None),
+      "streamed samples take neither projections lda, isomap and lle nor climb free: use pca or "
+      "none, and a grid");
   const bool is_none = options.projection == IccProjection::None;
   const int64_t dims = is_none && options.components.empty()
                            ? source.num_columns

@@ -81,7 +81,8 @@ TEST(IccContext, EqualsTheFirstOfTwoClasses_issue30) {
 TEST(IccContext, GoldenNineByNine_issue30) {
   const auto rows = [](const std::vector<std::array<float, 3>>& cells) {
     std::vector<std::array<float, 2>> all;
-    for (const auto& [x, y, count] : cells) all.insert(all.end(), static_cast<size_t>(count), {x, y});
+    for (const auto& [x, y, count] : cells)
+      all.insert(all.end(), static_cast<size_t>(count), {x, y});
     Matrix<float> points(static_cast<int64_t>(all.size()), 2);
     for (size_t i = 0; i < all.size(); ++i)
       std::copy_n(all[i].data(), 2, points.row(static_cast<int64_t>(i)));
@@ -144,10 +145,10 @@ TEST(IccContext, WithoutItTheSetMayBeWhole_issue30) {
   TwoSets sets{Matrix<float>(600, 2), Matrix<float>(300, 2)};
   for (int i = 0; i < 600; ++i)
     sets.object(i, 0) = static_cast<float>(4 * random.normal()),
-    sets.object(i, 1) = static_cast<float>(random.normal());
+                   sets.object(i, 1) = static_cast<float>(random.normal());
   for (int i = 0; i < 300; ++i)
     sets.context(i, 0) = static_cast<float>(0.7 * random.normal()),
-    sets.context(i, 1) = static_cast<float>(4 * random.normal());
+                    sets.context(i, 1) = static_cast<float>(4 * random.normal());
   IccOptions options;
   options.bandwidth = "0.08";
   EXPECT_THAT(fit_with_context(sets, options).model.subclasses, ElementsAre(2));
@@ -169,10 +170,9 @@ TEST(IccContext, WrongUsesAreRefused_issue30) {
   refused({.points = wide, .classes = {}}, "the context has 2 columns, points have 3");
   Matrix<float> broken = sets.context;
   broken(3, 1) = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_THAT(message_of([&] {
-                fit_icc({.points = sets.object, .classes = {}, .context = broken}, {});
-              }),
-              HasSubstr("context has nan at row 3, column 1"));
+  EXPECT_THAT(
+      message_of([&] { fit_icc({.points = sets.object, .classes = {}, .context = broken}, {}); }),
+      HasSubstr("context has nan at row 3, column 1"));
 }
 
 }  // namespace

@@ -136,9 +136,9 @@ void GridFit::warn_of_sizes(RunSummary& summary, const ClassCounts& counts) cons
         MILIEU_SELECT_ISA(sum_whole)(counts[c].data(), static_cast<int64_t>(counts[c].size()));
     const std::string name = settings_.has_context ? "the set" : fmt::format("class {}", c);
     if (samples < options_.min_size)
-      summary.warnings.push_back(
-          fmt::format("{} has {}, fewer than min_size {}: it is not split", name,
-                      counted(static_cast<int64_t>(samples), "sample"), options_.min_size));
+      summary.warnings.push_back(fmt::format("{} has {}, fewer than min_size {}: it is not split",
+                                             name, counted(static_cast<int64_t>(samples), "sample"),
+                                             options_.min_size));
   }
 }
 

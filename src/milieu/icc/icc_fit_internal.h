@@ -59,7 +59,9 @@ void finish_summary(IccResult& result, int64_t n, int64_t d, const IccOptions& o
 // Cells of samples on the grid of a model become their labels. No checks.
 void label_cells(const IccModel& model, std::span<const int> classes, std::span<int32_t> cells,
                  int num_threads);
-// predict without its checks, for a model on a grid that was just fitted.
+// The places of rows on the model's manifold, in the precision of samples.
+Matrix<float> manifold_rows(const ManifoldModel& model, FloatView points, int num_threads);
+// predict without its checks, for a model on a grid that was just fitted; rows are on its manifold.
 std::vector<int> predict_on_grid(const IccModel& model, FloatView points,
                                  std::span<const int> classes, int num_threads);
 

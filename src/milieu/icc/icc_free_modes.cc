@@ -203,8 +203,8 @@ std::vector<int> fit_free(IccModel& model, const IccOptions& options, int num_cl
   const DensityField field(model.samples, model.sample_classes, num_classes, model.reach,
                            model.density_weight ? IccWeight::Density : IccWeight::Count);
   std::vector<std::vector<int64_t>> members(num_classes);
-  const auto num_climbed = static_cast<int64_t>(std::ranges::count_if(
-      model.sample_classes, [&](int c) { return c < num_classes; }));
+  const auto num_climbed = static_cast<int64_t>(
+      std::ranges::count_if(model.sample_classes, [&](int c) { return c < num_classes; }));
   std::vector<int> climbed(model.sample_classes.begin(),
                            model.sample_classes.begin() + num_climbed);
   for (size_t i = 0; i < climbed.size(); ++i) {

@@ -75,6 +75,14 @@ class IccMethod : public MethodWith<IccRunOptions, IccRunInput> {
   const Dataset* context_ = nullptr;
 };
 
+// The columns of the axes are those of the samples, or of their embedding.
+std::vector<int> predict_icc(const ModelFile& file, FloatView points, int num_threads,
+                             const std::string& source) {
+  const auto model = from_model_file<IccModel>(file, source);
+  internal::check_centers(model.axes.view(), source);
+  return predict(model, points, num_threads);
+}
+
 constexpr const char* kExample =
     "  milieu icc vowels.npy --labels vowel_names.npy --out run\n"
     "    splits every class into sub-classes that the other classes separate, and leaves "
@@ -95,7 +103,7 @@ MethodEntry icc_method() {
           .needs = {MethodNeed::Classes},
           .example = kExample,
           .make = std::make_unique<IccMethod>,
-          .predictors = {internal::predictor<&IccModel::axes>(),
+          .predictors = {{IccModel::kKind, predict_icc},
                          internal::predictor<&IccClassifierModel::axes>()}};
 }
 
