@@ -1138,6 +1138,8 @@ class DLGMM(_dlgmm.DLGMMBase):
     gamma : float or 'learn', default=0.0
         Reward for equal words of neighbouring patches (SC-DLGMM); needs a grid; learn maximises
         the pseudo-likelihood. Must be between 0 and 1000 or learn.
+    diagonal_neighbors : bool, default=False
+        For gamma: count diagonal neighbours too, 8 on the grid instead of 4.
     posterior : {'structured', 'mean-field'}, default='structured'
         Structured infers each image once per cluster; mean-field is the paper's.
     covariance : {'diagonal', 'tied-diagonal', 'full', 'tied'}, default='diagonal'
@@ -1233,6 +1235,7 @@ class DLGMM(_dlgmm.DLGMMBase):
         n_clusters: int | Literal['auto'] = 8,
         n_bands: int = 0,
         gamma: float | Literal['learn'] = 0.0,
+        diagonal_neighbors: bool = False,
         posterior: Literal['structured', 'mean-field'] = 'structured',
         covariance: Literal['diagonal', 'tied-diagonal', 'full', 'tied'] = 'diagonal',
         word_covariance: Literal['spherical', 'diagonal'] = 'spherical',
@@ -1264,6 +1267,7 @@ class DLGMM(_dlgmm.DLGMMBase):
         self.n_clusters = n_clusters
         self.n_bands = n_bands
         self.gamma = gamma
+        self.diagonal_neighbors = diagonal_neighbors
         self.posterior = posterior
         self.covariance = covariance
         self.word_covariance = word_covariance

@@ -64,6 +64,7 @@ void count_words(const ImageTable& table, int64_t d, const WordScorer& scorer,
   const auto num_words = static_cast<int64_t>(scorer.constants.size());
   if (options.gamma > 0) {
     s.pass.coherence.dense.assign(num_words, 0.0);
+    s.pass.coherence.has_diagonals = options.has_diagonals;
     sweep_coherence(shares, 0, table.images.grid(d, 0), table.images.grid(d, 1), options.gamma,
                     options.coherence_sweeps, s.pass.coherence);
   }
@@ -94,7 +95,11 @@ void infer_image(const ImageTable& table, int64_t d, const DlgmmModel& model,
 
 PassOptions inference_options(const DlgmmModel& model) {
   const DlgmmOptions defaults;
-  return {defaults.word_loss, model.gamma, defaults.coherence_sweeps, 1};
+  return {.word_loss = defaults.word_loss,
+          .gamma = model.gamma,
+          .coherence_sweeps = defaults.coherence_sweeps,
+          .num_threads = 1,
+          .has_diagonals = model.has_diagonals()};
 }
 
 }  // namespace

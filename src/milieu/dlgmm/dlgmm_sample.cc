@@ -95,17 +95,23 @@ class Sampler {
     return shares.subspan(band * model_.num_words(), model_.num_words());
   }
 
+  std::vector<int64_t> neighbors_of(int64_t i) const {
+    const int64_t columns = options_.grid_columns, row = i / columns, column = i % columns;
+    std::vector<int64_t> near;
+    for (int64_t r = std::max<int64_t>(0, row - 1); r <= row + 1 && r < options_.grid_rows; ++r)
+      for (int64_t c = std::max<int64_t>(0, column - 1); c <= column + 1 && c < columns; ++c)
+        if ((r == row) != (c == column) || (model_.has_diagonals() && r != row && c != column))
+          near.push_back(r * columns + c);
+    return near;
+  }
+
   // One pass of Gibbs sampling: each word given those of its neighbours [Xie15, Eq. 11].
   void sweep(int64_t d, std::span<const double> shares, Random& random) {
     const double reward = std::exp(model_.gamma);
-    const int64_t columns = options_.grid_columns;
     std::vector<double> weights(static_cast<size_t>(model_.num_words()));
     for (int64_t i = 0; i < patches(); ++i) {
       std::ranges::copy(shares_of_patch(shares, i), weights.begin());
-      if (i % columns > 0) weights[word(d, i - 1)] *= reward;
-      if (i % columns + 1 < columns) weights[word(d, i + 1)] *= reward;
-      if (i >= columns) weights[word(d, i - columns)] *= reward;
-      if (i + columns < patches()) weights[word(d, i + columns)] *= reward;
+      for (const int64_t near : neighbors_of(i)) weights[word(d, near)] *= reward;
       word(d, i) = static_cast<int>(random.weighted_index(weights));
     }
   }
@@ -151,6 +157,7 @@ DlgmmModel make_dlgmm_model(const DlgmmMakeOptions& options) {
   DlgmmModel model;
   model.num_bands = options.num_bands;
   model.gamma = options.gamma;
+  if (options.diagonal_neighbors) model.diagonal_neighbors = {1};
   model.weights.assign(options.num_clusters, 1.0 / options.num_clusters);
   model.means =
       Matrix<double>(options.num_clusters, int64_t{options.num_bands} * options.num_words);

@@ -23,6 +23,7 @@ struct DlgmmMakeOptions {
   double deviation = 0.6;  // of theta within a cluster
   double separation = 4;   // of the words; a patch deviates by 0.7 to 1.2 from its word
   double gamma = 0;        // of the random field
+  bool diagonal_neighbors = false;
   uint64_t seed = 1;
 };
 
@@ -40,6 +41,8 @@ void visit_fields(DlgmmMakeOptions& o, Visitor&& v) {
   v("separation", o.separation, at_least(0),
     "standard deviation of the words; patches deviate by about 1 from their word");
   v("gamma", o.gamma, between(0, 1000), "reward for equal words of neighbouring patches");
+  v("diagonal_neighbors", o.diagonal_neighbors, anything(),
+    "for gamma: count diagonal neighbours too, 8 on the grid instead of 4");
 }
 
 // A model to draw from: all means and words are normal, variances of words uniform in [0.5, 1.5].

@@ -117,18 +117,22 @@ TEST(DlgmmSample, FullCovariancesAreThoseOfTheModel_issue30) {
       }
 }
 
-// Four patches in a square with two words: the field's 16 states, by their definition.
-TEST(DlgmmSample, GibbsHasTheExactPairs_issue30) {
+// Four patches in a square with two words: the field's 16 states, by their definition. Without
+// diagonals the first four pairs are neighbours, with them all six.
+void expect_exact_pairs(bool has_diagonals) {
   DlgmmMakeOptions options;
   options.num_clusters = 1, options.num_words = 2, options.num_dims = 1, options.gamma = 0.6;
+  options.diagonal_neighbors = has_diagonals;
   DlgmmModel model = make_dlgmm_model(options);
   model.means(0, 0) = 0.4, model.means(0, 1) = 0;
   std::fill_n(model.covariances.data(), 2, 1e-12);
-  constexpr int kPairs[4][2] = {{0, 1}, {2, 3}, {0, 2}, {1, 3}};
+  constexpr int kPairs[6][2] = {{0, 1}, {2, 3}, {0, 2}, {1, 3}, {0, 3}, {1, 2}};
+  const int num_pairs = has_diagonals ? 6 : 4;
   double total = 0, mean_pairs = 0, mean_first = 0;
   for (int state = 0; state < 16; ++state) {
     double pairs = 0, first = 0;
-    for (const auto& [a, b] : kPairs) pairs += (state >> a & 1) == (state >> b & 1);
+    for (int p = 0; p < num_pairs; ++p)
+      pairs += (state >> kPairs[p][0] & 1) == (state >> kPairs[p][1] & 1);
     for (int i = 0; i < 4; ++i) first += (state >> i & 1) == 0;
     const double weight = std::exp(0.4 * first + 0.6 * pairs);
     total += weight, mean_pairs += weight * pairs, mean_first += weight * first;
@@ -139,12 +143,17 @@ TEST(DlgmmSample, GibbsHasTheExactPairs_issue30) {
   for (size_t d = 0; d < drawn.labels.size(); ++d) {
     const int* z = drawn.words.data() + 4 * d;
     double equal = 0;
-    for (const auto& [a, b] : kPairs) equal += z[a] == z[b];
+    for (int p = 0; p < num_pairs; ++p) equal += z[kPairs[p][0]] == z[kPairs[p][1]];
     pairs.push_back(equal);
     first.push_back(static_cast<double>(std::count(z, z + 4, 0)));
   }
   expect_mean(pairs, mean_pairs / total, "equal neighbours");
   expect_mean(first, mean_first / total, "patches of word 0");
+}
+
+TEST(DlgmmSample, GibbsHasTheExactPairs_issue30) {
+  expect_exact_pairs(false);
+  expect_exact_pairs(true);
 }
 
 TEST(DlgmmSample, FitRecoversTheClusters_issue30) {

@@ -61,6 +61,41 @@ TEST(DlgmmSoft, SharesAreThoseOfEquationFive_issue30) {
     }
 }
 
+// Eq. 14 at its fixed point, with 4 and with 8 neighbours; a loaded model keeps them.
+TEST(DlgmmSoft, NeighboursOnDiagonalsCount_issue30) {
+  const Drawn data = draw({.D = 6, .sep = 1});
+  for (const bool has_diagonals : {false, true}) {
+    DlgmmOptions options = small_options();
+    options.gamma = 0.4;
+    options.diagonal_neighbors = has_diagonals;
+    options.coherence_sweeps = 500;
+    const DlgmmResult result = fit_dlgmm(data.input(), options);
+    for (size_t pass = 1; pass < result.summary.trace.size(); ++pass)
+      EXPECT_GE(result.summary.trace[pass], result.summary.trace[pass - 1] - 1e-6);
+    EXPECT_EQ(result.model.has_diagonals(), has_diagonals);
+    const Matrix<double>& alpha = result.prediction.alpha;
+    const Matrix<float> phi = word_shares(result.model, data.input().images, alpha);
+    for (int64_t d = 0; d < 6; ++d)
+      for (int64_t i = 0; i < 16; ++i) {
+        std::vector<double> lifted(alpha.row(d), alpha.row(d) + 6);
+        for (int64_t other = 0; other < 16; ++other) {
+          const int64_t down = std::abs(other / 4 - i / 4), right = std::abs(other % 4 - i % 4);
+          const bool is_near = has_diagonals ? std::max(down, right) == 1 : down + right == 1;
+          for (int64_t v = 0; is_near && v < 6; ++v) lifted[v] += 0.4 * phi(d * 16 + other, v);
+        }
+        DlgmmModel spherical = result.model;
+        if (spherical.word_variances.rows() == 1) {
+          Matrix<double> all(6, 1);
+          for (int64_t v = 0; v < 6; ++v) all(v, 0) = spherical.word_variances(0, 0);
+          spherical.word_variances = all;
+        }
+        const std::vector<double> wanted =
+            shares_by_hand(spherical, lifted.data(), data.patches.row(d * 16 + i));
+        for (int64_t v = 0; v < 6; ++v) EXPECT_NEAR(phi(d * 16 + i, v), wanted[v], 2e-3);
+      }
+  }
+}
+
 TEST(DlgmmSoft, CountsAreSumsOfShares_issue30) {
   const Fitted fitted = fit_with_bands();
   const DlgmmImages images = fitted.data.input().images;

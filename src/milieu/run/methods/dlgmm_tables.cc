@@ -77,15 +77,16 @@ void draw_map(RasterImage& sheet, int left, int top, const PairMap& map) {
 
 std::string heat_map(const std::vector<WordPair>& pairs) {
   const std::vector<PairMap> maps = maps_of(pairs);
-  constexpr int kSide = static_cast<int>(kMostWords) * kCell;
+  size_t most_words = 0;
+  for (const PairMap& map : maps) most_words = std::max(most_words, words_of(map).size());
+  const int side = static_cast<int>(most_words) * kCell;
   const auto across = static_cast<int>(std::min(maps.size(), kMapsAcross));
   const auto down = static_cast<int>((maps.size() + kMapsAcross - 1) / kMapsAcross);
-  RasterImage sheet(kGap + across * (kEdge + kSide + kGap), kGap + down * (kTitle + kSide + kGap),
-                    3);
+  RasterImage sheet(kGap + across * (kEdge + side + kGap), kGap + down * (kTitle + side + kGap), 3);
   fill_rectangle(sheet, 0, 0, sheet.width, sheet.height, kWhite);
   for (size_t m = 0; m < maps.size(); ++m)
-    draw_map(sheet, kGap + static_cast<int>(m % kMapsAcross) * (kEdge + kSide + kGap),
-             kGap + static_cast<int>(m / kMapsAcross) * (kTitle + kSide + kGap), maps[m]);
+    draw_map(sheet, kGap + static_cast<int>(m % kMapsAcross) * (kEdge + side + kGap),
+             kGap + static_cast<int>(m / kMapsAcross) * (kTitle + side + kGap), maps[m]);
   return encode_png(sheet);
 }
 
