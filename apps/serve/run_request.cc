@@ -355,7 +355,9 @@ class Planner {
 
 }  // namespace
 
+// A method that needs classes has its context in them.
 bool takes_context(const MethodInfo& method) {
+  if (std::ranges::find(method.needs, "classes") != method.needs.end()) return false;
   return std::ranges::any_of(
       method.inputs, [](const InputField& input) { return input.rule.kind == InputKind::Samples; });
 }

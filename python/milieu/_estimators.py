@@ -45,8 +45,9 @@ class CAC(_cac.CACBase):
 
     Parameters
     ----------
-    n_words : int or 'auto', default=25
-        Visual words per view; auto chooses the most stable number. Must be at least 1 or auto.
+    n_words : str or float, default='25'
+        Visual words of every view, or one number per view such as 10,20,5; auto in place of a
+        number chooses the most stable.
     n_phrases : int or 'auto', default=2
         Phrases (clusters of groups); auto chooses the most stable number. Must be at least 1 or
         auto.
@@ -129,7 +130,7 @@ class CAC(_cac.CACBase):
 
     def __init__(
         self,
-        n_words: int | Literal['auto'] = 25,
+        n_words: str | float = '25',
         *,
         n_phrases: int | Literal['auto'] = 2,
         tau: float | Literal['auto'] = 0.3,
@@ -470,12 +471,15 @@ class ICC(_icc.ICCBase):
         matrix of squared fractions; 8c means 8 cells; auto chooses by resampling.
     grid : str or float, default='100'
         Grid cells per axis: 100, or 600x200 for different axes.
-    projection : {'pca', 'lda', 'none'}, default='pca'
-        Space of the densities: principal axes, discriminant axes, or the columns unchanged.
+    projection : {'pca', 'lda', 'none', 'isomap', 'lle'}, default='pca'
+        Space of the densities: principal axes, discriminant axes, the columns unchanged, or the
+        surface that the samples lie on, by Isomap or locally linear embedding.
     n_dims : int, default=2
         Dimensions of that space; at most 3 on a grid. Must be at least 1.
     components : str or float, default=''
         Principal or discriminant axes to use, such as 1,3; empty means the first ones.
+    manifold_neighbors : int, default=10
+        Neighbours of each sample, for isomap and lle. Must be at least 1.
     standardize : bool, default=False
         Divide features by their standard deviation first.
     weight : {'count', 'density'}, default='count'
@@ -527,9 +531,10 @@ class ICC(_icc.ICCBase):
         bandwidth: str | float = '0.05',
         *,
         grid: str | float = '100',
-        projection: Literal['pca', 'lda', 'none'] = 'pca',
+        projection: Literal['pca', 'lda', 'none', 'isomap', 'lle'] = 'pca',
         n_dims: int = 2,
         components: str | float = '',
+        manifold_neighbors: int = 10,
         standardize: bool = False,
         weight: Literal['count', 'density'] = 'count',
         climb: Literal['basin', 'gradient', 'free'] = 'basin',
@@ -548,6 +553,7 @@ class ICC(_icc.ICCBase):
         self.projection = projection
         self.n_dims = n_dims
         self.components = components
+        self.manifold_neighbors = manifold_neighbors
         self.standardize = standardize
         self.weight = weight
         self.climb = climb
@@ -566,6 +572,7 @@ class ICC(_icc.ICCBase):
         X: Any,
         y: Any = None,
         *,
+        context: Any = None,
         coordinates: Any = None,
         axes: Any = None,
         describe: Any = None,
@@ -579,6 +586,8 @@ class ICC(_icc.ICCBase):
             Samples, one per row.
         y : array-like of shape (n_samples,), default=None
             Class of every sample; -1 for unknown. Without it all samples are one class.
+        context : array-like of shape (n_context, n_features), default=None
+            Samples that separate the parts of the set, in place of classes.
         coordinates : array-like of shape (n_samples, n_columns), default=None
             Position of every sample in the space of the densities, in place of projection.
         axes : array-like of shape (p, d), default=None
@@ -595,7 +604,11 @@ class ICC(_icc.ICCBase):
         self : object
             The fitted estimator.
         """
-        self._fit_and_name(X, y, {"coordinates": coordinates, "axes": axes}, describe, label_names)
+        self._fit_and_name(X, y, {
+            "context": context,
+            "coordinates": coordinates,
+            "axes": axes,
+        }, describe, label_names)
         return self
 
 
@@ -611,12 +624,15 @@ class ICCClassifier(_icc.ICCClassifierBase):
         matrix of squared fractions; 8c means 8 cells; auto chooses by resampling.
     grid : str or float, default='100'
         Grid cells per axis: 100, or 600x200 for different axes.
-    projection : {'pca', 'lda', 'none'}, default='pca'
-        Space of the densities: principal axes, discriminant axes, or the columns unchanged.
+    projection : {'pca', 'lda', 'none', 'isomap', 'lle'}, default='pca'
+        Space of the densities: principal axes, discriminant axes, the columns unchanged, or the
+        surface that the samples lie on, by Isomap or locally linear embedding.
     n_dims : int, default=2
         Dimensions of that space; at most 3 on a grid. Must be at least 1.
     components : str or float, default=''
         Principal or discriminant axes to use, such as 1,3; empty means the first ones.
+    manifold_neighbors : int, default=10
+        Neighbours of each sample, for isomap and lle. Must be at least 1.
     standardize : bool, default=False
         Divide features by their standard deviation first.
     weight : {'count', 'density'}, default='count'
@@ -695,9 +711,10 @@ class ICCClassifier(_icc.ICCClassifierBase):
         bandwidth: str | float = '0.05',
         *,
         grid: str | float = '100',
-        projection: Literal['pca', 'lda', 'none'] = 'pca',
+        projection: Literal['pca', 'lda', 'none', 'isomap', 'lle'] = 'pca',
         n_dims: int = 2,
         components: str | float = '',
+        manifold_neighbors: int = 10,
         standardize: bool = False,
         weight: Literal['count', 'density'] = 'count',
         climb: Literal['basin', 'gradient', 'free'] = 'basin',
@@ -729,6 +746,7 @@ class ICCClassifier(_icc.ICCClassifierBase):
         self.projection = projection
         self.n_dims = n_dims
         self.components = components
+        self.manifold_neighbors = manifold_neighbors
         self.standardize = standardize
         self.weight = weight
         self.climb = climb
@@ -951,8 +969,13 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
         Visit one random training set per round.
     regularization : float, default=0.001
         Strength of the regulariser; larger gives fewer weights. Must be at least 0.
-    regularizer : {'l1', 'l2', 'elastic'}, default='l1'
-        Norm of the weights to penalise.
+    regularizer : {'l1', 'l2', 'elastic', 'group-lasso'}, default='l1'
+        Norm of the weights to penalise; group-lasso drops whole features.
+    proximal : bool, default=False
+        Shrink weights after each step (proximal gradient), so that l1 gives exact zeros.
+    tol : float, default=0.0
+        Stop when the mean objective falls by less than this fraction of the first one, from the
+        second quarter of the rounds to their second half; 0 makes all rounds. Must be at least 0.
     l1_share : float, default=0.5
         Share of l1 in the elastic regulariser. Must be between 0 and 1.
     constraint : {'non-negative', 'box', 'simplex', 'free'}, default='non-negative'
@@ -1023,7 +1046,9 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
         inner_rounds: int = 1,
         stochastic: bool = False,
         regularization: float = 0.001,
-        regularizer: Literal['l1', 'l2', 'elastic'] = 'l1',
+        regularizer: Literal['l1', 'l2', 'elastic', 'group-lasso'] = 'l1',
+        proximal: bool = False,
+        tol: float = 0.0,
         l1_share: float = 0.5,
         constraint: Literal['non-negative', 'box', 'simplex', 'free'] = 'non-negative',
         box_low: float = 0.0,
@@ -1055,6 +1080,8 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
         self.stochastic = stochastic
         self.regularization = regularization
         self.regularizer = regularizer
+        self.proximal = proximal
+        self.tol = tol
         self.l1_share = l1_share
         self.constraint = constraint
         self.box_low = box_low
@@ -1111,6 +1138,8 @@ class DLGMM(_dlgmm.DLGMMBase):
     gamma : float or 'learn', default=0.0
         Reward for equal words of neighbouring patches (SC-DLGMM); needs a grid; learn maximises
         the pseudo-likelihood. Must be between 0 and 1000 or learn.
+    diagonal_neighbors : bool, default=False
+        For gamma: count diagonal neighbours too, 8 on the grid instead of 4.
     posterior : {'structured', 'mean-field'}, default='structured'
         Structured infers each image once per cluster; mean-field is the paper's.
     covariance : {'diagonal', 'tied-diagonal', 'full', 'tied'}, default='diagonal'
@@ -1206,6 +1235,7 @@ class DLGMM(_dlgmm.DLGMMBase):
         n_clusters: int | Literal['auto'] = 8,
         n_bands: int = 0,
         gamma: float | Literal['learn'] = 0.0,
+        diagonal_neighbors: bool = False,
         posterior: Literal['structured', 'mean-field'] = 'structured',
         covariance: Literal['diagonal', 'tied-diagonal', 'full', 'tied'] = 'diagonal',
         word_covariance: Literal['spherical', 'diagonal'] = 'spherical',
@@ -1237,6 +1267,7 @@ class DLGMM(_dlgmm.DLGMMBase):
         self.n_clusters = n_clusters
         self.n_bands = n_bands
         self.gamma = gamma
+        self.diagonal_neighbors = diagonal_neighbors
         self.posterior = posterior
         self.covariance = covariance
         self.word_covariance = word_covariance
@@ -1334,8 +1365,13 @@ class LatentCRF(_crf.LatentCRFBase):
         Visit one random training set per round.
     regularization : float, default=0.001
         Strength of the regulariser; larger gives fewer weights. Must be at least 0.
-    regularizer : {'l1', 'l2', 'elastic'}, default='l1'
-        Norm of the weights to penalise.
+    regularizer : {'l1', 'l2', 'elastic', 'group-lasso'}, default='l1'
+        Norm of the weights to penalise; group-lasso drops whole features.
+    proximal : bool, default=False
+        Shrink weights after each step (proximal gradient), so that l1 gives exact zeros.
+    tol : float, default=0.0
+        Stop when the mean objective falls by less than this fraction of the first one, from the
+        second quarter of the rounds to their second half; 0 makes all rounds. Must be at least 0.
     l1_share : float, default=0.5
         Share of l1 in the elastic regulariser. Must be between 0 and 1.
     constraint : {'non-negative', 'box', 'simplex', 'free'}, default='non-negative'
@@ -1391,7 +1427,9 @@ class LatentCRF(_crf.LatentCRFBase):
         inner_rounds: int = 1,
         stochastic: bool = False,
         regularization: float = 0.001,
-        regularizer: Literal['l1', 'l2', 'elastic'] = 'l1',
+        regularizer: Literal['l1', 'l2', 'elastic', 'group-lasso'] = 'l1',
+        proximal: bool = False,
+        tol: float = 0.0,
         l1_share: float = 0.5,
         constraint: Literal['non-negative', 'box', 'simplex', 'free'] = 'non-negative',
         box_low: float = 0.0,
@@ -1412,6 +1450,8 @@ class LatentCRF(_crf.LatentCRFBase):
         self.stochastic = stochastic
         self.regularization = regularization
         self.regularizer = regularizer
+        self.proximal = proximal
+        self.tol = tol
         self.l1_share = l1_share
         self.constraint = constraint
         self.box_low = box_low

@@ -106,7 +106,11 @@ class ICCBase(_Projects, ClusterMixin, FitsAndPredicts):  # type: ignore[misc]
 
     def _described(self, X: Any, y: Any, given: dict[str, Any]) -> Described:
         classes = np.repeat(np.arange(len(self.n_subclasses_)), self.n_subclasses_)
-        return Described(self.labels_, np.asarray(X, dtype=np.float32), part_classes=classes)
+        rows = np.asarray(X, dtype=np.float32)
+        context = given.get("context")
+        if context is not None:
+            context = np.asarray(context, dtype=np.float32)
+        return Described(self.labels_, rows, context, part_classes=classes)
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.subclass_labels_ = self.labels_

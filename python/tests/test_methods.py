@@ -67,6 +67,39 @@ def test_groups_as_lists_sparse_and_compressed_rows_are_the_same():
     np.testing.assert_array_equal(fits[0].predict(X, context_groups=lists), fits[0].labels_)
 
 
+def test_one_set_is_split_by_one_context_issue30():
+    random = np.random.default_rng(0)
+    wide = (random.normal(size=(600, 2)) * [4, 1]).astype(np.float32)
+    narrow = (random.normal(size=(300, 2)) * [0.7, 4]).astype(np.float32)
+    icc = milieu.ICC(bandwidth=0.08).fit(wide, context=narrow)
+    assert list(icc.n_subclasses_) == [2]
+    both = milieu.ICC(bandwidth=0.08).fit(np.concatenate([wide, narrow]), np.repeat([0, 1], [600, 300]))
+    np.testing.assert_array_equal(icc.labels_, both.labels_[:600])
+    np.testing.assert_array_equal(icc.predict(wide), icc.labels_)
+    with pytest.raises(ValueError, match="classes or a context, not both"):
+        milieu.ICC().fit(wide, np.zeros(600, int), context=narrow)
+
+
+def test_every_view_has_its_number_of_words_issue30():
+    X, y = blobs(k=4, n=30)
+    fit = milieu.CAC("5,3", n_phrases=4, n_init=2).fit([X, X[:, :2]])
+    assert fit.compositions_.shape[1] == 8
+    assert milieu.CAC(3, n_phrases=4, n_init=2).fit([X, X[:, :2]]).compositions_.shape[1] == 6
+
+
+@pytest.mark.parametrize("kind", ["isomap", "lle"])
+def test_surfaces_are_those_of_scikit_learn_issue30(kind):
+    from sklearn.datasets import make_swiss_roll
+    from sklearn.manifold import Isomap, LocallyLinearEmbedding
+    X = make_swiss_roll(300, random_state=0)[0].astype(np.float32)
+    icc = milieu.ICC(projection=kind, manifold_neighbors=12).fit(X)
+    reference = {"isomap": Isomap, "lle": LocallyLinearEmbedding}[kind]
+    places = reference(n_neighbors=12, n_components=2, eigen_solver="dense").fit_transform(X.astype(float))
+    ours = icc.transform(X)
+    for axis in range(2):
+        assert abs(np.corrcoef(ours[:, axis], places[:, axis])[0, 1]) > 0.9999
+
+
 @pytest.mark.parametrize("groups, message", [
     ([[0, 500]], "500"), ([[0, 0]], "0"), (scipy.sparse.eye(7).tocsr(), "7 columns"),
     (([0, 9], [1]), "offsets|groups"),

@@ -238,12 +238,35 @@ class CacTest(CliTest):
         self.succeed("cac", "X.npy", "--positions", "P.npy", "--preset", "paper", "--out", "run")
         options = json.loads((self.folder / "run/options.json").read_text())["options"]
         self.assertEqual((options["num_words"], options["num_phrases"], options["tau"],
-                          options["num_neighbors"], options["scaling"]), (25, 2, 0.5, 10, "raw"))
+                          options["num_neighbors"], options["scaling"]), ("25", 2, 0.5, 10, "raw"))
         self.succeed("cac", "--view", "X.npy", "--view", "P.npy", "--preset", "paper",
                      "--restarts", "2", "--out", "views")
         options = json.loads((self.folder / "views/options.json").read_text())["options"]
         self.assertEqual((options["num_words"], options["num_phrases"], options["tau"],
-                          options["num_restarts"]), (10, 10, 1, 2))
+                          options["num_restarts"]), ("10", 10, 1, 2))
+
+    def test_every_view_has_its_number_of_words_issue30(self):
+        views = ["--view", "X.npy", "--view", "P.npy"]
+        summary = self.succeed("cac", *views, "--words", "4,7", "--phrases", "2", "--restarts", "2",
+                               "--out", "run", "--json").json()
+        self.assertEqual(summary["num_words"], [4, 7])
+        options = json.loads((self.folder / "run/options.json").read_text())["options"]
+        self.assertEqual(options["num_words"], "4,7")
+        self.succeed("cac", "--options", "run", "--out", "again")
+        self.assertEqual(self.run_files("run")["labels.csv"], self.run_files("again")["labels.csv"])
+        summary = self.succeed("cac", *views, "--words", "4,auto", "--phrases", "2", "--restarts", "2",
+                               "--json").json()
+        self.assertEqual(summary["num_words"][0] if isinstance(summary["num_words"], list)
+                         else summary["num_words"], 4)
+        self.assertEqual(len(summary["view_1_words_tried"]), len(summary["view_1_words_stability"]))
+        self.assertNotIn("view_0_words_tried", summary)
+        # An options file of an earlier version, where the number was one.
+        path = self.folder / "run/options.json"
+        text = json.loads(path.read_text())
+        text["options"]["num_words"] = 5
+        path.write_text(json.dumps(text))
+        summary = self.succeed("cac", "--options", "run", "--json").json()
+        self.assertEqual(summary["num_words"], 5)
 
     def test_given_labels_are_a_single_start(self):
         summary = self.fit("--positions", "P.npy", "--initial-words", "words.npy",
@@ -275,7 +298,10 @@ class CacTest(CliTest):
                       fail(2, *self.arguments, "--group-weights", "side.npy"))
         self.assertEqual(fail(2, *self.arguments, "--tau", "0"), "tau is 0, must be above 0 or auto")
         self.assertEqual(fail(2, "cac", "X.npy", "--words", "many"),
-                         "num_words is 'many', must be a whole number or auto")
+                         "num_words is 'many', must be a whole number of at least 1 or auto, or one per view "
+                         "such as 10,20,5")
+        self.assertEqual(fail(2, "cac", "X.npy", "--words", "4,3"),
+                         "num_words is '4,3', but there is 1 view: give one number, or one per view")
         self.assertEqual(fail(2, *self.arguments, "--lambda", "-2"),
                          "lambda is -2, must be at least 0 or auto")
         self.assertIn("num_words is 301", fail(2, "cac", "X.npy", "--words", "301"))

@@ -242,6 +242,43 @@ class DlgmmTest(EndlessTest):
         self.assertIn("y59.npy has 59 rows, there are 60 images: they must match",
                       refused(1, *self.arguments, "--labels", "y59.npy"))
 
+    def test_soft_results_and_counts_issue30(self):
+        """counts.npy is always there, the rest with --probabilities; they fit together."""
+        flags = ["P.npy", "--offsets", "offsets.npy", "--grid", "grid.npy", "--words", "6", "--clusters", "3",
+                 "--bands", "2"]
+        self.succeed("dlgmm", *flags, "--out", "plain")
+        load = lambda name, run="run": np.load(self.folder / run / name)
+        self.assertFalse((self.folder / "plain/theta.npy").exists())
+        self.succeed("dlgmm", *flags, "--probabilities", "--out", "run")
+        np.testing.assert_array_equal(load("counts.npy"), load("counts.npy", "plain"))
+        shares, phi = load("probabilities.npy"), load("word_shares.npy")
+        np.testing.assert_allclose(shares.sum(1), 1, rtol=1e-5)
+        np.testing.assert_array_equal(shares.argmax(1), self.labels("run"))
+        self.assertEqual((load("theta.npy").shape, phi.shape), ((60, 12), (1500, 6)))
+        np.testing.assert_allclose(phi.sum(1), 1, rtol=1e-4)
+        counts = load("counts.npy").reshape(60, 2, 6)
+        np.testing.assert_allclose(counts.sum(1), phi.reshape(60, 25, 6).sum(1), atol=1e-2)
+        # bags takes the counts as they are.
+        self.succeed("bags", "run/counts.npy", "-k", "3", "--json")
+
+    def test_word_correlations_issue30(self):
+        flags = ["P.npy", "--offsets", "offsets.npy", "--words", "6", "--clusters", "3"]
+        self.succeed("dlgmm", *flags, "--out", "diagonal")
+        self.assertFalse((self.folder / "diagonal/word_correlations.csv").exists())
+        for covariance, names in (("tied", {"all"}), ("full", {"0", "1", "2"})):
+            self.succeed("dlgmm", *flags, "--covariance", covariance, "--out", covariance)
+            lines = (self.folder / covariance / "word_correlations.csv").read_text().splitlines()
+            self.assertEqual(lines[0], "cluster,band,word,other_word,correlation")
+            rows = [line.split(",") for line in lines[1:]]
+            self.assertEqual({row[0] for row in rows}, names)
+            self.assertEqual(len(rows), 15 * len(names))
+            strength = [abs(float(row[4])) for row in rows]
+            self.assertEqual(strength, sorted(strength, reverse=True))
+            self.assertLessEqual(strength[0], 1)
+            picture = (self.folder / covariance / "word_correlations.png").read_bytes()
+            self.assertEqual(picture[:4], b"\x89PNG")
+            self.assertIn("word_correlations.png", (self.folder / covariance / "report.html").read_text())
+
     def test_new_images_get_cluster_probabilities_and_words(self):
         flags = ["--offsets", "offsets.npy", "--grid", "grid.npy"]
         self.succeed("dlgmm", "P.npy", *flags, "--words", "6", "--clusters", "3", "--bands", "2",

@@ -104,6 +104,31 @@ class ExemplarLearnTest(CliTest):
         predicted = self.succeed("predict", "d", "new.npy").out.split()
         self.assertEqual(predicted, [str(i % 4) for i in range(72)])
 
+    def test_classes_from_distances_to_the_training_samples_issue30(self):
+        """A matrix per candidate, new samples x training samples of all sets: the classes that points give."""
+        sets = {name: np.load(self.folder / f"{name}.npy") for name in ("a", "b", "new")}
+        parts = lambda rows: (rows[:, :2], rows[:, 2:])
+        squares = lambda x, y: ((x[:, None] - y[None]) ** 2).sum(axis=2).astype(np.float32)
+        for name in ("a", "b"):
+            self.save(f"{name}_stack.npy", np.array([squares(p, p) for p in parts(sets[name])]))
+        self.learn("a_stack.npy:a_y.npy", "b_stack.npy:b_y.npy", "--distance", "precomputed", "--out", "stack")
+        old = np.concatenate([sets["a"], sets["b"]])
+        cross = np.array([squares(p, q) for p, q in zip(parts(sets["new"]), parts(old))])
+        self.save("cross.npy", cross)
+        summary = self.succeed("exemplar", "cross.npy", "--model", "stack", "--classify",
+                               "--labels", "new_y.npy", "--out", "run", "--json").json()
+        self.assertEqual((summary["n"], summary["class_accuracy"]), (72, 1))
+        weights = self.succeed("exemplar", "cross.npy", "--model", "stack", "--classify", "--json").json()
+        self.assertEqual(weights["classes"], ["0", "1", "2", "3"])
+        self.save("d0.npy", cross[0])
+        self.save("d1.npy", cross[1])
+        self.succeed("exemplar", "d0.npy,d1.npy", "--model", "stack", "--classify", "--out", "files")
+        np.testing.assert_array_equal(self.labels("files"), self.labels("run"))
+        self.save("short.npy", cross[:, :, :-1])
+        self.assertIn("the matrices have 139 columns, the distance was learned on 140 samples",
+                      self.fail_with(2, "exemplar", "short.npy", "--model", "stack", "--classify"))
+        self.assertIn("must be square", self.fail_with(1, "exemplar", "cross.npy", "--model", "stack"))
+
     def test_same_bytes_for_any_number_of_threads(self):
         for threads in ("1", "3"):
             self.learn("a.npy:a_y.npy", "b.npy:b_y.npy", "--rounds", "20", "--threads", threads,
@@ -137,8 +162,6 @@ class ExemplarLearnTest(CliTest):
             summary = self.succeed("exemplar", given, "--model", model, "--truth", "new_y.npy",
                                    "--json").json()
             self.assertEqual((summary["clusters"], summary["metrics"]["accuracy"]), (4, 1))
-        self.assertIn("no training samples", self.fail_with(2, "exemplar", "new_stack.npy",
-                                                            "--model", "stack", "--classify"))
         for value in (-1, np.nan):
             bad = np.load(self.folder / "new_stack.npy")
             bad[1, 3, 4] = value

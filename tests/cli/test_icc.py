@@ -50,6 +50,39 @@ class IccTest(MethodCases, CliTest):
         self.assertEqual(sum(summary["subclasses"]), summary["clusters"])
         self.assertLess(summary["overlap_icc"], summary["overlap_before"])
 
+    def test_one_set_is_split_by_one_context_issue30(self):
+        """A file, classes of INPUT or rows of INPUT as context: the sub-classes of the first of two classes."""
+        points, classes = self.save_crossing()
+        self.succeed("icc", "P.npy", "--labels", "c.npy", "--bandwidth", "0.08", "--out", "both")
+        self.save("object.npy", points[classes == 0])
+        self.save("context.npy", points[classes == 1])
+        summary = self.succeed("icc", "object.npy", "--context", "context.npy", "--bandwidth", "0.08",
+                               "--out", "file", "--json").json()
+        self.assertEqual((summary["subclasses"], summary["n"]), ([2], 600))
+        np.testing.assert_array_equal(self.labels("file"), self.labels("both")[:600])
+        self.succeed("icc", "P.npy", "--labels", "c.npy", "--select", "0", "--context-select", "1",
+                     "--bandwidth", "0.08", "--out", "classes")
+        self.succeed("icc", "P.npy", "--labels", "c.npy", "--context-select", "1",
+                     "--bandwidth", "0.08", "--out", "rest")
+        np.savetxt(self.folder / "rows.txt", np.flatnonzero(classes), fmt="%d")
+        self.succeed("icc", "P.npy", "--context-rows", "rows.txt", "--bandwidth", "0.08", "--out", "rows")
+        for run in ("classes", "rest", "rows"):
+            np.testing.assert_array_equal(self.labels(run), self.labels("file"), run)
+        self.assertTrue((self.folder / "file/class_0.png").read_bytes().startswith(b"\x89PNG"))
+        self.assertEqual(self.succeed("predict", "file", "object.npy", "--out", "again.csv").code, 0)
+
+    def test_context_goes_with_one_set_issue30(self):
+        points, classes = self.save_crossing()
+        self.save("context.npy", points[classes == 1])
+        refuse = lambda *more: self.fail_with(2, "icc", "P.npy", *more)
+        self.assertIn("give only one of --context, --context-select and --context-rows",
+                      refuse("--labels", "c.npy", "--context", "context.npy", "--context-select", "1"))
+        self.assertIn("a context is for one set",
+                      refuse("--labels", "c.npy", "--context", "context.npy", "--cv", "3"))
+        self.save("places.npy", points)
+        self.assertIn("coordinates have no rows for the context",
+                      refuse("--context", "context.npy", "--coordinates", "places.npy"))
+
     def test_truth_is_shown_only_where_it_means_something_issue24(self):
         """Sub-classes compared with the classes that they are parts of say nothing; with true sub-classes they do."""
         points, classes = self.save_crossing()

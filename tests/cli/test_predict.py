@@ -56,6 +56,26 @@ class PredictTest(CliTest):
             lines = self.succeed("predict", command, "X.npy").out.split()
             np.testing.assert_array_equal(np.array(lines, dtype=int), self.labels(command))
 
+    def test_probabilities_of_new_samples_issue30(self):
+        """Methods that define shares of clusters give them for the fit and for new rows; others say so."""
+        counts = np.random.RandomState(1).poisson(1.5 + 4 * np.eye(3)[self.classes].repeat(3, axis=1))
+        self.save("counts.npy", counts.astype(np.float32))
+        for command, source in (("gmm", "X.npy"), ("multinomials", "counts.npy"),
+                                ("topics", "counts.npy"), ("jsom", "counts.npy")):
+            with self.subTest(command):
+                self.succeed(command, source, "-k", "3", "--probabilities", "--out", command, "--quiet")
+                fitted = np.load(self.folder / command / "probabilities.npy")
+                self.assertEqual(fitted.shape, (120, 3))
+                np.testing.assert_allclose(fitted.sum(1), 1, rtol=1e-5)
+                np.testing.assert_array_equal(fitted.argmax(1), self.labels(command))
+                text = self.succeed("predict", command, source, "--out", "again.csv", "--probabilities", "p.npy").out
+                self.assertIn("wrote p.npy: probabilities of 3 clusters", text)
+                np.testing.assert_allclose(np.load(self.folder / "p.npy"), fitted, atol=1e-6)
+        self.succeed("gmm", "X.npy", "-k", "3", "--out", "without", "--quiet")
+        self.assertFalse((self.folder / "without/probabilities.npy").exists())
+        self.assertIn("holds a model of kind kmeans, which has no probabilities; these have: dlgmm, gmm",
+                      self.fail_with(2, "predict", "run", "X.npy", "--probabilities", "p.npy"))
+
     def test_threads_do_not_change_a_label(self):
         self.assertEqual(self.succeed("predict", "run", "X.npy", "--threads", "1").out,
                          self.succeed("predict", "run", "X.npy", "--threads", "2").out)

@@ -72,6 +72,7 @@ Command icc_compare_command();
 Command info_command();
 Command predict_command();
 Command reproduce_command();
+Command sample_command();
 Command score_command();
 
 }  // namespace milieu::cli

@@ -49,9 +49,13 @@ LearnInput make_learn_input(const TrainingInput& train, const LearnJob& command,
   return input;
 }
 
-// What --classify compares with. Matrices have no samples to keep.
+// What --classify compares with. Matrices have no samples to keep, only their classes.
 void add_samples(const TrainingInput& train, LearnedDistance& model) {
-  if (!train.sets[0].matrices.empty() || model.weights.empty()) return;
+  if (model.weights.empty()) return;
+  for (const TrainingSet& set : train.sets)
+    model.sample_labels.insert(model.sample_labels.end(), set.classes.begin(), set.classes.end());
+  model.class_names = fmt::format("{}", fmt::join(train.class_names, "\n"));
+  if (!train.sets[0].matrices.empty()) return;
   int64_t rows = 0;
   for (const TrainingSet& set : train.sets) rows += set.points.rows();
   model.samples = Matrix<float>(rows, train.sets[0].points.cols());
@@ -61,9 +65,7 @@ void add_samples(const TrainingInput& train, LearnedDistance& model) {
       const FloatView points = set.points.view();
       std::copy_n(points.row(p), points.cols(), model.samples.row(row));
     }
-    model.sample_labels.insert(model.sample_labels.end(), set.classes.begin(), set.classes.end());
   }
-  model.class_names = fmt::format("{}", fmt::join(train.class_names, "\n"));
 }
 
 std::string weights_csv(const ExemplarLearnResult& result) {

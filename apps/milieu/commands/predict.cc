@@ -98,11 +98,11 @@ RunSummary summarize(const std::string& kind, const Dataset& data, const std::ve
 void check_image_flags(const PredictOptions& options, const ModelFile& model) {
   const InputFiles& files = options.request.files;
   const bool is_given = files.has("offsets") || files.has("grid") || files.has("positions") ||
-                        !options.probabilities.empty() || !options.word_map.empty();
+                        !options.word_map.empty();
   if (is_given && model.kind != DlgmmModel::kKind)
     throw UsageError(fmt::format(
-        "--offsets, --grid, --positions, --probabilities and --word-map are for models of images "
-        "(dlgmm), {} holds a model of kind {}",
+        "--offsets, --grid, --positions and --word-map are for models of images (dlgmm), {} holds "
+        "a model of kind {}",
         options.request.model, model.kind));
 }
 
@@ -160,6 +160,7 @@ int run_predict(PredictOptions& options, Session& session) {
   check_image_flags(options, read_model_file(resolve_model_path(options.request.model)));
   options.request.load.num_threads = options.labels.num_threads;
   options.request.wants_words = !options.word_map.empty();
+  options.request.wants_probabilities = !options.probabilities.empty();
   ProgressMonitor monitor(session, "predict");
   const Prediction predicted = predict_input(options.request, monitor);
   const std::vector<std::string> notes = write_image_files(options, predicted);
@@ -207,7 +208,8 @@ RunCommand declare_predict(Flags& flags) {
     flags.field(field, "FILE", "Input");
   }
   flags.text("--probabilities", options->probabilities, "FILE",
-             "dlgmm: write the probability of each cluster to this .npy, one row per image",
+             "write the probability of each cluster to this .npy, one row per sample: models of "
+             "dlgmm, gmm, multinomials, jsom, topics and icc classify",
              "Output");
   flags.text("--word-map", options->word_map, "FILE",
              "dlgmm: write the word of every patch to this .npy, or draw it to this .png",

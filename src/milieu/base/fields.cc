@@ -316,9 +316,9 @@ void FieldCollector::operator()(const char* name, std::string& value, FieldRule 
   Field& field = add(name, FieldKind::Text, rule, help);
   field.get = [&value]() -> FieldValue { return value; };
   field.set = [&value, key = field.name](const FieldValue& given) {
-    const std::string* text = std::get_if<std::string>(&given);
-    if (!text) throw_wrong_value(key, given, kind_name(FieldKind::Text));
-    value = *text;
+    if (std::holds_alternative<bool>(given))
+      throw_wrong_value(key, given, kind_name(FieldKind::Text));
+    value = to_text(given);  // a number may stand for a list of one
   };
 }
 

@@ -155,6 +155,14 @@ TEST(RenamedFields, FormerChoicesAreReadButNotShown) {
   EXPECT_EQ(fields[1].range_text(), "round or long");
 }
 
+// A list that was one number in an earlier version, or is one in Python.
+TEST_F(Fields, ATextTakesANumber_issue30) {
+  field("name").set(int64_t{25});
+  EXPECT_EQ(std::get<std::string>(field("name").get()), "25");
+  field("name").set(0.5);
+  EXPECT_EQ(std::get<std::string>(field("name").get()), "0.5");
+}
+
 TEST_F(Fields, TextIsParsedWhole) {
   field("count").set_from_text("+5");
   EXPECT_EQ(options_.count, 5);
@@ -224,7 +232,7 @@ TEST_F(Fields, WrongKindsAreRefused) {
   EXPECT_THROW(field("count").set(FieldValue(std::nan(""))), InvalidArgument);
   EXPECT_THROW(field("share").set(FieldValue(true)), InvalidArgument);
   EXPECT_THROW(field("center").set(FieldValue(int64_t{1})), InvalidArgument);
-  EXPECT_THROW(field("name").set(FieldValue(int64_t{1})), InvalidArgument);
+  EXPECT_THROW(field("name").set(FieldValue(true)), InvalidArgument);
   EXPECT_THROW(field("shape").set(FieldValue(int64_t{1})), InvalidArgument);
   field("count").set(FieldValue(1e3));
   EXPECT_EQ(options_.count, 1000);

@@ -224,7 +224,6 @@ CacResult fit_cac(const CacInput& input, const CacOptions& options, Monitor& mon
   CacReport report;
   CacResult result;
   if (!problem.has_context()) {
-    chosen.num_words = problem.views[0].num_words();
     result = fit_without_context(problem, chosen, monitor);
   } else {
     report.numbers = internal::choose_numbers(problem, chosen, monitor);

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "milieu/base/fields.h"
@@ -39,13 +40,25 @@ enum class CacPhraseInit { KMeans, KModes };
 // counts where words are so few that a mixture model tries every split of them over the phrases.
 enum class CacPhraseModel { Auto, Shares, Counts };
 
+// Words of the views as text: one number for all of them, or one per view, such as "10,20,auto";
+// auto finds the number by stability. A number converts, a negative one to auto.
+struct CacWords : std::string {
+  CacWords(int number) : std::string(number < 0 ? "auto" : std::to_string(number)) {}
+  CacWords(std::string text) : std::string(std::move(text)) {}
+  CacWords(const char* text) : std::string(text) {}
+  // One number per view; -1: by stability. Throws InvalidArgument for an entry that is neither a
+  // number of at least 1 nor auto, and for a list of another length than num_views.
+  std::vector<int> per_view(size_t num_views) const;
+  bool has_auto() const;
+};
+
 struct CacOptions {
-  int num_words = 25;      // M: words of each view; -1: by stability
-  int num_phrases = 2;     // M~; -1: by stability
-  double tau = 0.3;        // lambda relative to the balance of words and context; -1: by stability
-  double lambda = -1;      // weight of the context in J; 0: k-means; -1: from tau
-  int num_neighbors = 10;  // K: spatial neighbours of a group
-  double epsilon = 0;      // above 0: neighbours within this distance instead of K
+  CacWords num_words = 25;  // M, of each view
+  int num_phrases = 2;      // M~; -1: by stability
+  double tau = 0.3;         // lambda relative to the balance of words and context; -1: by stability
+  double lambda = -1;       // weight of the context in J; 0: k-means; -1: from tau
+  int num_neighbors = 10;   // K: spatial neighbours of a group
+  double epsilon = 0;       // above 0: neighbours within this distance instead of K
   // With several views and neither groups nor positions: one more group per sample, made of the
   // sample and this many nearest in all views together. 0: none; -1: a third of a phrase's mean
   // size, at least 2 and at most 10; none above 50,000 samples.
@@ -71,8 +84,9 @@ struct CacOptions {
 
 template <class Visitor>
 void visit_fields(CacOptions& o, Visitor&& v) {
-  v("num_words", o.num_words, at_least(1).or_word("auto", -1).alias("words"),
-    "visual words per view; auto chooses the most stable number");
+  v("num_words", static_cast<std::string&>(o.num_words), anything().alias("words"),
+    "visual words of every view, or one number per view such as 10,20,5; auto in place of a number "
+    "chooses the most stable");
   v("num_phrases", o.num_phrases, at_least(1).or_word("auto", -1).alias("phrases"),
     "phrases (clusters of groups); auto chooses the most stable number");
   v("tau", o.tau, above(0).or_word("auto", -1),

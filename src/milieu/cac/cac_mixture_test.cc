@@ -49,11 +49,11 @@ TEST(CacMixture, OnlyFewWordsAreRefined) {
   const SpatialWords data = make_spatial_words(31);
   CacOptions options = simulation_options();
   CacProblem problem = internal::make_cac_problem(input_of(data), options, silent_monitor());
-  internal::set_numbers(problem, 17, 2);  // 16 splits
+  internal::set_numbers(problem, std::vector<int>{17}, 2);  // 16 splits
   EXPECT_TRUE(internal::can_refine(problem));
-  internal::set_numbers(problem, 18, 2);
+  internal::set_numbers(problem, std::vector<int>{18}, 2);
   EXPECT_FALSE(internal::can_refine(problem));
-  internal::set_numbers(problem, 5, 1);
+  internal::set_numbers(problem, std::vector<int>{5}, 1);
   EXPECT_FALSE(internal::can_refine(problem));
 }
 

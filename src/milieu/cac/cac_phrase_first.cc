@@ -210,7 +210,9 @@ std::vector<std::vector<int>> splits_of(int total, int parts, int64_t limit) {
 }
 
 bool can_start_from_phrases(const CacProblem& problem) {
-  return problem.has_context() && problem.views[0].num_words() >= problem.num_phrases;
+  return problem.has_context() && std::ranges::all_of(problem.views, [&](const CacView& view) {
+           return view.num_words() >= problem.num_phrases;
+         });
 }
 
 std::optional<CacState> start_from_phrases(const CacProblem& problem, int attempt,

@@ -56,31 +56,34 @@ void check_context(const CacInput& input) {
   validate_groups(*input.groups);
 }
 
-void check_initial_labels(const CacInput& input, const CacOptions& options, int64_t num_groups) {
-  const auto check = [](std::span<const int> labels, int64_t length, int num_labels,
-                        const char* name, const char* of) {
-    if (labels.empty()) return;
-    require(static_cast<int64_t>(labels.size()) == length, [&] {
-      return fmt::format("{} has {}, there are {} {}: they must match", name,
-                         counted(labels.size(), "entry", "entries"), length, of);
+// Labels in parts of equal length, one after the other; those of part i are below num_labels[i].
+void check_labels(std::span<const int> labels, int64_t length, std::span<const int> num_labels,
+                  const char* name, const char* of) {
+  if (labels.empty()) return;
+  require(static_cast<int64_t>(labels.size()) == length, [&] {
+    return fmt::format("{} has {}, there are {} {}: they must match", name,
+                       counted(labels.size(), "entry", "entries"), length, of);
+  });
+  const size_t each = labels.size() / num_labels.size();
+  for (size_t i = 0; i < labels.size(); ++i)
+    require(labels[i] >= 0 && labels[i] < num_labels[i / each], [&] {
+      return fmt::format("{}[{}] is {}, must be at least 0 and below {}", name, i, labels[i],
+                         num_labels[i / each]);
     });
-    for (size_t i = 0; i < labels.size(); ++i)
-      require(labels[i] >= 0 && labels[i] < num_labels, [&] {
-        return fmt::format("{}[{}] is {}, must be at least 0 and below {}", name, i, labels[i],
-                           num_labels);
-      });
-  };
+}
+
+void check_initial_labels(const CacInput& input, const CacOptions& options, int64_t num_groups) {
   const int64_t n = input.views[0].rows();
-  check(input.initial_words, n * static_cast<int64_t>(input.views.size()), options.num_words,
-        "initial_words", "primitives");
+  check_labels(input.initial_words, n * static_cast<int64_t>(input.views.size()),
+               options.num_words.per_view(input.views.size()), "initial_words", "primitives");
   const bool is_one_a_sample = internal::count_view_neighbors(input, options) > 0 &&
                                static_cast<int64_t>(input.initial_phrases.size()) == n;
-  check(input.initial_phrases, is_one_a_sample ? n : num_groups, options.num_phrases,
-        "initial_phrases", "groups");
+  check_labels(input.initial_phrases, is_one_a_sample ? n : num_groups,
+               std::span(&options.num_phrases, 1), "initial_phrases", "groups");
   require(input.initial_phrases.empty() || !input.initial_words.empty(),
           "initial_phrases are given without initial_words: give the words too");
   const bool has_start = !input.initial_words.empty();
-  require(!has_start || (options.num_words > 0 && options.num_phrases > 0),
+  require(!has_start || (!options.num_words.has_auto() && options.num_phrases > 0),
           "initial_words need num_words and num_phrases to be numbers, not auto");
 }
 
@@ -89,7 +92,7 @@ internal::CacView make_view(FloatView points, const CacOptions& options) {
   KMeansInput input;
   input.points = points;
   KMeansOptions kmeans;
-  kmeans.num_clusters = std::max(1, options.num_words);
+  kmeans.num_clusters = 1;  // set_numbers has the number of words
   kmeans.num_threads = options.num_threads;
   view.problem = make_kmeans_problem(input, kmeans);
   const double variance = view.problem.scatter / view.problem.total_weight;
@@ -166,10 +169,11 @@ ContextGroups make_context(const CacInput& input, const CacOptions& options, Mon
 
 namespace internal {
 
-void set_numbers(CacProblem& problem, int num_words, int num_phrases) {
+void set_numbers(CacProblem& problem, std::span<const int> num_words, int num_phrases) {
   const int64_t n = problem.views[0].size(), num_groups = problem.groups.num_groups();
-  require(num_words <= n, [&] {
-    return fmt::format("num_words is {} for {}: must be at most the number of samples", num_words,
+  const int most_words = *std::ranges::max_element(num_words);
+  require(most_words <= n, [&] {
+    return fmt::format("num_words is {} for {}: must be at most the number of samples", most_words,
                        counted(n, "sample"));
   });
   require(num_groups == 0 || num_phrases <= num_groups, [&] {
@@ -178,15 +182,15 @@ void set_numbers(CacProblem& problem, int num_words, int num_phrases) {
   });
   const auto copies =
       static_cast<double>(2 + reduction_copies(num_groups, kGroupBlock, problem.num_threads));
-  require_memory({8.0 * copies * num_words * num_phrases,
-                  fmt::format("the tables of {} words and {} phrases", num_words, num_phrases),
+  require_memory({8.0 * copies * most_words * num_phrases,
+                  fmt::format("the tables of {} words and {} phrases", most_words, num_phrases),
                   "use fewer words or phrases"});
   problem.num_phrases = num_groups > 0 ? num_phrases : 0;
   problem.num_words = 0;
-  for (CacView& view : problem.views) {
-    view.problem.num_clusters = num_words;
-    view.first_word = problem.num_words;
-    problem.num_words += num_words;
+  for (size_t v = 0; v < problem.views.size(); ++v) {
+    problem.views[v].problem.num_clusters = num_words[v];
+    problem.views[v].first_word = problem.num_words;
+    problem.num_words += num_words[v];
   }
 }
 
@@ -210,7 +214,9 @@ CacProblem make_cac_problem(const CacInput& input, const CacOptions& options, Mo
     problem.num_primitives += points.rows();
   }
   if (problem.groups.num_groups() == 0) problem.views[0].scale = 1;
-  set_numbers(problem, std::max(1, options.num_words), std::max(1, options.num_phrases));
+  std::vector<int> num_words = options.num_words.per_view(input.views.size());
+  for (int& count : num_words) count = std::max(1, count);  // auto: chosen later
+  set_numbers(problem, num_words, std::max(1, options.num_phrases));
   problem.is_spatial = input.positions.rows() > 0;
   if (finds_phrases_by_shares(problem, input, options))
     problem.evidence = evidence_groups(problem, around, input.groups != nullptr);

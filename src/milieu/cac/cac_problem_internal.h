@@ -66,8 +66,8 @@ int count_view_neighbors(const CacInput& input, const CacOptions& options);
 // Checks input and options, makes the groups. Throws as fit_cac says.
 CacProblem make_cac_problem(const CacInput& input, const CacOptions& options, Monitor& monitor);
 
-// The same with other numbers of words and phrases.
-void set_numbers(CacProblem& problem, int num_words, int num_phrases);
+// The same with other numbers of words, one per view, and phrases.
+void set_numbers(CacProblem& problem, std::span<const int> num_words, int num_phrases);
 
 // Words in `words` that no primitive, phrases in `phrases` that no group has.
 int count_used(std::span<const int> labels, int num_labels);

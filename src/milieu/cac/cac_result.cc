@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "milieu/base/counted.h"
@@ -108,7 +109,11 @@ void add_extras(const CacProblem& problem, const CacReport& report, const CacRes
   if (report.tau > 0) add("tau", report.tau);
   add("words_objective", report.run.words_objective);
   add("context_objective", report.run.context_objective);
-  add("num_words", int64_t{problem.views[0].num_words()});
+  std::vector<int64_t> num_words;
+  for (const CacView& view : problem.views) num_words.push_back(view.num_words());
+  const bool is_one =
+      std::ranges::adjacent_find(num_words, std::not_equal_to<>()) == num_words.end();
+  add("num_words", is_one ? SummaryValue(num_words[0]) : SummaryValue(num_words));
   add("num_phrases", int64_t{problem.num_phrases});
   if (problem.has_fixed_phrases()) add("rounds", int64_t{result.model.evidence.rounds()});
   add("num_groups", problem.groups.num_groups());
@@ -120,6 +125,8 @@ void add_extras(const CacProblem& problem, const CacReport& report, const CacRes
   add("start_objectives", report.objectives);
   add_curve("tau", report.tau_curve, summary);
   add_curve("words", report.numbers.words, summary);
+  for (size_t v = 0; v < report.numbers.words_of_views.size(); ++v)
+    add_curve(fmt::format("view_{}_words", v), report.numbers.words_of_views[v], summary);
   add_curve("phrases", report.numbers.phrases, summary);
   add_steps(report.run.steps, summary);
 }

@@ -64,9 +64,11 @@ struct StabilityCurve {
 };
 
 // The most stable numbers of words and of phrases, where the options leave them open; sets them in
-// the problem and in `options`. Stops early with the monitor.
+// the problem, phrases in `options` too. Stops early with the monitor.
 struct NumberSweep {
   StabilityCurve words, phrases;  // empty where the number was given
+  // In place of `words`: of every view, where a list leaves some of them open.
+  std::vector<StabilityCurve> words_of_views;
 };
 NumberSweep choose_numbers(CacProblem& problem, CacOptions& options, Monitor& monitor);
 

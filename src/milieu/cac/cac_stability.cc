@@ -31,9 +31,8 @@ std::vector<double> phrase_candidates(const CacProblem& problem) {
 }
 
 // How well phrases by shares agree between single runs of k-means; nothing when stopped.
-std::optional<double> stability_of_shares(CacProblem& problem, CacOptions options, int num_phrases,
+std::optional<double> stability_of_shares(CacProblem& problem, CacOptions options,
                                           Monitor& monitor) {
-  set_numbers(problem, options.num_words, num_phrases);
   const int num_runs = std::min(options.num_restarts, kSweepStarts);
   options.num_restarts = 1;
   std::vector<std::vector<int>> labellings;
@@ -46,14 +45,10 @@ std::optional<double> stability_of_shares(CacProblem& problem, CacOptions option
   return stability_of(labellings);
 }
 
-// How well runs from a few starts agree under these numbers; nothing when stopped. Where phrases
-// are fixed, they agree on words.
-std::optional<double> stability_under(CacProblem& problem, CacOptions options, int num_words,
-                                      int num_phrases, Monitor& monitor) {
-  options.num_words = num_words;
-  options.num_phrases = num_phrases;
+// How well runs from a few starts agree under the problem's numbers; nothing when stopped. Where
+// phrases are fixed, they agree on words.
+std::optional<double> stability_of_runs(CacProblem& problem, CacOptions options, Monitor& monitor) {
   options.num_restarts = std::min(options.num_restarts, kSweepStarts);
-  set_numbers(problem, num_words, num_phrases);
   Monitor quiet = monitor;
   const std::vector<CacState> starts = make_starts(problem, {}, options, quiet);
   if (monitor.should_stop() || starts.empty()) return std::nullopt;
@@ -91,38 +86,82 @@ void choose_most_stable(StabilityCurve& curve) {
   if (best != curve.stability.end()) curve.chosen = curve.values[best - curve.stability.begin()];
 }
 
-// Phrases first, under a middling number of words where that is open too; then words.
-NumberSweep choose_numbers(CacProblem& problem, CacOptions& options, Monitor& monitor) {
-  NumberSweep sweep;
-  const bool words_are_open = options.num_words < 0, phrases_are_open = options.num_phrases < 0;
-  if (!words_are_open && !phrases_are_open) return sweep;
-  const std::vector<double> words = word_candidates(problem);
-  if (words_are_open) options.num_words = static_cast<int>(words[words.size() / 2]);
-  const auto explore = [&](std::vector<double> candidates, int& number, StabilityCurve& curve,
-                           bool is_by_shares) {
+namespace {
+
+// Tries numbers for what `set` sets and leaves the most stable one set.
+class NumberSearch {
+ public:
+  NumberSearch(CacProblem& problem, CacOptions& options, Monitor& monitor)
+      : problem_(problem),
+        options_(options),
+        monitor_(monitor),
+        words_(options.num_words.per_view(problem.views.size())) {}
+
+  // Views that share an open number: all of them under a single auto, else each by itself.
+  std::vector<std::vector<size_t>> open_views() const {
+    std::vector<std::vector<size_t>> open;
+    const bool is_shared = options_.num_words.find(',') == std::string::npos;
+    for (size_t v = 0; v < words_.size(); ++v) {
+      if (words_[v] > 0) continue;
+      if (open.empty() || !is_shared) open.emplace_back();
+      open.back().push_back(v);
+    }
+    return open;
+  }
+
+  void set_words(const std::vector<size_t>& views, int number) {
+    for (const size_t v : views) words_[v] = number;
+  }
+  void apply() { set_numbers(problem_, words_, options_.num_phrases); }
+
+  template <class Set>
+  StabilityCurve explore(const std::vector<double>& candidates, bool is_by_shares, Set&& set) {
+    StabilityCurve curve;
     for (size_t i = 0; i < candidates.size(); ++i) {
-      monitor.on_progress("numbers", static_cast<int64_t>(i),
-                          static_cast<int64_t>(candidates.size()));
-      number = static_cast<int>(candidates[i]);
-      const auto stability =
-          is_by_shares
-              ? stability_of_shares(problem, options, options.num_phrases, monitor)
-              : stability_under(problem, options, options.num_words, options.num_phrases, monitor);
+      monitor_.on_progress("numbers", static_cast<int64_t>(i), std::ssize(candidates));
+      set(static_cast<int>(candidates[i]));
+      apply();
+      const auto stability = is_by_shares ? stability_of_shares(problem_, options_, monitor_)
+                                          : stability_of_runs(problem_, options_, monitor_);
       if (!stability) break;
       curve.values.push_back(candidates[i]);
       curve.stability.push_back(*stability);
     }
     choose_most_stable(curve);
-    number = static_cast<int>(curve.values.empty() ? candidates[0] : curve.chosen);
-  };
-  if (phrases_are_open)
-    explore(phrase_candidates(problem), options.num_phrases, sweep.phrases, problem.is_by_shares());
-  if (words_are_open) {
-    set_numbers(problem, options.num_words, options.num_phrases);
-    fix_phrases(problem, options, monitor);
-    explore(words, options.num_words, sweep.words, false);
+    set(static_cast<int>(curve.values.empty() ? candidates[0] : curve.chosen));
+    apply();
+    return curve;
   }
-  set_numbers(problem, options.num_words, options.num_phrases);
+
+ private:
+  CacProblem& problem_;
+  CacOptions& options_;
+  Monitor& monitor_;
+  std::vector<int> words_;  // one per view
+};
+
+}  // namespace
+
+// Phrases first, under a middling number of words where that is open too; then words, view by view
+// where each has its own.
+NumberSweep choose_numbers(CacProblem& problem, CacOptions& options, Monitor& monitor) {
+  NumberSweep sweep;
+  NumberSearch search(problem, options, monitor);
+  const std::vector<std::vector<size_t>> open = search.open_views();
+  const std::vector<double> candidates = word_candidates(problem);
+  for (const std::vector<size_t>& views : open)
+    search.set_words(views, static_cast<int>(candidates[candidates.size() / 2]));
+  if (options.num_phrases < 0)
+    sweep.phrases = search.explore(phrase_candidates(problem), problem.is_by_shares(),
+                                   [&](int number) { options.num_phrases = number; });
+  if (open.empty()) return sweep;
+  search.apply();
+  fix_phrases(problem, options, monitor);
+  const bool is_shared = options.num_words.find(',') == std::string::npos;
+  if (!is_shared) sweep.words_of_views.resize(problem.views.size());
+  for (const std::vector<size_t>& views : open)
+    (is_shared ? sweep.words : sweep.words_of_views[views[0]]) =
+        search.explore(candidates, false, [&](int number) { search.set_words(views, number); });
   return sweep;
 }
 

@@ -5,7 +5,8 @@
 // Method: rounds of projected subgradient steps on w and lambda, with a latent step before every
 //   `inner_rounds` of them [Komodakis11, Fig. 1].
 // Symbols: w weights, g subgradient, tau regularization, t round (one-based).
-// Conventions: the weights returned are the mean of the second half of the rounds; examples are
+// Conventions: the weights returned are the mean of the second half of the rounds made; examples
+// are
 //   visited in their order, so that sums have the same bits for any number of threads.
 // See: docs/crf.md.
 #include "milieu/crf/train.h"
@@ -19,22 +20,11 @@
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/base/random.h"
+#include "milieu/crf/weights_internal.h"
 
 namespace milieu {
 
 namespace {
-
-double scheduled(double step, CrfSchedule schedule, int round) {
-  switch (schedule) {
-    case CrfSchedule::Constant:
-      return step;
-    case CrfSchedule::InverseRoot:
-      return step / std::sqrt(round);
-    case CrfSchedule::Inverse:
-      return step / round;
-  }
-  return step;
-}
 
 // A round's cost grows with the squared sizes; a small example is brought close to its optimum in
 // the time that a large one takes anyway.
@@ -54,66 +44,13 @@ void check_input(const CrfTrainInput& input, const CrfTrainOptions& options) {
           "step_scale must have one entry per weight");
   require(input.is_priced.empty() || input.is_priced.size() == d,
           "is_priced must have one entry per weight");
+  require(input.groups.empty() || input.groups.size() == d,
+          "groups must have one entry per weight");
   require(options.box_low <= options.box_high, [&] {
     return fmt::format("box_low is {}, must be at most box_high, {}", options.box_low,
                        options.box_high);
   });
 }
-
-// The state of the weights: current value, running mean, sums of squared gradients.
-class Weights {
- public:
-  Weights(const CrfTrainInput& input, const CrfTrainOptions& options)
-      : input_(input), options_(options), w_(input.start), squares_(w_.size(), 0.0) {
-    project();
-    mean_ = w_;
-  }
-
-  std::span<const double> now() const { return w_; }
-  const std::vector<double>& mean() const { return mean_; }
-
-  void step(std::span<const double> gradient, int round) {
-    for (size_t t = 0; t < w_.size(); ++t) {
-      const bool is_priced = input_.is_priced.empty() || input_.is_priced[t] != 0;
-      const double scale = input_.step_scale.empty() ? 1.0 : input_.step_scale[t];
-      const double g =
-          gradient[t] +
-          (is_priced ? options_.regularization * regularizer_slope(w_[t], options_) : 0.0);
-      squares_[t] += g * g;
-      if (g == 0) continue;
-      w_[t] -= options_.adagrad
-                   ? options_.step * scale * g / std::sqrt(squares_[t])
-                   : scheduled(options_.step * scale, options_.step_schedule, round) * g;
-    }
-    project();
-  }
-
-  // The mean of the second half; before that, the current weights.
-  void average(int round) {
-    const int half = options_.max_iterations / 2;
-    const double share = round <= half ? 1.0 : 1.0 / (round - half);
-    for (size_t t = 0; t < w_.size(); ++t) mean_[t] += share * (w_[t] - mean_[t]);
-  }
-
- private:
-  void project() {
-    if (input_.project) return input_.project(w_);
-    switch (options_.constraint) {
-      case CrfConstraint::NonNegative:
-        return project_non_negative(w_);
-      case CrfConstraint::Box:
-        return project_box(w_, options_.box_low, options_.box_high);
-      case CrfConstraint::Simplex:
-        return project_simplex(w_);
-      case CrfConstraint::Free:
-        return;
-    }
-  }
-
-  const CrfTrainInput& input_;
-  const CrfTrainOptions& options_;
-  std::vector<double> w_, mean_, squares_;
-};
 
 // The examples that a round sees.
 std::vector<CrfExample*> examples_of_round(const CrfTrainInput& input,
@@ -150,64 +87,25 @@ CrfRound descend_all(const std::vector<CrfExample*>& examples, bool with_latent,
   return round;
 }
 
+// Whether the mean objective of the last half of the rounds is hardly below that of the quarter
+// before: single rounds of subgradient steps go up and down.
+bool has_converged(const std::vector<CrfRound>& rounds, double rel_tolerance) {
+  const auto mean = [&](size_t begin, size_t end) {
+    double sum = 0;
+    for (size_t i = begin; i < end; ++i) sum += rounds[i].objective;
+    return sum / static_cast<double>(end - begin);
+  };
+  const size_t n = rounds.size();
+  const double now = mean(n / 2, n), before = mean(n / 4, n / 2);
+  return before - now <= rel_tolerance * std::abs(rounds.front().objective);
+}
+
 bool is_finite(const CrfRound& round, std::span<const double> gradient) {
   if (!std::isfinite(round.objective)) return false;
   return std::all_of(gradient.begin(), gradient.end(), [](double g) { return std::isfinite(g); });
 }
 
 }  // namespace
-
-void project_non_negative(std::span<double> w) {
-  for (double& value : w) value = std::max(value, 0.0);
-}
-
-void project_box(std::span<double> w, double low, double high) {
-  for (double& value : w) value = std::clamp(value, low, high);
-}
-
-void project_simplex(std::span<double> w) {
-  std::vector<double> sorted(w.begin(), w.end());
-  std::sort(sorted.begin(), sorted.end(), std::greater<>());
-  double sum = 0, shift = 0;
-  for (size_t i = 0; i < sorted.size(); ++i) {
-    sum += sorted[i];
-    const double candidate = (sum - 1) / static_cast<double>(i + 1);
-    if (sorted[i] > candidate) shift = candidate;
-  }
-  for (double& value : w) value = std::max(value - shift, 0.0);
-}
-
-double regularizer_value(std::span<const double> w, std::span<const char> is_priced,
-                         const CrfTrainOptions& options) {
-  double absolute = 0, squared = 0;
-  for (size_t t = 0; t < w.size(); ++t) {
-    if (!is_priced.empty() && is_priced[t] == 0) continue;
-    absolute += std::abs(w[t]);
-    squared += w[t] * w[t] / 2;
-  }
-  switch (options.regularizer) {
-    case CrfRegularizer::L1:
-      return absolute;
-    case CrfRegularizer::L2:
-      return squared;
-    case CrfRegularizer::Elastic:
-      return options.l1_share * absolute + (1 - options.l1_share) * squared;
-  }
-  return 0;
-}
-
-double regularizer_slope(double weight, const CrfTrainOptions& options) {
-  const double sign = weight < 0 ? -1.0 : 1.0;
-  switch (options.regularizer) {
-    case CrfRegularizer::L1:
-      return sign;
-    case CrfRegularizer::L2:
-      return weight;
-    case CrfRegularizer::Elastic:
-      return options.l1_share * sign + (1 - options.l1_share) * weight;
-  }
-  return 0;
-}
 
 CrfTrainResult train_latent_crf(const CrfTrainInput& input, const CrfTrainOptions& given,
                                 Monitor& monitor) {
@@ -216,7 +114,7 @@ CrfTrainResult train_latent_crf(const CrfTrainInput& input, const CrfTrainOption
   check_input(input, given);
   CrfTrainOptions options = given;
   if (options.max_iterations == 0) options.max_iterations = rounds_by_size(input.examples);
-  Weights weights(input, options);
+  internal::Weights weights(input, options);
   Random random(options.seed);
   std::vector<double> gradient(input.start.size());
   CrfTrainResult result;
@@ -225,11 +123,11 @@ CrfTrainResult train_latent_crf(const CrfTrainInput& input, const CrfTrainOption
     // With one example per round the latent step comes first each time: another may have moved w.
     const bool with_latent = options.stochastic || (t - 1) % options.inner_rounds == 0;
     CrfRound round = descend_all(examples, with_latent, weights.now(),
-                                 scheduled(options.dual_step, options.dual_schedule, t),
+                                 internal::scheduled(options.dual_step, options.dual_schedule, t),
                                  options.num_threads, gradient);
     if (monitor.should_stop()) break;  // an unfinished round does not count
-    round.price =
-        options.regularization * regularizer_value(weights.now(), input.is_priced, options);
+    round.price = options.regularization *
+                  regularizer_value(weights.now(), input.is_priced, input.groups, options);
     round.objective = round.energy - round.bound + round.price;
     if (!is_finite(round, gradient)) {
       result.termination = Termination::NumericalIssue;
@@ -241,6 +139,12 @@ CrfTrainResult train_latent_crf(const CrfTrainInput& input, const CrfTrainOption
     result.rounds.push_back(round);
     monitor.on_iteration({0, 1, t, options.max_iterations, round.objective,
                           round.objective - before, watch.seconds()});
+    if (options.rel_tolerance > 0 && weights.can_stop(t) &&
+        has_converged(result.rounds, options.rel_tolerance)) {
+      weights.average_second_half(t);
+      result.termination = Termination::Converged;
+      break;
+    }
   }
   if (monitor.should_stop()) result.termination = termination_from(monitor.stop_reason());
   result.weights = weights.mean();

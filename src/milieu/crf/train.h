@@ -17,7 +17,7 @@
 
 namespace milieu {
 
-enum class CrfRegularizer { L1, L2, Elastic };
+enum class CrfRegularizer { L1, L2, Elastic, GroupLasso };
 enum class CrfSchedule { Constant, InverseRoot, Inverse };
 enum class CrfConstraint { NonNegative, Box, Simplex, Free };
 
@@ -34,6 +34,12 @@ struct CrfTrainOptions {
   CrfSchedule dual_schedule = CrfSchedule::InverseRoot;
   double regularization = 1e-3;  // tau; larger: fewer and smaller weights
   CrfRegularizer regularizer = CrfRegularizer::L1;
+  // Shrinks weights after each step instead of adding the l1 slope to it, so that they become
+  // exactly 0 under any constraint. Group lasso is always taken so.
+  bool proximal = false;
+  // Stops when the mean objective of the second half of the rounds is below that of the quarter
+  // before it by less than this fraction of the first objective; 0: never, all rounds are made.
+  double rel_tolerance = 0;
   double l1_share = 0.5;  // of the elastic regulariser; the rest is l2
   CrfConstraint constraint = CrfConstraint::NonNegative;
   double box_low = 0, box_high = 1;  // of the box
@@ -59,8 +65,14 @@ void visit_fields(CrfTrainOptions& o, Visitor&& v) {
   v("regularizer", o.regularizer,
     one_of<CrfRegularizer>({{"l1", CrfRegularizer::L1},
                             {"l2", CrfRegularizer::L2},
-                            {"elastic", CrfRegularizer::Elastic}}),
-    "norm of the weights to penalise");
+                            {"elastic", CrfRegularizer::Elastic},
+                            {"group-lasso", CrfRegularizer::GroupLasso}}),
+    "norm of the weights to penalise; group-lasso drops whole features");
+  v("proximal", o.proximal, anything(),
+    "shrink weights after each step (proximal gradient), so that l1 gives exact zeros");
+  v("rel_tolerance", o.rel_tolerance, at_least(0).alias("tolerance"),
+    "stop when the mean objective falls by less than this fraction of the first one, from the "
+    "second quarter of the rounds to their second half; 0 makes all rounds");
   v("l1_share", o.l1_share, between(0, 1).advanced(), "share of l1 in the elastic regulariser");
   v("constraint", o.constraint,
     one_of<CrfConstraint>({{"non-negative", CrfConstraint::NonNegative},
@@ -111,6 +123,7 @@ struct CrfTrainInput {
   std::vector<double> step_scale;  // one per weight: factors of its steps; empty: 1
   std::vector<char> is_priced;     // one per weight: 0 excludes it from the regulariser; empty: all
   CrfProjection project;           // in place of options.constraint when set
+  std::vector<int> groups = {};    // of group lasso, one per weight; empty: every weight by itself
 };
 
 // The objective of one round, before its step.
@@ -122,10 +135,10 @@ struct CrfRound {
 };
 
 struct CrfTrainResult {
-  std::vector<double> weights;       // mean of the second half of the rounds
+  std::vector<double> weights;       // mean of the second half of the rounds made
   std::vector<double> last_weights;  // after the last round
   std::vector<CrfRound> rounds;
-  Termination termination = Termination::IterationLimit;
+  Termination termination = Termination::IterationLimit;  // Converged: by rel_tolerance
 };
 
 // Throws InvalidArgument when there are no examples or no weights, when lengths differ, and when
@@ -138,10 +151,9 @@ void project_non_negative(std::span<double> w);
 void project_box(std::span<double> w, double low, double high);
 void project_simplex(std::span<double> w);
 
-// J(w) of the weights that are priced, and its subgradient (at 0 the l1 part has slope 1: with w >=
-// 0 it is the derivative from the right).
+// J(w) of the weights that are priced. Group lasso: the sum over groups of |w_g| times the root of
+// the group's size; `groups` may be empty.
 double regularizer_value(std::span<const double> w, std::span<const char> is_priced,
-                         const CrfTrainOptions& options);
-double regularizer_slope(double weight, const CrfTrainOptions& options);
+                         std::span<const int> groups, const CrfTrainOptions& options);
 
 }  // namespace milieu

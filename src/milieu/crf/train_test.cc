@@ -137,6 +137,109 @@ TEST(CrfTrain, EveryVariantLowersTheObjective) {
   }
 }
 
+// The loss |w - c|^2 / 2, whose minimum with any regulariser is known.
+class Parabola : public CrfExample {
+ public:
+  explicit Parabola(std::vector<double> minimum) : minimum_(std::move(minimum)) {}
+  int64_t size() const override { return 1; }
+  void complete(std::span<const double>) override {}
+  CrfParts descend(std::span<const double> w, double, std::span<double> gradient) override {
+    CrfParts parts;
+    for (size_t t = 0; t < w.size(); ++t) {
+      const double away = w[t] - minimum_[t];
+      gradient[t] += away;
+      parts.energy += away * away / 2;
+    }
+    return parts;
+  }
+
+ private:
+  std::vector<double> minimum_;
+};
+
+CrfTrainResult train_parabola(const std::vector<double>& minimum, const CrfTrainOptions& options,
+                              const std::vector<int>& groups = {}) {
+  Parabola example(minimum);
+  CrfTrainInput input;
+  input.examples = {&example};
+  input.start.assign(minimum.size(), 1.0);
+  input.groups = groups;
+  return train_latent_crf(input, options);
+}
+
+TEST(CrfTrain, ProximalStepsHaveExactZeros_issue30) {
+  const std::vector<double> minimum = {2, 0.3, -0.2, -1.5, 0.5};
+  CrfTrainOptions options;
+  options.max_iterations = 2000;
+  options.regularization = 0.4;
+  options.proximal = true;
+  options.constraint = CrfConstraint::Free;
+  for (const bool adagrad : {true, false}) {
+    options.adagrad = adagrad;
+    const CrfTrainResult result = train_parabola(minimum, options);
+    const std::vector<double> softened = {1.6, 0, 0, -1.1, 0.1};
+    for (size_t t = 0; t < minimum.size(); ++t)
+      EXPECT_NEAR(result.weights[t], softened[t], 1e-4) << t;
+    EXPECT_EQ(result.weights[1], 0.0);
+    EXPECT_EQ(result.weights[2], 0.0);
+  }
+  options.constraint = CrfConstraint::NonNegative;
+  EXPECT_EQ(train_parabola(minimum, options).weights[3], 0.0);
+  // Plain subgradient steps go to and fro about 0 where the sign is free.
+  options.constraint = CrfConstraint::Free;
+  options.proximal = false;
+  EXPECT_NE(train_parabola(minimum, options).weights[2], 0.0);
+}
+
+TEST(CrfTrain, ElasticStepsShrinkAndScale_issue30) {
+  CrfTrainOptions options;
+  options.max_iterations = 3000;
+  options.regularization = 0.5;
+  options.regularizer = CrfRegularizer::Elastic;
+  options.l1_share = 0.4;
+  options.proximal = true;
+  const CrfTrainResult result = train_parabola({2, 0.15}, options);
+  EXPECT_NEAR(result.weights[0], (2 - 0.5 * 0.4) / (1 + 0.5 * 0.6), 1e-4);
+  EXPECT_EQ(result.weights[1], 0.0);
+}
+
+// Groups {0, 2}, {1, 3} and {4}: w_g = c_g max(0, 1 - tau sqrt(m) / |c_g|).
+TEST(CrfTrain, GroupLassoDropsWholeGroups_issue30) {
+  const std::vector<double> minimum = {3, 0.2, 4, 0.5, 1};
+  CrfTrainOptions options;
+  options.max_iterations = 3000;
+  options.regularization = 0.5;
+  options.regularizer = CrfRegularizer::GroupLasso;
+  for (const bool adagrad : {true, false}) {
+    options.adagrad = adagrad;
+    const CrfTrainResult result = train_parabola(minimum, options, {7, 3, 7, 3, 5});
+    const double kept = 1 - 0.5 * std::sqrt(2) / 5;
+    EXPECT_NEAR(result.weights[0], 3 * kept, 1e-4);
+    EXPECT_NEAR(result.weights[2], 4 * kept, 1e-4);
+    EXPECT_EQ(result.weights[1], 0.0);  // |c_g| = .54 < .71
+    EXPECT_EQ(result.weights[3], 0.0);
+    EXPECT_NEAR(result.weights[4], 0.5, 1e-4);
+    EXPECT_NEAR(result.rounds.back().price, 0.5 * (std::sqrt(2) * 5 * kept + 0.5), 1e-4);
+  }
+}
+
+TEST(CrfTrain, StopsAtTheTolerance_issue30) {
+  CrfTrainOptions options;
+  options.max_iterations = 20000;
+  options.rel_tolerance = 1e-3;
+  const CrfTrainResult early = train_chains(options);
+  EXPECT_EQ(early.termination, Termination::Converged);
+  EXPECT_LT(early.rounds.size(), 20000u);
+  // The weights are the mean of the second half of the rounds made, as with that many asked for.
+  options.rel_tolerance = 0;
+  options.max_iterations = static_cast<int>(early.rounds.size());
+  const CrfTrainResult same = train_chains(options);
+  EXPECT_EQ(same.termination, Termination::IterationLimit);
+  EXPECT_EQ(same.last_weights, early.last_weights);
+  for (size_t t = 0; t < same.weights.size(); ++t)
+    EXPECT_NEAR(early.weights[t], same.weights[t], 1e-12);
+}
+
 TEST(CrfTrain, ThreadsAndSeedsFixTheBits) {
   CrfTrainOptions options;
   options.max_iterations = 20;

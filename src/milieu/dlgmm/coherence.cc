@@ -28,19 +28,25 @@ double set_shares(PatchShares& s, int64_t i, const std::vector<double>& extra, d
   return moved;
 }
 
-// The up to four neighbours of a cell, as patch indices.
+// The up to four or eight neighbours of a cell, as patch indices.
 struct Neighbors {
-  std::array<int64_t, 4> cells{};
+  std::array<int64_t, 8> cells{};
   int count = 0;
 };
 
-Neighbors neighbors_of(int64_t begin, int64_t rows, int64_t cols, int64_t row, int64_t col) {
+Neighbors neighbors_of(int64_t begin, int64_t rows, int64_t cols, int64_t row, int64_t col,
+                       bool has_diagonals) {
   Neighbors n;
   const int64_t cell = begin + row * cols + col;
   if (row > 0) n.cells[n.count++] = cell - cols;
   if (col > 0) n.cells[n.count++] = cell - 1;
   if (col + 1 < cols) n.cells[n.count++] = cell + 1;
   if (row + 1 < rows) n.cells[n.count++] = cell + cols;
+  if (!has_diagonals) return n;
+  if (row > 0 && col > 0) n.cells[n.count++] = cell - cols - 1;
+  if (row > 0 && col + 1 < cols) n.cells[n.count++] = cell - cols + 1;
+  if (row + 1 < rows && col > 0) n.cells[n.count++] = cell + cols - 1;
+  if (row + 1 < rows && col + 1 < cols) n.cells[n.count++] = cell + cols + 1;
   return n;
 }
 
@@ -58,13 +64,14 @@ bool sweep_color(PatchShares& s, int64_t begin, int64_t rows, int64_t cols, int 
                  CoherenceScratch& scratch) {
   constexpr double kTolerance = 1e-8;
   bool was_open = false;
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t col = (row + color) % 2; col < cols; col += 2) {
+  const bool has_diagonals = scratch.has_diagonals;
+  for (int64_t row = has_diagonals ? color / 2 : 0; row < rows; row += has_diagonals ? 2 : 1)
+    for (int64_t col = has_diagonals ? color % 2 : (row + color) % 2; col < cols; col += 2) {
       uint8_t& is_open = scratch.is_open[row * cols + col];
       if (!is_open) continue;
       is_open = 0;
       was_open = true;
-      const Neighbors near = neighbors_of(begin, rows, cols, row, col);
+      const Neighbors near = neighbors_of(begin, rows, cols, row, col, has_diagonals);
       for (int k = 0; k < near.count; ++k) scatter(s, near.cells[k], 1, scratch.dense);
       const double moved = set_shares(s, begin + row * cols + col, scratch.dense, gamma);
       for (int k = 0; k < near.count; ++k) {
@@ -95,7 +102,7 @@ int sweep_coherence(PatchShares& shares, int64_t begin, int64_t rows, int64_t co
   scratch.is_open.assign(rows * cols, 1);
   for (int sweep = 1; sweep <= max_sweeps; ++sweep) {
     bool was_open = false;
-    for (const int color : {0, 1})
+    for (int color = 0; color < (scratch.has_diagonals ? 4 : 2); ++color)
       was_open = sweep_color(shares, begin, rows, cols, color, gamma, scratch) || was_open;
     if (!was_open) return sweep;
   }
@@ -109,8 +116,9 @@ double neighbor_agreement(const PatchShares& shares, int64_t begin, int64_t rows
     for (int64_t col = 0; col < cols; ++col) {
       const int64_t i = begin + row * cols + col;
       scatter(shares, i, 1, scratch.dense);
-      for (const int64_t n : {col + 1 < cols ? i + 1 : -1, row + 1 < rows ? i + cols : -1})
-        if (n >= 0)
+      const Neighbors near = neighbors_of(begin, rows, cols, row, col, scratch.has_diagonals);
+      for (int k = 0; k < near.count; ++k)
+        if (const int64_t n = near.cells[k]; n > i)  // each pair once
           for (int64_t a = shares.first[n]; a < shares.first[n + 1]; ++a)
             sum += scratch.dense[shares.words[a]] * shares.phi[a];
       clear(shares, i, scratch.dense);
@@ -126,7 +134,7 @@ GammaSlope coherence_slope(const PatchShares& shares, int64_t begin, int64_t row
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t col = 0; col < cols; ++col) {
       const int64_t i = begin + row * cols + col;
-      const Neighbors near = neighbors_of(begin, rows, cols, row, col);
+      const Neighbors near = neighbors_of(begin, rows, cols, row, col, scratch.has_diagonals);
       words.clear();
       for (int k = 0; k < near.count; ++k) {
         scatter(shares, near.cells[k], 1, scratch.dense);

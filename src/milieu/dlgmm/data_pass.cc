@@ -98,10 +98,11 @@ void finish_piece(const ImageTable& table, const Piece& piece, int64_t at,
     const int64_t rows = table.images.grid(d, 0);
     const int64_t cols = table.images.grid(d, 1);
     scratch.coherence.dense.assign(num_words, 0.0);
+    scratch.coherence.has_diagonals = options.has_diagonals;
     sweep_coherence(shares, at, rows, cols, options.gamma, options.coherence_sweeps,
                     scratch.coherence);
     stats.agreement += neighbor_agreement(shares, at, rows, cols, scratch.coherence) -
-                       static_cast<double>(num_neighbors(rows, cols));
+                       static_cast<double>(num_neighbors(rows, cols, options.has_diagonals));
     if (options.learns_gamma) add_gamma_slope(table, d, at, options, alpha, scratch, stats);
   }
   double entropy = 0;
@@ -160,11 +161,11 @@ double select_piece(const ImageTable& table, const Piece& piece, const WordScore
   PatchShares& shares = scratch.shares;
   const double largest_bias = fill_bias(scorer, alpha, table.num_bands, scratch.bias);
   // A word this far below the best has at most word_loss / V of the patch; neighbours can lift it
-  // by 4 gamma.
-  const double cut =
-      options.word_loss > 0
-          ? std::log(static_cast<double>(num_words) / options.word_loss) + 4 * options.gamma
-          : INFINITY;
+  // by gamma each.
+  const double cut = options.word_loss > 0
+                         ? std::log(static_cast<double>(num_words) / options.word_loss) +
+                               (options.has_diagonals ? 8 : 4) * options.gamma
+                         : INFINITY;
   for (int64_t i = piece.begin; i < piece.end; ++i) {
     if (i < scratch.window_begin || i >= scratch.window_end)
       fill_window(table, i, piece.end, scorer, scratch);

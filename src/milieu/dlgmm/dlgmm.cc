@@ -59,6 +59,7 @@ DlgmmModel empty_model(const DlgmmOptions& options) {
   model.covariance = options.covariance;
   model.num_bands = std::max(options.num_bands, 1);
   model.gamma = options.gamma < 0 ? kFirstGamma : options.gamma;
+  if (options.diagonal_neighbors) model.diagonal_neighbors = {1};
   model.beta = options.beta;
   model.kappa = options.kappa;
   return model;
@@ -218,7 +219,12 @@ std::optional<PassReport> internal::make_pass(const DlgmmRun& run, DlgmmState& s
 }
 
 PassOptions internal::DlgmmRun::pass_options(double gamma) const {
-  return {options.word_loss, gamma, options.coherence_sweeps, options.num_threads, learns_gamma()};
+  return {.word_loss = options.word_loss,
+          .gamma = gamma,
+          .coherence_sweeps = options.coherence_sweeps,
+          .num_threads = options.num_threads,
+          .learns_gamma = learns_gamma(),
+          .has_diagonals = options.diagonal_neighbors};
 }
 
 DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options, Monitor& monitor) {

@@ -43,6 +43,7 @@ struct DlgmmOptions {
   int num_clusters = 8;  // J; at most the number of images; -1: chosen by the penalised bound
   int num_bands = 0;     // horizontal regions with their own theta; 0: 3 on image folders, else 1
   double gamma = 0;      // SC-DLGMM's reward for equal words of neighbouring patches; -1: learned
+  bool diagonal_neighbors = false;  // for gamma: a patch has 8 neighbours on the grid, not 4
   DlgmmPosterior posterior = DlgmmPosterior::Structured;
   DlgmmCovariance covariance = DlgmmCovariance::Diagonal;
   WordCovariance word_covariance = WordCovariance::Spherical;
@@ -80,6 +81,8 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
   v("gamma", o.gamma, between(0, 1000).or_word("learn", -1),
     "reward for equal words of neighbouring patches (SC-DLGMM); needs a grid; learn maximises the "
     "pseudo-likelihood");
+  v("diagonal_neighbors", o.diagonal_neighbors, anything(),
+    "for gamma: count diagonal neighbours too, 8 on the grid instead of 4");
   v("posterior", o.posterior,
     one_of<DlgmmPosterior>(
         {{"structured", DlgmmPosterior::Structured}, {"mean-field", DlgmmPosterior::MeanField}}),
@@ -160,6 +163,7 @@ struct DlgmmModel {
   Matrix<double> words;  // V x R: omega
   // delta^2: V x 1 (spherical) or V x R (diagonal); one row when it is tied.
   Matrix<double> word_variances;
+  std::vector<int> diagonal_neighbors;  // {1}: the random field has 8 neighbours; empty: 4
   // Mean (first row) and components of the descriptors that became patches; set by the code that
   // made the patches, so that the model describes new images by itself. Empty: patches are
   // descriptors.
@@ -167,6 +171,7 @@ struct DlgmmModel {
 
   int num_clusters() const { return static_cast<int>(weights.size()); }
   int64_t num_words() const { return words.rows(); }
+  bool has_diagonals() const { return !diagonal_neighbors.empty() && diagonal_neighbors[0] != 0; }
 };
 
 template <MaybeConst<DlgmmModel> Model, class Visitor>
@@ -183,6 +188,7 @@ void visit_arrays(Model& m, Visitor&& v) {
   v("words", m.words);
   v("word_variances", m.word_variances);
   visit_optional(v, "projection", m.projection);  // since version 2
+  visit_optional(v, "diagonal_neighbors", m.diagonal_neighbors);
 }
 
 // The patches of images. Image d has the rows [offsets[d], offsets[d + 1]) of `patches`; it may
@@ -289,6 +295,15 @@ std::vector<int> predict(const DlgmmModel& model, FloatView points, int num_thre
 // patches that were not reached when the monitor stopped it.
 std::vector<int> word_map(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
                           int num_threads = 0, Monitor& monitor = silent_monitor());
+
+// phi [Xie15, Eq. 5]: the share of every word in every patch, patches x V; rows sum to 1 but for
+// words that were skipped. Zeros for patches that were not reached when the monitor stopped it.
+Matrix<float> word_shares(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
+                          int num_threads = 0, Monitor& monitor = silent_monitor());
+// The sum of phi over the patches of each image and band: D x (G V), the counts that theta is
+// inferred from.
+Matrix<double> word_counts(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
+                           int num_threads = 0, Monitor& monitor = silent_monitor());
 
 // A pair of words whose frequencies rise together (or exclude each other) within clusters.
 struct WordPair {

@@ -64,6 +64,7 @@ void count_words(const ImageTable& table, int64_t d, const WordScorer& scorer,
   const auto num_words = static_cast<int64_t>(scorer.constants.size());
   if (options.gamma > 0) {
     s.pass.coherence.dense.assign(num_words, 0.0);
+    s.pass.coherence.has_diagonals = options.has_diagonals;
     sweep_coherence(shares, 0, table.images.grid(d, 0), table.images.grid(d, 1), options.gamma,
                     options.coherence_sweeps, s.pass.coherence);
   }
@@ -94,7 +95,11 @@ void infer_image(const ImageTable& table, int64_t d, const DlgmmModel& model,
 
 PassOptions inference_options(const DlgmmModel& model) {
   const DlgmmOptions defaults;
-  return {defaults.word_loss, model.gamma, defaults.coherence_sweeps, 1};
+  return {.word_loss = defaults.word_loss,
+          .gamma = model.gamma,
+          .coherence_sweeps = defaults.coherence_sweeps,
+          .num_threads = 1,
+          .has_diagonals = model.has_diagonals()};
 }
 
 }  // namespace
@@ -134,8 +139,13 @@ std::vector<int> predict(const DlgmmModel& model, FloatView points, int num_thre
   return infer_images(model, images, num_threads).labels;
 }
 
-std::vector<int> word_map(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
-                          int num_threads, Monitor& monitor) {
+namespace {
+
+// Calls use(image, scratch) for every image that has patches, with the shares of its words at
+// `alpha` in scratch.pass.shares and its counts.
+template <class Use>
+void for_each_image(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
+                    int num_threads, const Monitor& monitor, Use&& use) {
   const ImageTable table = check(model, images, num_threads);
   require(alpha.rows() == table.num_images && alpha.cols() == model.means.cols(), [&] {
     return fmt::format("alpha is {} x {}, must be {} x {}", alpha.rows(), alpha.cols(),
@@ -143,22 +153,57 @@ std::vector<int> word_map(const DlgmmModel& model, const DlgmmImages& images, Do
   });
   const WordScorer scorer = make_word_scorer(model);
   const PassOptions options = inference_options(model);
-  std::vector<int> words(images.patches.rows(), -1);
   const auto num_blocks = static_cast<int64_t>(table.block_begin.size()) - 1;
   parallel_for(num_blocks, 1, num_threads, [&](const Block& block) {
     InferenceScratch scratch;
     for (int64_t d = table.block_begin[block.index]; d < table.block_begin[block.index + 1]; ++d) {
       if (monitor.should_stop()) return;
+      if (table.num_patches(d) == 0) continue;
       count_words(table, d, scorer, alpha.row_span(d), options, scratch);
-      const PatchShares& shares = scratch.pass.shares;
-      for (int64_t i = 0; i < shares.num_patches(); ++i) {
-        const auto first = shares.phi.begin() + shares.first[i];
-        const auto best = std::max_element(first, shares.phi.begin() + shares.first[i + 1]);
-        words[table.begin(d) + i] = shares.words[best - shares.phi.begin()];
-      }
+      use(table, d, scratch);
     }
   });
+}
+
+}  // namespace
+
+std::vector<int> word_map(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
+                          int num_threads, Monitor& monitor) {
+  std::vector<int> words(images.patches.rows(), -1);
+  for_each_image(model, images, alpha, num_threads, monitor,
+                 [&](const ImageTable& table, int64_t d, const InferenceScratch& scratch) {
+                   const PatchShares& shares = scratch.pass.shares;
+                   for (int64_t i = 0; i < shares.num_patches(); ++i) {
+                     const auto first = shares.phi.begin() + shares.first[i];
+                     const auto best =
+                         std::max_element(first, shares.phi.begin() + shares.first[i + 1]);
+                     words[table.begin(d) + i] = shares.words[best - shares.phi.begin()];
+                   }
+                 });
   return words;
+}
+
+Matrix<float> word_shares(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
+                          int num_threads, Monitor& monitor) {
+  Matrix<float> phi(images.patches.rows(), model.num_words());
+  for_each_image(model, images, alpha, num_threads, monitor,
+                 [&](const ImageTable& table, int64_t d, const InferenceScratch& scratch) {
+                   const PatchShares& shares = scratch.pass.shares;
+                   for (int64_t i = 0; i < shares.num_patches(); ++i)
+                     for (int64_t a = shares.first[i]; a < shares.first[i + 1]; ++a)
+                       phi(table.begin(d) + i, shares.words[a]) = static_cast<float>(shares.phi[a]);
+                 });
+  return phi;
+}
+
+Matrix<double> word_counts(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
+                           int num_threads, Monitor& monitor) {
+  Matrix<double> counts(images.num_images(), model.means.cols());
+  for_each_image(model, images, alpha, num_threads, monitor,
+                 [&](const ImageTable&, int64_t d, const InferenceScratch& scratch) {
+                   std::ranges::copy(scratch.counts, counts.row(d));
+                 });
+  return counts;
 }
 
 }  // namespace milieu

@@ -188,45 +188,57 @@ TEST(Dlgmm, SweepsOfMovingCellsEndWhereSweepsOfAllEnd) {
 }
 
 // E_q[log p(z)] and the entropy by enumeration, against the sums the library takes.
-TEST(Dlgmm, CoherenceUpdatesAreExactOnSmallGrids) {
-  for (const auto& [rows, cols] : {std::pair{2, 2}, std::pair{2, 3}, std::pair{1, 4}}) {
-    SmallProblem p = tiny_problem(3, rows, cols);
-    const double gamma = 0.8;
-    CoherenceScratch scratch{std::vector<double>(2, 0.0)};
-    const auto value = [&](const PatchShares& s) {  // over all 2^N words
-      const int N = rows * cols;
-      double sum = 0;
-      for (int code = 0; code < (1 << N); ++code) {
-        double q = 1, log_p = 0;
-        for (int i = 0; i < N; ++i) {
-          const int v = code >> i & 1;
-          q *= s.phi[2 * i + v];
-          log_p += s.scores[2 * i + v];
-          if (i % cols + 1 < cols) log_p += gamma * ((code >> (i + 1) & 1) == v);
-          if (i + cols < N) log_p += gamma * ((code >> (i + cols) & 1) == v);
-        }
-        if (q > 0) sum += q * (log_p - std::log(q));
+void expect_exact_coherence(int rows, int cols, bool has_diagonals) {
+  SmallProblem p = tiny_problem(3, rows, cols);
+  const double gamma = 0.8;
+  CoherenceScratch scratch{std::vector<double>(2, 0.0)};
+  scratch.has_diagonals = has_diagonals;
+  EXPECT_EQ(num_neighbors(2, 3, has_diagonals), has_diagonals ? 11 : 7);
+  const auto value = [&](const PatchShares& s) {  // over all 2^N words
+    const int N = rows * cols;
+    double sum = 0;
+    for (int code = 0; code < (1 << N); ++code) {
+      double q = 1, log_p = 0;
+      for (int i = 0; i < N; ++i) {
+        const int v = code >> i & 1;
+        q *= s.phi[2 * i + v];
+        log_p += s.scores[2 * i + v];
+        if (i % cols + 1 < cols) log_p += gamma * ((code >> (i + 1) & 1) == v);
+        if (i + cols < N) log_p += gamma * ((code >> (i + cols) & 1) == v);
+        if (!has_diagonals || i + cols >= N) continue;
+        if (i % cols + 1 < cols) log_p += gamma * ((code >> (i + cols + 1) & 1) == v);
+        if (i % cols > 0) log_p += gamma * ((code >> (i + cols - 1) & 1) == v);
       }
-      return sum;
-    };
-    PatchShares s = p.shares(0);
-    double before = value(s);
-    for (int sweep = 0; sweep < 30; ++sweep) {
-      sweep_coherence(s, 0, rows, cols, gamma, 1, scratch);
-      const double after = value(s);
-      EXPECT_GE(after, before - 1e-12);
-      before = after;
+      if (q > 0) sum += q * (log_p - std::log(q));
     }
-    double direct = gamma * neighbor_agreement(s, 0, rows, cols, scratch);
-    for (size_t a = 0; a < s.phi.size(); ++a) direct += s.phi[a] * (s.scores[a] - s.log_phi[a]);
-    EXPECT_NEAR(direct, before, 1e-10);
-    for (int i = 0; i < rows * cols; ++i)  // a maximum in each patch
-      for (const double away : {-1e-3, 1e-3}) {
-        PatchShares moved = s;
-        moved.phi[2 * i] += away, moved.phi[2 * i + 1] -= away;
-        if (moved.phi[2 * i] <= 0 || moved.phi[2 * i + 1] <= 0) continue;
-        EXPECT_LE(value(moved), before);
-      }
+    return sum;
+  };
+  PatchShares s = p.shares(0);
+  double before = value(s);
+  for (int sweep = 0; sweep < 30; ++sweep) {
+    sweep_coherence(s, 0, rows, cols, gamma, 1, scratch);
+    const double after = value(s);
+    EXPECT_GE(after, before - 1e-12);
+    before = after;
+  }
+  double direct = gamma * neighbor_agreement(s, 0, rows, cols, scratch);
+  for (size_t a = 0; a < s.phi.size(); ++a) direct += s.phi[a] * (s.scores[a] - s.log_phi[a]);
+  EXPECT_NEAR(direct, before, 1e-10);
+  for (int i = 0; i < rows * cols; ++i)  // a maximum in each patch
+    for (const double away : {-1e-3, 1e-3}) {
+      PatchShares moved = s;
+      moved.phi[2 * i] += away, moved.phi[2 * i + 1] -= away;
+      if (moved.phi[2 * i] <= 0 || moved.phi[2 * i + 1] <= 0) continue;
+      EXPECT_LE(value(moved), before);
+    }
+}
+
+TEST(Dlgmm, CoherenceUpdatesAreExactOnSmallGrids) {
+  for (const bool has_diagonals : {false, true}) {
+    expect_exact_coherence(2, 2, has_diagonals);
+    expect_exact_coherence(2, 3, has_diagonals);
+    expect_exact_coherence(3, 3, has_diagonals);
+    expect_exact_coherence(1, 4, has_diagonals);
   }
 }
 

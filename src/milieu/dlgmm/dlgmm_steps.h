@@ -133,17 +133,19 @@ void update_shares(PatchShares& shares, int64_t begin, int64_t end);
 // cells first), until no phi moves by 1e-8 or max_sweeps; a cell whose neighbours have not moved is
 // skipped. Returns the sweeps made. Departs from [Xie15, Eq. 14]: the neighbours are inside
 // the exponential; outside they would depend on the unit of the descriptors and lower the bound.
+// With diagonals a cell has 8 neighbours, and cells are updated in four colours of a 2 x 2 pattern.
 struct CoherenceScratch {
   std::vector<double> dense;          // V zeros
   std::vector<uint8_t> is_open = {};  // cells one of whose neighbours has moved since their update
+  bool has_diagonals = false;
 };
 int sweep_coherence(PatchShares& shares, int64_t begin, int64_t rows, int64_t cols, double gamma,
                     int max_sweeps, CoherenceScratch& scratch);
 // Sum over neighbours of phi_m . phi_n, and the number of neighbours |P|.
 double neighbor_agreement(const PatchShares& shares, int64_t begin, int64_t rows, int64_t cols,
                           CoherenceScratch& scratch);
-inline int64_t num_neighbors(int64_t rows, int64_t cols) {
-  return rows * (cols - 1) + cols * (rows - 1);
+inline int64_t num_neighbors(int64_t rows, int64_t cols, bool has_diagonals = false) {
+  return rows * (cols - 1) + cols * (rows - 1) + (has_diagonals ? 2 * (rows - 1) * (cols - 1) : 0);
 }
 // Slope and minus the curvature in gamma of sum_i E log p(z_i | neighbours, theta), the
 // pseudo-likelihood with the neighbours at their shares: with c_v the shares of word v among the
@@ -168,6 +170,7 @@ struct PassOptions {
   int coherence_sweeps = 1;
   int num_threads = 0;
   bool learns_gamma = false;  // gathers the slope of gamma
+  bool has_diagonals = false;
 };
 struct PassResult {
   Matrix<double> counts;  // D x (G V)

@@ -12,6 +12,9 @@ namespace {
 struct ModelPrinter {
   Fingerprint& print;
   void operator()(const char*, const Matrix<double>& value) { print.rows(value.view(), 1); }
+  void operator()(const char*, const std::vector<int>& value) {
+    print.values(std::span<const int>(value));
+  }
   void operator()(const char*, const Matrix<float>& value) { print.rows(value.view(), 1); }
   void operator()(const char*, const std::vector<double>& value) { print.values(std::span(value)); }
   void operator()(const char*, const std::string& value) { print.text(value); }

@@ -4,6 +4,7 @@
 // Given: samples x in R^d with classes, a kernel of covariance Lambda, a grid of u x v [x w] cells.
 // Find: a label for every sample: class by class, sub-classes in the order of their maxima.
 // Symbols: u, v grid; s standard deviation of the kernel in cells (sigmas); z = window * s.
+//   A set with a context is one class; the context is counted as another and not split.
 // Conventions: one frame for all classes, axis a runs from the lowest to the highest coordinate of
 //   all samples over cells 0 .. size - 1, a sample is in the nearest cell; an axis without extent
 //   has length 1; the kernel's window is renormalised and sees nothing outside the grid; strict
@@ -80,6 +81,20 @@ void check_input(const IccInput& input, const IccOptions& options) {
     });
     check_finite(input.coordinates, "coordinates", options.num_threads);
   }
+  require(!options.standardize || (options.projection != IccProjection::Isomap &&
+                                   options.projection != IccProjection::Lle),
+          "standardize is not for projections isomap and lle: divide the columns before");
+  if (!input.context.empty()) {
+    require(input.classes.empty(), "give classes or a context, not both: a context is for one set");
+    require(input.coordinates.empty(),
+            "coordinates have no rows for the context: give axes, or use them as points with "
+            "projection none");
+    require(input.context.cols() == input.points.cols(), [&] {
+      return fmt::format("the context has {}, points have {}: they must match",
+                         counted(input.context.cols(), "column"), input.points.cols());
+    });
+    check_finite(input.context, "context", options.num_threads);
+  }
   require(input.axes.empty() || input.axes.cols() == input.points.cols(), [&] {
     return fmt::format("axes have {}, points have {}: they must match",
                        counted(input.axes.cols(), "column"), input.points.cols());
@@ -97,7 +112,24 @@ void check_input(const IccInput& input, const IccOptions& options) {
       });
 }
 
-// The free climb works in units of the kernel: the projection is scaled to them.
+// The set and its context as two classes.
+struct JoinedRows {
+  Matrix<float> points;
+  std::vector<int> classes;
+};
+
+JoinedRows join_context(const IccInput& input) {
+  if (input.context.empty()) return {};
+  const int64_t n = input.points.rows(), m = input.context.rows(), d = input.points.cols();
+  JoinedRows joined{Matrix<float>(n + m, d), std::vector<int>(n + m, 1)};
+  for (int64_t i = 0; i < n; ++i) std::copy_n(input.points.row(i), d, joined.points.row(i));
+  for (int64_t i = 0; i < m; ++i) std::copy_n(input.context.row(i), d, joined.points.row(n + i));
+  std::fill_n(joined.classes.begin(), n, 0);
+  return joined;
+}
+
+// The free climb works in units of the kernel: the projection is scaled to them. `num_classes` are
+// split.
 IccResult fit_without_grid(const IccInput& input, FloatView points, Projection projection,
                            const IccOptions& options, int num_classes, Monitor& monitor) {
   const int p = projection.dims();
@@ -129,7 +161,7 @@ IccResult fit_without_grid(const IccInput& input, FloatView points, Projection p
   model.origin = std::move(projection.origin);
   model.reach = options.window / 2;
   model.density_weight = options.weight == IccWeight::Density;
-  const Matrix<double> places = project(model, points);
+  const Matrix<double> places = project(model, points);  // the manifold comes later
   model.samples = Matrix<float>(places.rows(), places.cols());
   std::copy_n(places.data(), places.size(), model.samples.data());
   model.sample_classes.assign(input.classes.begin(), input.classes.end());
@@ -143,6 +175,7 @@ IccResult fit_without_grid(const IccInput& input, FloatView points, Projection p
     model.mode_labels.resize(num_classes);
     std::iota(model.mode_labels.begin(), model.mode_labels.end(), 0);
     result.labels = model.sample_classes;  // the only sub-class of each; -1 stays
+    std::erase(result.labels, num_classes);
   }
   return result;
 }
@@ -160,36 +193,84 @@ std::vector<int> IccModel::class_from_subclass() const {
   return classes;
 }
 
-IccResult fit_icc(const IccInput& input, const IccOptions& options, Monitor& monitor) {
-  const Stopwatch watch;
-  check_input(input, options);
-  const int num_classes = check_classes(input.classes, input.points.rows());
-  const FloatView points = input.coordinates.empty() ? input.points : input.coordinates;
-  Projection projection = fit_projection(input, options, num_classes);
-  IccResult result;
-  if (options.climb == IccClimb::Free) {
-    result = fit_without_grid(input, points, std::move(projection), options, num_classes, monitor);
+namespace {
+
+// `given` are the samples to label, `seen` those and the context.
+IccResult fit_on_grid(const IccInput& given, const IccInput& seen, Projection projection,
+                      const IccOptions& options, int num_classes, Monitor& monitor) {
+  const FloatView points = seen.coordinates.empty() ? seen.points : seen.coordinates;
+  GridFit fit(std::move(projection), options, num_classes, !given.context.empty());
+  fit.read_range([&](const auto& visit) { visit(points, seen.classes); });
+  std::vector<int> cells(points.rows());
+  fit.count([&](const auto& visit) { visit(points, seen.classes); }, monitor, cells);
+  IccResult result = fit.split(monitor);
+  if (monitor.should_stop()) {  // not all samples were counted
+    result.labels = predict_on_grid(result.model, points.rows_between(0, given.points.rows()),
+                                    given.classes, options.num_threads);
   } else {
-    GridFit fit(std::move(projection), options, num_classes);
-    fit.read_range([&](const auto& visit) { visit(points, input.classes); });
-    std::vector<int> cells(points.rows());
-    fit.count([&](const auto& visit) { visit(points, input.classes); }, monitor, cells);
-    result = fit.split(monitor);
-    if (monitor.should_stop()) {  // not all samples were counted
-      result.labels = predict_on_grid(result.model, points, input.classes, options.num_threads);
-    } else {
-      label_cells(result.model, input.classes, cells, options.num_threads);
-      result.labels = std::move(cells);
-    }
+    cells.resize(given.points.rows());
+    label_cells(result.model, given.classes, cells, options.num_threads);
+    result.labels = std::move(cells);
   }
+  return result;
+}
+
+bool is_manifold(IccProjection projection) {
+  return projection == IccProjection::Isomap || projection == IccProjection::Lle;
+}
+
+// Nothing where the options ask for none, or the monitor stopped it.
+ManifoldResult fit_surface(FloatView points, const IccOptions& options, Monitor& monitor) {
+  if (!is_manifold(options.projection)) return {};
+  ManifoldOptions manifold;
+  manifold.kind =
+      options.projection == IccProjection::Isomap ? ManifoldKind::Isomap : ManifoldKind::Lle;
+  manifold.num_dims = parse_components(options).num_needed;
+  manifold.num_neighbors = options.manifold_neighbors;
+  manifold.seed = options.seed;
+  manifold.num_threads = options.num_threads;
+  return fit_manifold(points, manifold, monitor);
+}
+
+}  // namespace
+
+IccResult fit_icc(const IccInput& given, const IccOptions& options, Monitor& monitor) {
+  const Stopwatch watch;
+  check_input(given, options);
+  const bool has_context = !given.context.empty();
+  const JoinedRows joined = join_context(given);
+  IccInput input = given;
+  if (has_context) input.points = joined.points, input.classes = joined.classes;
+  const int num_classes = check_classes(input.classes, input.points.rows());
+  const bool has_own_space = !given.coordinates.empty() || !given.axes.empty();
+  ManifoldResult surface =
+      has_own_space ? ManifoldResult() : fit_surface(input.points, options, monitor);
+  Matrix<float> places;
+  if (!surface.model.empty()) {
+    places = manifold_rows(surface.model, input.points, options.num_threads);
+    input.coordinates = places;
+  }
+  Projection projection = fit_projection(input, options, num_classes);
+  if (!surface.model.empty()) projection = choose_axes(std::move(projection), options);
+  IccResult result;
+  if (options.climb == IccClimb::Free)
+    result = fit_without_grid(input, input.coordinates.empty() ? input.points : input.coordinates,
+                              std::move(projection), options, num_classes - (has_context ? 1 : 0),
+                              monitor);
+  else
+    result = fit_on_grid(given, input, std::move(projection), options, num_classes, monitor);
   if (!input.classes.empty() && options.projection == IccProjection::Lda &&
       options.components.empty() && result.model.axes.rows() < options.num_dims &&
       input.axes.empty() && input.coordinates.empty())
-    result.summary.warnings.push_back(
-        fmt::format("{} classes have {}, fewer than num_dims {}", num_classes,
-                    counted(result.model.axes.rows(), "discriminant axis", "discriminant axes"),
-                    options.num_dims));
-  finish_summary(result, input.points.rows(), input.points.cols(), options, monitor);
+    result.summary.warnings.push_back(fmt::format(
+        "{} {}, fewer than num_dims {}",
+        has_context ? "a set and its context have" : fmt::format("{} classes have", num_classes),
+        counted(result.model.axes.rows(), "discriminant axis", "discriminant axes"),
+        options.num_dims));
+  for (std::string& warning : surface.warnings)
+    result.summary.warnings.push_back(std::move(warning));
+  result.model.manifold = std::move(surface.model);
+  finish_summary(result, given.points.rows(), given.points.cols(), options, monitor);
   result.summary.seconds = watch.seconds();
   return result;
 }
@@ -200,8 +281,10 @@ IccResult fit_icc_stream(const IccSource& source, const IccOptions& options, Mon
   require(source.num_columns >= 1 && source.num_classes >= 1,
           "fit_icc_stream: the source must have columns and classes");
   require(
-      options.climb != IccClimb::Free && options.projection != IccProjection::Lda,
-      "streamed samples take neither projection lda nor climb free: use pca or none, and a grid");
+      options.climb != IccClimb::Free &&
+          (options.projection == IccProjection::Pca || options.projection == IccProjection::None),
+      "streamed samples take neither projections lda, isomap and lle nor climb free: use pca or "
+      "none, and a grid");
   const bool is_none = options.projection == IccProjection::None;
   const int64_t dims = is_none && options.components.empty()
                            ? source.num_columns

@@ -18,15 +18,17 @@
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
+#include "milieu/classic/manifold/manifold.h"
 #include "milieu/icc/density/density_map.h"
 #include "milieu/icc/density/grid.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu {
 
-// The space in which densities are compared: principal axes, discriminant axes of the classes, or
-// the columns unchanged.
-enum class IccProjection { Pca, Lda, None };
+// The space in which densities are compared: principal axes, discriminant axes of the classes, the
+// columns unchanged, or an embedding of the surface that the samples lie on
+// (classic/manifold/manifold.h).
+enum class IccProjection { Pca, Lda, None, Isomap, Lle };
 
 // How samples find their maximum: steepest neighbour on the grid, the paper's ascent along the
 // gradient, or off the grid in any number of dimensions.
@@ -40,10 +42,11 @@ struct IccOptions {
   std::string bandwidth = "0.05";
   std::string grid = "100";  // cells per axis, or "600x200"; only sets the resolution
   IccProjection projection = IccProjection::Pca;
-  int num_dims = 2;          // of the projection; up to 3 on a grid, any number with climb free
-  std::string components;    // which principal or discriminant axes, counted from 1: "1,3"; empty:
-                             // the first num_dims
-  bool standardize = false;  // divide every feature by its standard deviation first
+  int num_dims = 2;        // of the projection; up to 3 on a grid, any number with climb free
+  std::string components;  // which principal or discriminant axes, counted from 1: "1,3"; empty:
+                           // the first num_dims
+  int manifold_neighbors = 10;          // of each sample, for isomap and lle
+  bool standardize = false;             // divide every feature by its standard deviation first
   IccWeight weight = IccWeight::Count;  // see density_map.h
   IccClimb climb = IccClimb::Basin;
   int min_size = 10;  // smaller sub-classes join the neighbour across the highest pass
@@ -63,13 +66,19 @@ void visit_fields(IccOptions& o, Visitor&& v) {
     "of squared fractions; 8c means 8 cells; auto chooses by resampling");
   v("grid", o.grid, anything(), "grid cells per axis: 100, or 600x200 for different axes");
   v("projection", o.projection,
-    one_of<IccProjection>(
-        {{"pca", IccProjection::Pca}, {"lda", IccProjection::Lda}, {"none", IccProjection::None}}),
-    "space of the densities: principal axes, discriminant axes, or the columns unchanged");
+    one_of<IccProjection>({{"pca", IccProjection::Pca},
+                           {"lda", IccProjection::Lda},
+                           {"none", IccProjection::None},
+                           {"isomap", IccProjection::Isomap},
+                           {"lle", IccProjection::Lle}}),
+    "space of the densities: principal axes, discriminant axes, the columns unchanged, or the "
+    "surface that the samples lie on, by Isomap or locally linear embedding");
   v("num_dims", o.num_dims, at_least(1).alias("dims"),
     "dimensions of that space; at most 3 on a grid");
   v("components", o.components, anything(),
     "principal or discriminant axes to use, such as 1,3; empty means the first ones");
+  v("manifold_neighbors", o.manifold_neighbors, at_least(1),
+    "neighbours of each sample, for isomap and lle");
   v("standardize", o.standardize, anything(), "divide features by their standard deviation first");
   v("weight", o.weight,
     one_of<IccWeight>({{"count", IccWeight::Count}, {"density", IccWeight::Density}}),
@@ -97,10 +106,15 @@ struct IccInput {
   FloatView coordinates =
       {};                // n x p: the samples in the space of the densities (Isomap, LLE, ...)
   DoubleView axes = {};  // p x d: a linear projection
+  // m x d samples that separate the parts of the set, in place of classes; empty: none. All of
+  // `points` is then split, as if it were a class with `context` as the only other one.
+  FloatView context = {};
 };
 
 template <class Visitor>
 void visit_inputs(IccInput& in, Visitor&& v) {
+  v("context", in.context, InputRule{InputKind::Samples, "m x d"},
+    "samples that separate the parts of the set, in place of classes");
   v("coordinates", in.coordinates, InputRule{InputKind::Rows, "n x p"},
     "position of every sample in the space of the densities, in place of --projection");
   v("axes", in.axes, InputRule{InputKind::Table, "p x d"},
@@ -125,11 +139,12 @@ struct IccModel {
   std::vector<double> heights;   // sub-classes: difference of density there
   // Climb free: the samples in units of the kernel, and every maximum found with its sub-class.
   Matrix<float> samples;            // n x p
-  std::vector<int> sample_classes;  // n
+  std::vector<int> sample_classes;  // n: -1 for none, the number of classes for the context
   Matrix<float> modes;              // m x p
   std::vector<int> mode_labels;     // m
   int density_weight = 0;           // 1: weight density
   double reach = 0;                 // of the kernel, in its units; 0: on the grid
+  ManifoldModel manifold;  // of projections isomap and lle: axes and origin are of its places
 
   int num_classes() const { return static_cast<int>(subclasses.size()); }
   int num_subclasses() const;
@@ -155,6 +170,7 @@ void visit_arrays(Model& m, Visitor&& v) {
   v("mode_labels", m.mode_labels);
   v("density_weight", m.density_weight);
   v("reach", m.reach);
+  visit_manifold(m.manifold, v);
 }
 
 struct IccResult {
@@ -169,8 +185,8 @@ struct IccResult {
 };
 
 // Throws InvalidArgument for options that are out of range or do not match the input, an empty
-// input and a grid above max_memory_gb; DataError for points that are not finite. A stopped fit
-// does not split the classes it has not reached.
+// input, a context beside classes or coordinates, and a grid above max_memory_gb; DataError for
+// points that are not finite. A stopped fit does not split the classes it has not reached.
 IccResult fit_icc(const IccInput& input, const IccOptions& options,
                   Monitor& monitor = silent_monitor());
 
@@ -187,8 +203,8 @@ Matrix<double> project(const IccModel& model, FloatView points);
 
 // Samples read in chunks, for data larger than memory: `visit` is called with chunk after chunk of
 // rows and their classes (empty: no classes). The source is read two to three times and must give
-// the same rows each time; nothing the size of the samples is kept. Not for projection lda and
-// climb free. Labels are then predict's, chunk by chunk.
+// the same rows each time; nothing the size of the samples is kept. Not for projections lda, isomap
+// and lle, and not for climb free. Labels are then predict's, chunk by chunk.
 using IccChunkVisitor = std::function<void(FloatView points, std::span<const int> classes)>;
 struct IccSource {
   std::function<void(const IccChunkVisitor& visit)> read;

@@ -42,12 +42,14 @@ std::vector<int64_t> label_sizes(std::span<const int> labels, size_t num_labels)
 
 }  // namespace
 
-GridFit::GridFit(Projection projection, const IccOptions& options, int num_classes)
+GridFit::GridFit(Projection projection, const IccOptions& options, int num_classes,
+                 bool has_context)
     : projection_(std::move(projection)),
       options_(options),
       bandwidth_(parse_bandwidth(options.bandwidth, projection_.dims())),
       range_(projection_.dims()),
-      num_classes_(num_classes) {
+      num_classes_(num_classes),
+      num_split_(num_classes - (has_context ? 1 : 0)) {
   settings_.grid = parse_grid(options.grid, projection_.dims());
   check_memory(settings_.grid, num_classes, options.max_memory_gb);
   settings_.window = options.window;
@@ -55,6 +57,7 @@ GridFit::GridFit(Projection projection, const IccOptions& options, int num_class
   settings_.climb = options.climb;
   settings_.min_size = options.min_size;
   settings_.num_threads = options.num_threads;
+  settings_.has_context = has_context;
 }
 
 void GridFit::read_range(const Read& read) {
@@ -128,13 +131,14 @@ void GridFit::warn_of_sizes(RunSummary& summary, const ClassCounts& counts) cons
   if (narrowest < kFewCells)
     summary.warnings.push_back(fmt::format(
         "the kernel is {:.2g} cells wide: use a finer grid or a larger bandwidth", narrowest));
-  for (size_t c = 0; c < counts.size() && counts.size() > 1; ++c) {
+  for (int c = 0; c < num_split_ && num_classes_ > 1; ++c) {
     const double samples =
         MILIEU_SELECT_ISA(sum_whole)(counts[c].data(), static_cast<int64_t>(counts[c].size()));
+    const std::string name = settings_.has_context ? "the set" : fmt::format("class {}", c);
     if (samples < options_.min_size)
-      summary.warnings.push_back(
-          fmt::format("class {} has {}, fewer than min_size {}: it is not split", c,
-                      counted(static_cast<int64_t>(samples), "sample"), options_.min_size));
+      summary.warnings.push_back(fmt::format("{} has {}, fewer than min_size {}: it is not split",
+                                             name, counted(static_cast<int64_t>(samples), "sample"),
+                                             options_.min_size));
   }
 }
 
@@ -148,10 +152,10 @@ void GridFit::fill_model(IccModel& model, const std::vector<std::vector<double>>
   model.grid = grid.size;
   model.sigmas = settings_.sigmas;
   model.density_weight = options_.weight == IccWeight::Density;
-  model.maps = Matrix<float>(num_classes_, grid.num_cells());
-  model.cell_labels.reserve(grid.num_cells() * num_classes_);
+  model.maps = Matrix<float>(num_split_, grid.num_cells());
+  model.cell_labels.reserve(grid.num_cells() * num_split_);
   std::vector<double> maxima;
-  for (int c = 0; c < num_classes_; ++c) {
+  for (int c = 0; c < num_split_; ++c) {
     std::copy(maps[c].begin(), maps[c].end(), model.maps.row(c));
     model.cell_labels.insert(model.cell_labels.end(), splits[c].labels.begin(),
                              splits[c].labels.end());
@@ -194,8 +198,8 @@ IccResult GridFit::split(Monitor& monitor) {
   const std::vector<std::vector<double>> maps = class_maps(counts, settings_, monitor);
   std::vector<ClassSplit> splits;
   std::vector<double> persistence;
-  for (int c = 0; c < num_classes_; ++c) {
-    monitor.on_progress("splitting", c, num_classes_);
+  for (int c = 0; c < num_split_; ++c) {
+    monitor.on_progress("splitting", c, num_split_);
     splits.push_back(monitor.should_stop() ? whole_class(maps[c])
                                            : split_class(maps[c], counts[c], settings_));
     for (const double height : persistence_of(splits[c], maps[c], splits[c].saddles))

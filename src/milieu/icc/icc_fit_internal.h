@@ -22,7 +22,9 @@ class GridFit {
   using Read = std::function<void(const IccChunkVisitor&)>;
 
   // Throws InvalidArgument for an invalid grid or bandwidth, or one that needs too much memory.
-  GridFit(Projection projection, const IccOptions& options, int num_classes);
+  // With `has_context` the last class is only context: the model and the summary leave it out.
+  GridFit(Projection projection, const IccOptions& options, int num_classes,
+          bool has_context = false);
 
   void read_range(const Read& read);  // the frame [Yu13, Algorithm 2, lines 3 and 4]
   // Lines 5 to 10. `cells`: of the rows of a single chunk, where they are needed.
@@ -46,6 +48,7 @@ class GridFit {
   Range range_;
   std::optional<CellCounts> counts_;
   int num_classes_;
+  int num_split_;
   int64_t num_rows_ = 0;
 };
 
@@ -56,7 +59,9 @@ void finish_summary(IccResult& result, int64_t n, int64_t d, const IccOptions& o
 // Cells of samples on the grid of a model become their labels. No checks.
 void label_cells(const IccModel& model, std::span<const int> classes, std::span<int32_t> cells,
                  int num_threads);
-// predict without its checks, for a model on a grid that was just fitted.
+// The places of rows on the model's manifold, in the precision of samples.
+Matrix<float> manifold_rows(const ManifoldModel& model, FloatView points, int num_threads);
+// predict without its checks, for a model on a grid that was just fitted; rows are on its manifold.
 std::vector<int> predict_on_grid(const IccModel& model, FloatView points,
                                  std::span<const int> classes, int num_threads);
 

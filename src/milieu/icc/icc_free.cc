@@ -63,7 +63,8 @@ DensityField::DensityField(FloatView samples, std::span<const int> classes, int 
                            double reach, IccWeight weight)
     : samples_(samples),
       classes_(classes),
-      counts_(num_classes, 0.0),
+      num_classes_(num_classes),
+      counts_(num_classes + 1, 0.0),
       reach_(reach),
       weight_(weight),
       index_(samples) {

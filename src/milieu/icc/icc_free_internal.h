@@ -24,7 +24,7 @@ struct FieldPoint {
 
 class DensityField {
  public:
-  // `samples` n x p in units of the kernel, not copied.
+  // `samples` n x p in units of the kernel, not copied. Class num_classes is the context.
   DensityField(FloatView samples, std::span<const int> classes, int num_classes, double reach,
                IccWeight weight);
 
@@ -39,7 +39,7 @@ class DensityField {
   // Climbs from each row of `places`; false when the monitor stopped it.
   bool climb(Matrix<float>& places, std::span<const int> of, int num_threads,
              Monitor& monitor) const;
-  int num_classes() const { return static_cast<int>(counts_.size()); }
+  int num_classes() const { return num_classes_; }
 
  private:
   RadiusNeighbors neighbors(FloatView places, int num_threads) const;
@@ -54,7 +54,8 @@ class DensityField {
 
   FloatView samples_;
   std::span<const int> classes_;
-  std::vector<double> counts_;
+  int num_classes_;
+  std::vector<double> counts_;  // of the classes, then of the context
   double n_ = 0;
   double reach_;
   IccWeight weight_;
@@ -62,7 +63,8 @@ class DensityField {
 };
 
 // Fills modes, labels and sub-classes of `model`, whose samples, classes and frame are set; labels
-// of the samples are returned. An empty list: the monitor stopped it.
+// of the samples before the context, which are all but the last ones of class num_classes, are
+// returned. An empty list: the monitor stopped it.
 std::vector<int> fit_free(IccModel& model, const IccOptions& options, int num_classes,
                           Monitor& monitor);
 

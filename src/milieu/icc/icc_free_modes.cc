@@ -179,7 +179,7 @@ std::vector<int> nearest_labels(const IccModel& model, FloatView ends, std::span
 // which have not climbed in the class they belong to, climb again.
 std::vector<int> label_samples(const IccModel& model, const Matrix<float>& ends, int num_threads,
                                Monitor& monitor) {
-  std::vector<int> of = model.sample_classes;
+  std::vector<int> of(model.sample_classes.begin(), model.sample_classes.begin() + ends.rows());
   std::vector<int64_t> unknown;
   for (size_t i = 0; i < of.size(); ++i) {
     if (of[i] < 0) unknown.push_back(static_cast<int64_t>(i));
@@ -203,12 +203,15 @@ std::vector<int> fit_free(IccModel& model, const IccOptions& options, int num_cl
   const DensityField field(model.samples, model.sample_classes, num_classes, model.reach,
                            model.density_weight ? IccWeight::Density : IccWeight::Count);
   std::vector<std::vector<int64_t>> members(num_classes);
-  std::vector<int> climbed = model.sample_classes;
+  const auto num_climbed = static_cast<int64_t>(
+      std::ranges::count_if(model.sample_classes, [&](int c) { return c < num_classes; }));
+  std::vector<int> climbed(model.sample_classes.begin(),
+                           model.sample_classes.begin() + num_climbed);
   for (size_t i = 0; i < climbed.size(); ++i) {
     if (climbed[i] >= 0) members[climbed[i]].push_back(static_cast<int64_t>(i));
     climbed[i] = std::max(climbed[i], 0);  // rows without a class are labelled afterwards
   }
-  Matrix<float> ends = model.samples;
+  Matrix<float> ends(model.samples.view().rows_between(0, num_climbed));
   if (!field.climb(ends, climbed, options.num_threads, monitor)) return {};
   std::vector<float> modes;
   model.mode_labels.clear();

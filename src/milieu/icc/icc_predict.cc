@@ -41,7 +41,7 @@ bool fits_free(const IccModel& m, int total) {
   }
   return std::ranges::find(has_mode, 0) == has_mode.end() &&
          std::ranges::all_of(m.sample_classes,
-                             [&](int c) { return c >= -1 && c < m.num_classes(); });
+                             [&](int c) { return c >= -1 && c <= m.num_classes(); });
 }
 
 bool fits_grid(const IccModel& m) {
@@ -60,8 +60,10 @@ bool fits_grid(const IccModel& m) {
 // A file with the right checksum may still be inconsistent.
 void check_model(const IccModel& m) {
   const auto p = static_cast<size_t>(m.axes.rows());
-  bool fits = p >= 1 && m.origin.size() == p && m.low.size() == p && m.high.size() == p &&
-              !m.subclasses.empty();
+  const bool fits_manifold =
+      is_consistent(m.manifold) && (m.manifold.empty() || m.manifold.num_dims() == m.axes.cols());
+  bool fits = fits_manifold && p >= 1 && m.origin.size() == p && m.low.size() == p &&
+              m.high.size() == p && !m.subclasses.empty();
   for (size_t a = 0; fits && a < p; ++a)
     fits = std::isfinite(m.low[a]) && std::isfinite(m.high[a]) && m.high[a] > m.low[a] &&
            std::isfinite(m.origin[a]);
@@ -83,6 +85,14 @@ int class_at(const IccModel& model, int32_t cell) {
 }
 
 }  // namespace
+
+Matrix<float> internal::manifold_rows(const ManifoldModel& model, FloatView points,
+                                      int num_threads) {
+  const Matrix<double> places = map_to_manifold(model, points, num_threads);
+  Matrix<float> rows(places.rows(), places.cols());
+  std::copy_n(places.data(), places.size(), rows.data());
+  return rows;
+}
 
 void internal::label_cells(const IccModel& model, std::span<const int> classes,
                            std::span<int32_t> cells, int num_threads) {
@@ -114,6 +124,11 @@ std::vector<int> internal::predict_on_grid(const IccModel& model, FloatView poin
 }
 
 Matrix<double> project(const IccModel& model, FloatView points) {
+  Matrix<float> places;
+  if (!model.manifold.empty()) {
+    places = manifold_rows(model.manifold, points, 0);
+    points = places;
+  }
   require(points.cols() == model.axes.cols(), [&] {
     return fmt::format("points have {}, the model was fitted on {}",
                        counted(points.cols(), "column"), model.axes.cols());
@@ -131,9 +146,10 @@ Matrix<double> project(const IccModel& model, FloatView points) {
 std::vector<int> predict(const IccModel& model, FloatView points, std::span<const int> classes,
                          int num_threads) {
   check_model(model);
-  require(points.cols() == model.axes.cols(), [&] {
+  const int64_t width = model.manifold.empty() ? model.axes.cols() : model.manifold.samples.cols();
+  require(points.cols() == width, [&] {
     return fmt::format("points have {}, the model was fitted on {}",
-                       counted(points.cols(), "column"), model.axes.cols());
+                       counted(points.cols(), "column"), width);
   });
   require(classes.empty() || static_cast<int64_t>(classes.size()) == points.rows(), [&] {
     return fmt::format("there are {} for {}: they must match",
@@ -147,7 +163,11 @@ std::vector<int> predict(const IccModel& model, FloatView points, std::span<cons
   if (const auto place = find_non_finite(points, num_threads))
     throw DataError(fmt::format("points has {} at row {}, column {} (counted from 0)",
                                 points(place->row, place->column), place->row, place->column));
-  if (model.reach == 0) return predict_on_grid(model, points, classes, num_threads);
+  if (model.reach == 0) {
+    if (model.manifold.empty()) return predict_on_grid(model, points, classes, num_threads);
+    const Matrix<float> rows = manifold_rows(model.manifold, points, num_threads);
+    return predict_on_grid(model, rows, classes, num_threads);
+  }
   const Matrix<double> places = project(model, points);
   Matrix<float> units(places.rows(), places.cols());
   std::copy_n(places.data(), places.size(), units.data());

@@ -91,7 +91,8 @@ std::vector<ClassSplit> split_classes(const std::vector<std::vector<double>>& ma
                                       const ClassCounts& counts, const SplitSettings& settings,
                                       const Monitor& monitor) {
   std::vector<ClassSplit> splits;
-  for (size_t c = 0; c < counts.size(); ++c)
+  const size_t num_split = counts.size() - (settings.has_context ? 1 : 0);
+  for (size_t c = 0; c < num_split; ++c)
     splits.push_back(monitor.should_stop() ? whole_class(maps[c])
                                            : split_class(maps[c], counts[c], settings));
   return splits;

@@ -22,6 +22,7 @@ struct SplitSettings {
   IccClimb climb = IccClimb::Basin;
   int64_t min_size = 10;
   int num_threads = 1;
+  bool has_context = false;  // the last class is only context: it is not split
 };
 
 // Counts of all classes: whole numbers, as double. One row per class.

@@ -110,6 +110,17 @@ Subclasses from_icc(IccResult result) {
 }
 
 Matrix<double> coordinates_of(const IccInput& input, const IccOptions& options, int num_classes) {
+  if (options.projection == IccProjection::Isomap || options.projection == IccProjection::Lle)
+    return map_to_manifold(
+        fit_manifold(input.points,
+                     {.kind = options.projection == IccProjection::Isomap ? ManifoldKind::Isomap
+                                                                          : ManifoldKind::Lle,
+                      .num_dims = options.num_dims,
+                      .num_neighbors = options.manifold_neighbors,
+                      .seed = options.seed,
+                      .num_threads = options.num_threads})
+            .model,
+        input.points);
   IccOptions free = options;  // a mixture needs no grid: any number of dimensions will do
   free.climb = IccClimb::Free;
   const internal::Projection projection = internal::fit_projection(input, free, num_classes);

@@ -178,7 +178,7 @@ bool has_negative(const TrainingInput& input, const ColumnRange& view) {
 }  // namespace
 
 std::vector<Points> load_matrices(const std::string& paths, int num_threads,
-                                  std::vector<std::string>* names) {
+                                  std::vector<std::string>* names, bool is_square) {
   std::vector<Points> matrices;
   LoadOptions load;
   load.num_threads = num_threads;
@@ -200,7 +200,7 @@ std::vector<Points> load_matrices(const std::string& paths, int num_threads,
     if (names != nullptr) names->push_back(stem);
   }
   for (const Points& matrix : matrices)
-    if (matrix.rows() != matrix.cols() || matrix.rows() != matrices[0].rows())
+    if (is_square && (matrix.rows() != matrix.cols() || matrix.rows() != matrices[0].rows()))
       throw DataError(
           fmt::format("{} holds a matrix of {} x {}, must be square and as large as the "
                       "others ({}): [p, q] is the distance of samples p and q",

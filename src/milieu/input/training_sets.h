@@ -50,9 +50,10 @@ struct TrainingRequest {
 // InvalidArgument for a set without classes, DataError where rows do not match.
 TrainingInput load_training_sets(const TrainingRequest& request, Monitor& monitor);
 
-// Matrices of files joined by commas, or the pages of one .npy of three dimensions.
+// Matrices of files joined by commas, or the pages of one .npy of three dimensions. Distances to
+// other samples need not be square.
 std::vector<Points> load_matrices(const std::string& paths, int num_threads,
-                                  std::vector<std::string>* names);
+                                  std::vector<std::string>* names, bool is_square = true);
 
 // The distances of "chi-squared,l1". Throws InvalidArgument for unknown ones.
 std::vector<Distance> parse_distances(const std::string& list);

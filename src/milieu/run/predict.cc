@@ -122,6 +122,9 @@ Prediction predict_input(const PredictRequest& request, Monitor& monitor) {
                                               request.load, monitor);
     out.data = input.rows.take(request.load.select, request.load.rows);
     out.labels = predict_with(file, out.data.points.view(), request.load.num_threads, path);
+    if (request.wants_probabilities)
+      out.probabilities =
+          probabilities_with(file, out.data.points.view(), request.load.num_threads, path);
     out.warnings = std::move(input.warnings);
     const std::string doubt = doubt_about_columns(request, input);
     if (!doubt.empty()) {

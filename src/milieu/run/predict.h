@@ -22,15 +22,16 @@ struct PredictRequest {
   ImageOptions images;                         // where the model does not say
   InputFiles files{inputs_of<PatchImages>()};  // of patches, for models of images
   bool wants_words = false;                    // the word of every patch, likewise
+  bool wants_probabilities = false;            // of rows; those of images are always there
 };
 
 struct Prediction {
   std::string kind;  // of the model
   Dataset data;      // what was labelled: rows, or one row per image
   std::vector<int> labels;
+  Matrix<double> probabilities;  // samples x clusters, where asked for or of images
   // Models of images (dlgmm) only.
-  Matrix<double> probabilities;  // images x clusters
-  std::vector<int> words;        // one per patch, where asked for
+  std::vector<int> words;  // one per patch, where asked for
   PatchImages patches;
   std::vector<std::string> warnings;
 };

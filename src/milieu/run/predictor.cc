@@ -32,6 +32,21 @@ std::vector<int> predict_with(const ModelFile& file, FloatView points, int num_t
       printable(file.kind), fmt::join(predicting_kinds(), ", ")));
 }
 
+Matrix<double> probabilities_with(const ModelFile& file, FloatView points, int num_threads,
+                                  const std::string& source) {
+  const Predictor* predictor = find_predictor(file.kind);
+  if (predictor && predictor->probabilities)
+    return predictor->probabilities(file, points, num_threads, source);
+  std::vector<std::string_view> kinds = {"dlgmm"};  // predicts images, not rows
+  for (const MethodEntry& method : methods())
+    for (const Predictor& each : method.predictors)
+      if (each.probabilities) kinds.push_back(each.kind);
+  std::ranges::sort(kinds);
+  throw InvalidArgument(
+      fmt::format("{} holds a model of kind {}, which has no probabilities; these have: {}", source,
+                  printable(file.kind), fmt::join(kinds, ", ")));
+}
+
 std::vector<std::string> predicting_kinds() {
   std::vector<std::string> kinds;
   for (const MethodEntry& method : methods())

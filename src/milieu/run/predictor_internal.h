@@ -36,22 +36,53 @@ void check_centers(MatrixView<const T> centers, const std::string& source) {
         throw DataError(fmt::format("{} holds a model with {} in cluster {}", source, value, i));
 }
 
+// Shares of the clusters in new rows, for models that define them.
+template <class Model>
+concept HasShares = requires(const Model& model, FloatView points) {
+  predict_probabilities(model, points, 1);
+}
+|| requires(const Model& model, FloatView points) { cluster_probabilities(model, points, 1); }
+|| requires(const Model& model, FloatView points) { infer_topics(model, points, 1); };
+
+template <HasShares Model>
+Matrix<double> shares_of(const Model& model, FloatView points, int num_threads) {
+  if constexpr (requires { predict_probabilities(model, points, num_threads); })
+    return predict_probabilities(model, points, num_threads);
+  else if constexpr (requires { cluster_probabilities(model, points, num_threads); })
+    return cluster_probabilities(model, points, num_threads);
+  else
+    return infer_topics(model, points, num_threads);
+}
+
+// A model from a file, checked against the points.
+template <auto kCenters>
+auto checked_model(const ModelFile& file, FloatView points, const std::string& source) {
+  auto model = from_model_file<typename ClassOfMember<decltype(kCenters)>::type>(file, source);
+  const auto& centers = model.*kCenters;
+  check_centers(centers.view(), source);
+  require(points.cols() == centers.cols(), [&] {
+    return fmt::format("points have {}, the model was fitted on {}",
+                       counted(points.cols(), "column"), centers.cols());
+  });
+  return model;
+}
+
 // The predictor of the model whose matrix `kCenters` (&KMeansModel::centers) has one row per
 // cluster and one column per feature.
 template <auto kCenters>
 Predictor predictor() {
   using Model = typename ClassOfMember<decltype(kCenters)>::type;
-  return {Model::kKind,
-          [](const ModelFile& file, FloatView points, int num_threads, const std::string& source) {
-            const Model model = from_model_file<Model>(file, source);
-            const auto& centers = model.*kCenters;
-            check_centers(centers.view(), source);
-            require(points.cols() == centers.cols(), [&] {
-              return fmt::format("points have {}, the model was fitted on {}",
-                                 counted(points.cols(), "column"), centers.cols());
-            });
-            return predict(model, points, num_threads);
-          }};
+  Predictor predictor{
+      Model::kKind,
+      [](const ModelFile& file, FloatView points, int num_threads, const std::string& source) {
+        return predict(checked_model<kCenters>(file, points, source), points, num_threads);
+      }};
+  if constexpr (HasShares<Model>)
+    predictor.probabilities = [](const ModelFile& file, FloatView points, int num_threads,
+                                 const std::string& source) {
+      return shares_of(checked_model<kCenters>(file, points, source), points, num_threads);
+    };
+  return predictor;
 }
 
 }  // namespace milieu::internal

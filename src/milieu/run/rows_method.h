@@ -21,6 +21,8 @@
 #include "milieu/run/checkpoint_file.h"
 #include "milieu/run/method.h"
 #include "milieu/run/methods.h"
+#include "milieu/run/npy_result.h"
+#include "milieu/run/predictor_internal.h"
 #include "milieu/run/row_hash.h"
 
 namespace milieu {
@@ -33,6 +35,7 @@ template <class Result, class MethodInput, class Options>
 struct FitTypes<Result (*)(const MethodInput&, const Options&, Monitor&)> {
   using Input = MethodInput;
   using Opts = Options;
+  using Output = Result;
 };
 
 // Whether the fit takes rows that several ranks share.
@@ -48,6 +51,17 @@ constexpr bool kKeepsState = requires(typename FitTypes<decltype(kFit)>::Input i
 };
 
 }  // namespace internal
+
+// What methods with soft results may write beside the labels.
+struct SoftOutput {
+  bool probabilities = false;
+};
+
+template <class Visitor>
+void visit_fields(SoftOutput& o, Visitor&& v) {
+  v("probabilities", o.probabilities, anything(),
+    "also write probabilities.npy: the share of every cluster in every row");
+}
 
 template <auto kFit>
 class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>::Opts,
@@ -65,22 +79,31 @@ class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>
   }
 
   std::vector<Field> own_fields() override {
-    if constexpr (internal::kKeepsState<kFit>) return fields_of(checkpoint_);
-    return {};
+    std::vector<Field> fields;
+    if constexpr (internal::kKeepsState<kFit>) fields = fields_of(checkpoint_);
+    if constexpr (kHasShares)
+      for (Field& field : fields_of(soft_)) fields.push_back(std::move(field));
+    return fields;
   }
 
   RunOutcome fit(const Input& input, Monitor& monitor) override {
-    if constexpr (requires { this->input_.counts; })
-      this->input_.counts = input.data.points.view();
-    else
-      this->input_.points = input.data.points.view();
+    samples() = input.data.points.view();
     if constexpr (internal::kSharesRows<kFit>) share_rows();
     if constexpr (internal::kKeepsState<kFit>) keep_state(monitor);
     auto result = kFit(this->input_, this->options_, monitor);
     is_complete_ = !monitor.should_stop();
     if (file_ && !is_complete_) file_->report(result.summary);
     if constexpr (internal::kSharesRows<kFit>) gather(result);
-    return to_outcome(std::move(result));
+    std::vector<ResultFile> files;
+    if constexpr (kHasShares)
+      if (soft_.probabilities && is_complete_ && this->ranks().rank() == 0)
+        files.push_back(npy_result(
+            "probabilities.npy",
+            internal::shares_of(result.model, input.data.points.view(), this->num_threads())
+                .view()));
+    RunOutcome out = to_outcome(std::move(result));
+    out.files = std::move(files);
+    return out;
   }
 
   // A checkpoint is needed until the result is there.
@@ -157,6 +180,9 @@ class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>
   CheckpointPath checkpoint_;
   std::unique_ptr<CheckpointFile> file_;
   bool is_complete_ = false;
+  static constexpr bool kHasShares =
+      internal::HasShares<decltype(internal::FitTypes<decltype(kFit)>::Output::model)>;
+  SoftOutput soft_;
 };
 
 template <auto kFit>

@@ -41,6 +41,8 @@ class RunFolder {
   // where `rows` are given, or by its place; `names` and `rows` are empty or as long as `labels`.
   void write_labels(std::span<const int> labels, const std::vector<std::string>& names,
                     std::span<const int64_t> rows);
+  // A file that `write_to` writes at the path it is given.
+  void write(std::string_view name, const std::function<void(const std::string& path)>& write_to);
   // Puts the folder in its place. A folder that appeared there meanwhile is replaced or refused by
   // the same rules. Call once; nothing can be written afterwards.
   void commit();
@@ -48,8 +50,6 @@ class RunFolder {
   const std::string& path() const { return path_; }
 
  private:
-  void write(std::string_view name, const std::function<void(const std::string& path)>& write_to);
-
   std::string path_;    // as given
   std::string target_;  // what path_ leads to, without a slash at the end
   bool force_ = false;

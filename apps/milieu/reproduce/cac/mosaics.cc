@@ -97,7 +97,7 @@ Keypoints find_keypoints(const Mosaic& mosaic) {
 // Shares of 25 words in each group.
 Matrix<float> group_histograms(const ReproduceRun& run, FloatView points,
                                const ContextGroups& groups, uint64_t seed) {
-  const int words = CacOptions{}.num_words;
+  const int words = CacOptions{}.num_words.per_view(1)[0];
   const std::vector<int> labels = kmeans_labels(run, points, words, seed);
   Matrix<float> one_hot(points.rows(), words);
   for (int64_t i = 0; i < points.rows(); ++i) one_hot(i, labels[i]) = 1;

@@ -25,7 +25,7 @@ std::vector<int> fit_labels(const ReproduceRun& run, const std::vector<FloatView
   CacInput input;
   input.views = views;
   CacOptions options;
-  options.num_words = num_words > 0 ? num_words : options.num_words;
+  if (num_words > 0) options.num_words = num_words;
   options.num_phrases = num_phrases;
   options.num_restarts = run.num_restarts(options.num_restarts);
   options.seed = seed;

@@ -171,6 +171,10 @@ ExemplarLearnResult learn_exemplar_distance(const LearnInput& input,
     summary.warnings = trained->warnings;
     for (const CrfRound& round : result.rounds) summary.trace.push_back(round.objective);
     finish(input, options, std::move(*trained), monitor, result);
+    if (summary.termination == Termination::Converged)
+      summary.message +=
+          fmt::format("; the objective fell by less than rel_tolerance {} by round {}",
+                      options.train.rel_tolerance, summary.iterations);
   }
   for (const LearnSet& set : input.sets) {
     summary.n += static_cast<int64_t>(set.labels.size());

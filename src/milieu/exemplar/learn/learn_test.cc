@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
@@ -234,6 +235,28 @@ TEST(Learn, NoiseIsSwitchedOffAndNewDataFallIntoTheirGroups) {
   const ExemplarResult clusters = fit_exemplar(input, options);
   ASSERT_EQ(clusters.model.rows.size(), 4u);
   for (int p = 0; p < 100; ++p) EXPECT_EQ(clusters.labels[p], clusters.labels[p % 4]);
+}
+
+// The reason of the stop is in the summary, and the result is hardly worse than that of all rounds.
+TEST(Learn, StopsAtTheToleranceAndSaysSo_issue30) {
+  const Example a = noisy_groups(120, 1), b = noisy_groups(120, 2);
+  ExemplarLearnOptions options;
+  options.validations = 0;
+  options.train.max_iterations = 4000;
+  const auto all = learn_exemplar_distance({{a.set(), b.set()}}, options);
+  EXPECT_EQ(all.summary.termination, Termination::IterationLimit);
+  options.train.rel_tolerance = 0.02;
+  const auto early = learn_exemplar_distance({{a.set(), b.set()}}, options);
+  EXPECT_EQ(early.summary.termination, Termination::Converged);
+  EXPECT_LT(early.summary.iterations, 4000);
+  EXPECT_THAT(early.summary.message, HasSubstr("fell by less than rel_tolerance 0.02 by round"));
+  const auto last_mean = [](const std::vector<double>& trace) {
+    const size_t count = trace.size() / 4;
+    return std::accumulate(trace.end() - static_cast<long>(count), trace.end(), 0.0) /
+           static_cast<double>(count);
+  };
+  const double first = all.summary.trace.front();
+  EXPECT_LT(last_mean(early.summary.trace), last_mean(all.summary.trace) + 0.06 * first);
 }
 
 // Pure noise is dropped where there are enough samples to detect it, and only there.

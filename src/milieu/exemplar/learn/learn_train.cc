@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
@@ -192,6 +194,24 @@ std::vector<std::unique_ptr<CrfExample>> make_examples(const LearnInput& input,
   return examples;
 }
 
+// Of group lasso: the distances of one feature's columns are one group, everything else is by
+// itself.
+std::vector<int> groups_of_features(const Course& course) {
+  std::vector<int> groups;
+  std::map<std::pair<int64_t, int64_t>, int> group_of_columns;
+  for (size_t t = 0; t < course.means.size(); ++t) {
+    const int next = static_cast<int>(t);
+    const bool is_candidate = t < course.candidates.size();
+    groups.push_back(is_candidate ? group_of_columns
+                                        .emplace(std::pair(course.candidates[t].first_column,
+                                                           course.candidates[t].num_columns),
+                                                 next)
+                                        .first->second
+                                  : next);
+  }
+  return groups;
+}
+
 // Start, steps and constraints of the weights; the last one is the penalty where it is learned.
 CrfTrainInput make_train_input(const std::vector<std::unique_ptr<CrfExample>>& examples,
                                const Course& course, const ExemplarLearnOptions& options) {
@@ -204,7 +224,9 @@ CrfTrainInput make_train_input(const std::vector<std::unique_ptr<CrfExample>>& e
     train.step_scale.push_back(course.scale[t] > 0 ? 1 / (course.means[t] * course.scale[t]) : 0.0);
     train.is_priced.push_back(1);
   }
+  train.groups = groups_of_features(course);
   if (!options.learn_penalty) return train;
+  train.groups.push_back(static_cast<int>(train.groups.size()));
   train.start.push_back(course.penalty);
   train.step_scale.push_back(1);
   train.is_priced.push_back(0);

@@ -166,7 +166,8 @@ void check_learned_distance(const LearnedDistance& m, const std::string& source)
         fail("candidates lie outside the columns");
     candidates_of(m);
   }
-  if (m.samples.rows() != static_cast<int64_t>(m.sample_labels.size()) ||
+  const bool has_rows = m.form != "precomputed" || !m.samples.empty();  // matrices have none
+  if ((has_rows && m.samples.rows() != static_cast<int64_t>(m.sample_labels.size())) ||
       (!m.samples.empty() && m.samples.cols() != m.num_point_columns))
     fail("samples and classes do not match");
   const int num_classes = static_cast<int>(packed_names(m.class_names).size());
@@ -236,8 +237,9 @@ Matrix<float> learned_costs(const LearnedDistance& model, const std::vector<Floa
 
 std::vector<int> classify_learned(const LearnedDistance& model, FloatView points, int num_threads,
                                   Monitor& monitor) {
-  require(!model.samples.empty(),
-          "the model has no training samples to compare with: it was learned from matrices");
+  require(model.form != "precomputed",
+          "the distance was learned from matrices: give distances to the training samples");
+  require(!model.samples.empty(), "the model has no training samples to compare with");
   check_columns(model, points);
   std::vector<int> classes(points.rows(), 0);
   const DistanceTo distance(model, model.samples, num_threads);
@@ -251,6 +253,30 @@ std::vector<int> classify_learned(const LearnedDistance& model, FloatView points
           model.sample_labels[std::min_element(row.begin(), row.end()) - row.begin()];
     }
   });
+  return classes;
+}
+
+std::vector<int> classify_learned(const LearnedDistance& model,
+                                  const std::vector<FloatView>& matrices) {
+  require(!model.sample_labels.empty(),
+          "the model does not know the classes of its training samples: learn it again");
+  const Matrix<float> costs = learned_costs(model, matrices);
+  require(costs.cols() == static_cast<int64_t>(model.sample_labels.size()), [&] {
+    return fmt::format(
+        "the matrices have {}, the distance was learned on {}: they must match, one row per new "
+        "sample and one column per training sample",
+        counted(costs.cols(), "column"), counted(model.sample_labels.size(), "sample"));
+  });
+  for (const FloatView& matrix : matrices)  // a diagonal is like every other entry here
+    for (int64_t p = 0; p < std::min(matrix.rows(), matrix.cols()); ++p)
+      if (!(matrix(p, p) >= 0))
+        throw DataError(fmt::format("a matrix has {} at row {}, column {}, must be at least 0",
+                                    matrix(p, p), p, p));
+  std::vector<int> classes;
+  for (int64_t i = 0; i < costs.rows(); ++i) {
+    const auto row = costs.view().row_span(i);
+    classes.push_back(model.sample_labels[std::min_element(row.begin(), row.end()) - row.begin()]);
+  }
   return classes;
 }
 

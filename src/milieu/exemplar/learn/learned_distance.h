@@ -99,5 +99,9 @@ ExemplarResult fit_learned_exemplar(const LearnedDistance& model,
 // Class of the nearest training sample under the learned distance; ties to the first sample.
 std::vector<int> classify_learned(const LearnedDistance& model, FloatView points,
                                   int num_threads = 0, Monitor& monitor = silent_monitor());
+// The same from matrices of the candidates, m new samples x training samples of all sets, in their
+// order: form "precomputed".
+std::vector<int> classify_learned(const LearnedDistance& model,
+                                  const std::vector<FloatView>& matrices);
 
 }  // namespace milieu

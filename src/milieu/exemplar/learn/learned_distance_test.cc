@@ -75,6 +75,24 @@ TEST(LearnedDistance, DistancesOfFeaturesAreLearnedAndUsed) {
   EXPECT_GE(right, 46);
 }
 
+// Both distances of the noise are dropped together, those of the good feature kept together.
+TEST(LearnedDistance, GroupLassoDropsWholeFeatures_issue30) {
+  const std::vector<Bags> train = {made_bags(45, 1), made_bags(60, 2)};
+  ExemplarLearnOptions options;
+  options.screening = 0;
+  options.metric = false;
+  options.validations = 0;
+  options.calibrate = false;
+  options.train.regularizer = CrfRegularizer::GroupLasso;
+  options.train.regularization = 0.3;
+  const std::vector<double> weights =
+      learn_exemplar_distance(input_of(train), options).model.weights;
+  EXPECT_GT(weights[0], 0);
+  EXPECT_GT(weights[1], 0);
+  EXPECT_EQ(weights[2], 0);
+  EXPECT_EQ(weights[3], 0);
+}
+
 // Kept matrices, tiles that are computed again in every round and matrices computed elsewhere
 // agree.
 TEST(LearnedDistance, BudgetsAndMatricesGiveTheSameWeights) {

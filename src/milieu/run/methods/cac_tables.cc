@@ -50,7 +50,12 @@ const std::vector<double>* find_list(const RunSummary& summary, const std::strin
 // Calls visit(what, values, stability) for each curve of the summary.
 template <class Visit>
 void visit_curves(const RunSummary& summary, Visit&& visit) {
-  for (const char* what : {"phrases", "words", "tau"}) {
+  std::vector<std::string> options = {"phrases", "words"};
+  for (const auto& [key, value] : summary.extra)  // view_1_words: of one view alone
+    if (key.starts_with("view_") && key.ends_with("_tried"))
+      options.push_back(key.substr(0, key.size() - std::string_view("_tried").size()));
+  options.emplace_back("tau");
+  for (const std::string& what : options) {
     const auto* values = find_list(summary, fmt::format("{}_tried", what));
     const auto* stability = find_list(summary, fmt::format("{}_stability", what));
     if (values && stability && values->size() == stability->size())
@@ -88,7 +93,7 @@ int num_phrases_of(const CacResult& result) {
 
 std::string stability_csv(const RunSummary& summary) {
   CsvWriter table;
-  visit_curves(summary, [&](const char* what, const auto& values, const auto& stability) {
+  visit_curves(summary, [&](const std::string& what, const auto& values, const auto& stability) {
     if (table.text().empty()) table.row("option", "value", "stability");
     for (size_t i = 0; i < values.size(); ++i) table.row(what, values[i], stability[i]);
   });
@@ -98,7 +103,7 @@ std::string stability_csv(const RunSummary& summary) {
 std::string stability_text(const RunSummary& summary) {
   constexpr double kWidth = 40;
   std::string text;
-  visit_curves(summary, [&](const char* what, const auto& values, const auto& stability) {
+  visit_curves(summary, [&](const std::string& what, const auto& values, const auto& stability) {
     text += fmt::format("{:<8} agreement of the restarts\n", what);
     for (size_t i = 0; i < values.size(); ++i) {
       const auto length = static_cast<size_t>(kWidth * std::clamp(stability[i], 0.0, 1.0));

@@ -10,6 +10,7 @@
 #include "milieu/data/csv_text.h"
 #include "milieu/data/identity/fingerprint.h"
 #include "milieu/data/selection.h"
+#include "milieu/run/methods/context_rows.h"
 #include "milieu/run/methods/dcp_contexts.h"
 #include "milieu/run/methods/dcp_kernel_rows.h"
 #include "milieu/run/methods/entries.h"
@@ -87,28 +88,6 @@ void apply_paper_preset(DcpOptions& options) {
   options.min_part = 0;
 }
 
-// Every row of INPUT that is not context: what is split when only the context is named.
-std::vector<int64_t> rows_beside(const RowSource& source, const std::string& classes,
-                                 const std::string& rows_path) {
-  std::vector<int64_t> context;
-  if (!classes.empty() && source.labels().empty())
-    throw InvalidArgument(
-        fmt::format("context_select is \"{}\", but {} has no classes: give a label file", classes,
-                    source.source()));
-  if (!classes.empty())
-    context =
-        kept_rows(source.labels(), kept_classes(classes, source.labels(), source.labels_source()));
-  else
-    context = load_row_numbers(rows_path);
-  std::vector<int64_t> others;
-  for (int64_t row = 0; row < source.num_rows(); ++row)
-    if (!std::binary_search(context.begin(), context.end(), row)) others.push_back(row);
-  if (others.empty())
-    throw InvalidArgument(
-        "the context is all of INPUT: nothing is left to split; select fewer classes or rows");
-  return others;
-}
-
 class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
  public:
   std::vector<Field> own_fields() override { return fields_of(ranking_); }
@@ -122,12 +101,8 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
     select_ = spec.select;
     Input input = read_rows(spec, num_threads(), "", monitor);
     if (!spec.rows.empty()) rows_ = load_row_numbers(spec.rows);
-    const std::string &classes = files()["context_select"], &numbers = files()["context_rows"];
-    if (files().has("context") + !classes.empty() + !numbers.empty() > 1)
-      throw InvalidArgument("give only one of --context, --context-select and --context-rows");
-    const bool is_named = !classes.empty() || !numbers.empty();
-    if (!options_.rank_contexts && is_named && select_.empty() && rows_.empty())
-      input.data = input.take_rows(rows_beside(*input.source, classes, numbers));
+    check_context_flags(files());
+    if (!options_.rank_contexts) leave_out_context(spec, files(), input);
     return input;
   }
 

@@ -16,6 +16,7 @@
 #include "milieu/input/patch_projection.h"
 #include "milieu/run/checkpoint_file.h"
 #include "milieu/run/methods/dlgmm_pictures.h"
+#include "milieu/run/methods/dlgmm_tables.h"
 #include "milieu/run/methods/entries.h"
 #include "milieu/run/methods/kept_file.h"
 #include "milieu/run/predictor_internal.h"
@@ -25,6 +26,18 @@ namespace milieu {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct DlgmmFiles : CheckpointPath {
+  bool probabilities = false;
+};
+
+template <class Visitor>
+void visit_fields(DlgmmFiles& o, Visitor&& v) {
+  visit_fields(static_cast<CheckpointPath&>(o), v);
+  v("probabilities", o.probabilities, anything(),
+    "also write probabilities.npy, theta.npy and word_shares.npy: the soft results of images and "
+    "patches");
+}
 
 // Where the two layers start, or stay with --fix: the paper's "separate" cases.
 struct DlgmmStart {
@@ -83,7 +96,7 @@ class DlgmmMethod : public Method {
     for (Field& field : fields_of(patches_)) fields.push_back(std::move(field));
     return fields;
   }
-  std::vector<Field> own_fields() override { return fields_of(checkpoint_); }
+  std::vector<Field> own_fields() override { return fields_of(output_); }
   // It takes patches: what describes whole images says nothing about them, and its words are its
   // own.
   void adapt_to_collection(InputSpec& spec, DescribeSpec& describe) override {
@@ -153,15 +166,14 @@ class DlgmmMethod : public Method {
     input.initial_words = words.view();
     if (!words.empty()) options_.num_words = static_cast<int>(words.rows());
     std::optional<DlgmmState> state;
-    if (!checkpoint_.checkpoint.empty() && fs::exists(checkpoint_.checkpoint))
-      state = load_model<DlgmmState>(checkpoint_.checkpoint);
+    if (!output_.checkpoint.empty() && fs::exists(output_.checkpoint))
+      state = load_model<DlgmmState>(output_.checkpoint);
     input.resume = state ? &*state : nullptr;
     const std::string watched = watch_state(images);
     KeptFile kept(monitor);
     input.on_pass = [&](const DlgmmState& now) {
       require_unchanged(images, watched);
-      if (!checkpoint_.checkpoint.empty())
-        kept.save([&] { save_model(checkpoint_.checkpoint, now); });
+      if (!output_.checkpoint.empty()) kept.save([&] { save_model(output_.checkpoint, now); });
     };
     DlgmmResult fitted = fit_dlgmm(input, options_, monitor);
     require_unchanged(images, watched);
@@ -169,6 +181,7 @@ class DlgmmMethod : public Method {
     if (!is_complete_) kept.report(fitted.summary);
     std::vector<ResultFile> files;
     if (is_complete_) files = draw(images, fitted);
+    if (is_complete_) add_tables(images, fitted, monitor, files);
     files.push_back({"bound.csv", bound_csv(fitted)});
     fitted.model.projection = images.projection;
     Matrix<float> alpha(fitted.prediction.alpha.rows(), fitted.prediction.alpha.cols());
@@ -186,7 +199,7 @@ class DlgmmMethod : public Method {
 
   // A checkpoint is needed until the result is there.
   void on_saved() override {
-    if (is_complete_ && !checkpoint_.checkpoint.empty()) fs::remove(checkpoint_.checkpoint);
+    if (is_complete_ && !output_.checkpoint.empty()) fs::remove(output_.checkpoint);
   }
 
   std::string new_input_text() const override {
@@ -210,6 +223,18 @@ class DlgmmMethod : public Method {
           images.source));
   }
 
+  void add_tables(const PatchImages& images, const DlgmmResult& fitted, Monitor& monitor,
+                  std::vector<ResultFile>& files) const {
+    const int threads = options_.num_threads;
+    files.push_back(
+        counts_file(fitted.model, images.view(), fitted.prediction.alpha, threads, monitor));
+    for (ResultFile& file : correlation_files(fitted.model)) files.push_back(std::move(file));
+    if (!output_.probabilities) return;
+    for (ResultFile& file :
+         soft_files(fitted.model, images.view(), fitted.prediction, threads, monitor))
+      files.push_back(std::move(file));
+  }
+
   // The result is worth more than its pictures.
   std::vector<ResultFile> draw(const PatchImages& images, DlgmmResult& fitted) const {
     try {
@@ -223,7 +248,7 @@ class DlgmmMethod : public Method {
 
   DlgmmOptions options_;
   PatchOptions patches_;
-  CheckpointPath checkpoint_;
+  DlgmmFiles output_;
   DlgmmStart start_;
   std::string codebook_;
   bool wants_paper_grid_ = false;  // SIFT every 16 pixels, unless another feature or grid is given

@@ -28,7 +28,8 @@ struct LearnedUse {
 template <class Visitor>
 void visit_fields(LearnedUse& o, Visitor&& v) {
   v("classify", o.classify, anything(),
-    "with --model: give each row the class of the nearest training sample instead of clustering");
+    "with --model: give each row the class of the nearest training sample instead of clustering; "
+    "with matrices, one row per new sample and one column per training sample");
 }
 
 struct LearnedFile {
@@ -59,7 +60,7 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarInput> {
     const LoadOptions load = load_options_of(spec, num_threads());
     Input input;
     if (learned_.form == "precomputed") {
-      input.matrices = load_matrices(spec.path, num_threads(), nullptr);
+      input.matrices = load_matrices(spec.path, num_threads(), nullptr, !use_.classify);
       input.data = make_dataset(input.matrices[0], {}, {}, spec.path, load);
       return input;
     }
@@ -102,9 +103,9 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarInput> {
   }
 
   RunOutcome fit_learned(const Input& input, Monitor& monitor) {
-    if (use_.classify) return classify(input.data, monitor);
     std::vector<FloatView> views;
     for (const Points& matrix : input.matrices) views.push_back(matrix.view());
+    if (use_.classify) return classify(input.data, views, monitor);
     RunOutcome out = to_outcome(
         learned_.form == "precomputed"
             ? fit_learned_exemplar(learned_, views, options_, monitor)
@@ -126,10 +127,14 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarInput> {
     return table.text();
   }
 
-  RunOutcome classify(const Dataset& data, Monitor& monitor) {
+  // With `matrices`, distances to the training samples.
+  RunOutcome classify(const Dataset& data, const std::vector<FloatView>& matrices,
+                      Monitor& monitor) {
     const Stopwatch watch;
     RunOutcome out;
-    out.labels = classify_learned(learned_, data.points.view(), options_.num_threads, monitor);
+    out.labels = matrices.empty()
+                     ? classify_learned(learned_, data.points.view(), options_.num_threads, monitor)
+                     : classify_learned(learned_, matrices);
     const std::vector<std::string> names = packed_names(learned_.class_names);
     RunSummary& s = out.summary;
     s.method = "exemplar";

@@ -3,6 +3,7 @@
 #include "milieu/icc/icc.h"
 
 #include "milieu/icc/icc_classifier.h"
+#include "milieu/run/methods/context_rows.h"
 #include "milieu/run/methods/entries.h"
 #include "milieu/run/methods/icc_run.h"
 #include "milieu/run/predictor_internal.h"
@@ -37,8 +38,17 @@ class IccMethod : public MethodWith<IccRunOptions, IccRunInput> {
     return {{"paper", [this](InputSpec&) { apply_paper_preset(options_.classifier); }}};
   }
 
+  // The set and its context may both be rows of INPUT.
+  Input read(InputSpec& spec, Monitor& monitor) override {
+    check_context_flags(files());
+    Input input = read_rows(spec, num_threads(), "", monitor);
+    leave_out_context(spec, files(), input);
+    return input;
+  }
+
   void bind(InputBinder& binder) override {
     visit_inputs(input_, binder);
+    context_ = binder.samples("context");
     if (groups_file_.groups.empty()) return;
     groups_ = binder.rows().labels(groups_file_.groups).indices;
     input_.groups = groups_;
@@ -46,22 +56,41 @@ class IccMethod : public MethodWith<IccRunOptions, IccRunInput> {
 
   RunOutcome fit(const Input& input, Monitor& monitor) override {
     input_.points = input.data.points.view();
-    input_.classes = input.data.labels.indices;
-    input_.class_names = input.data.labels.names;
-    return run_icc(input_, options_, monitor);
+    if (!context_) {
+      input_.classes = input.data.labels.indices;
+      input_.class_names = input.data.labels.names;
+      return run_icc(input_, options_, monitor);
+    }
+    RunOutcome out = run_icc(input_, options_, monitor);  // all of the set is one class
+    if (!context_->rows.empty())
+      out.columns.push_back(
+          whole_column("context_rows", {context_->rows.begin(), context_->rows.end()}));
+    out.context = *context_;
+    return out;
   }
 
  private:
   IccGroups groups_file_;
   std::vector<int> groups_;
+  const Dataset* context_ = nullptr;
 };
+
+// The columns of the axes are those of the samples, or of their embedding.
+std::vector<int> predict_icc(const ModelFile& file, FloatView points, int num_threads,
+                             const std::string& source) {
+  const auto model = from_model_file<IccModel>(file, source);
+  internal::check_centers(model.axes.view(), source);
+  return predict(model, points, num_threads);
+}
 
 constexpr const char* kExample =
     "  milieu icc vowels.npy --labels vowel_names.npy --out run\n"
     "    splits every class into sub-classes that the other classes separate, and leaves "
     "labels,\n"
     "    model, report and a picture of every class in run/. Without --labels: a clustering that\n"
-    "    finds its number of clusters. Do sub-classes help a classifier, over 20 random splits?\n"
+    "    finds its number of clusters. One set, split by what lies between its parts:\n"
+    "  milieu icc photos --feature gist --select shoes --context-select bags --out run\n"
+    "    Do sub-classes help a classifier, over 20 random splits?\n"
     "  milieu icc compare vowels.npy --labels vowel_names.npy --auto --holdout 0.1 --repeat 20\n";
 
 }  // namespace
@@ -74,7 +103,7 @@ MethodEntry icc_method() {
           .needs = {MethodNeed::Classes},
           .example = kExample,
           .make = std::make_unique<IccMethod>,
-          .predictors = {internal::predictor<&IccModel::axes>(),
+          .predictors = {{IccModel::kKind, predict_icc},
                          internal::predictor<&IccClassifierModel::axes>()}};
 }
 

@@ -45,6 +45,8 @@ Labelled labelled_rows(const IccRunInput& input) {
 
 void require_classes(const IccRunInput& input, const IccRunOptions& options) {
   const bool needs = options.classifier.automatic || options.cv > 0 || options.holdout > 0;
+  require(!needs || input.context.empty(),
+          "auto, cv and holdout compare classes, but a context is for one set: leave it out");
   require(!needs || !input.classes.empty(),
           "auto, cv and holdout compare classes: give --labels or --label-column");
 }
@@ -116,14 +118,33 @@ void add_comparison_of(RunOutcome& out, const Labelled& data, const IccRunOption
   out.files.push_back({"comparison.csv", comparison_csv(table)});
 }
 
+// The samples in the space of the densities, then those of the context.
+Matrix<double> picture_places(const IccRunInput& input, const IccModel& model) {
+  Matrix<double> places =
+      project(model, input.coordinates.empty() ? input.points : input.coordinates);
+  if (input.context.empty()) return places;
+  const Matrix<double> context = project(model, input.context);
+  Matrix<double> all(places.rows() + context.rows(), places.cols());
+  std::copy_n(places.data(), places.size(), all.data());
+  std::copy_n(context.data(), context.size(), all.row(places.rows()));
+  return all;
+}
+
 void add_pictures(RunOutcome& out, const IccRunInput& input, const IccResult& result,
                   Monitor& monitor) {
-  if (static_cast<size_t>(input.points.rows()) > kMaxPictureRows || monitor.should_stop()) return;
-  const FloatView points = input.coordinates.empty() ? input.points : input.coordinates;
-  const Matrix<double> places = project(result.model, points);
-  IccPictureInput picture{&result.model, places, result.labels, input.classes};
-  const auto classes = std::min(kMaxPictures, result.model.subclasses.size());
-  for (size_t c = 0; c < classes && !monitor.should_stop(); ++c)
+  const int64_t rows = input.points.rows() + input.context.rows();
+  if (static_cast<size_t>(rows) > kMaxPictureRows || monitor.should_stop()) return;
+  const Matrix<double> places = picture_places(input, result.model);
+  std::vector<int> labels = result.labels;
+  std::vector<int> classes(input.classes.begin(), input.classes.end());
+  if (!input.context.empty()) {
+    labels.resize(static_cast<size_t>(rows), -1);
+    classes.assign(static_cast<size_t>(input.points.rows()), 0);
+    classes.resize(static_cast<size_t>(rows), 1);
+  }
+  IccPictureInput picture{&result.model, places, labels, classes};
+  const auto count = std::min(kMaxPictures, result.model.subclasses.size());
+  for (size_t c = 0; c < count && !monitor.should_stop(); ++c)
     out.files.push_back(
         {fmt::format("class_{}.png", c), render_icc_class(picture, static_cast<int>(c))});
 }
