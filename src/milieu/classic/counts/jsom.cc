@@ -113,7 +113,7 @@ JsomResult fit_jsom(const JsomInput& input, const JsomOptions& options, Monitor&
   check_topics_memory(options.num_topics, input.counts);
   JsomResult result;
   JsomRun best = best_restart(
-      options.num_restarts,
+      options.restart_range, options.num_restarts,
       [&](int restart) { return run_jsom(input.counts, options, restart, watch, monitor); },
       result.summary, monitor);
   check_model(best.model);

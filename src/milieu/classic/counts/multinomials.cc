@@ -181,7 +181,7 @@ MultinomialsResult fit_multinomials(const MultinomialsInput& input,
   const Matrix<float> roots = root_frequencies(input.counts);
   MultinomialsResult result;
   Attempt best = best_restart(
-      options.num_restarts,
+      options.restart_range, options.num_restarts,
       [&](int restart) { return attempt(input.counts, roots, options, restart, watch, monitor); },
       result.summary, monitor);
   result.probabilities = cluster_probabilities(best.model, input.counts, options.num_threads);

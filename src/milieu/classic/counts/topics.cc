@@ -124,7 +124,7 @@ TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, 
   check_topics_memory(options.num_clusters, input.counts);
   TopicsResult result;
   TopicsRun best = best_restart(
-      options.num_restarts,
+      options.restart_range, options.num_restarts,
       [&](int restart) {
         return (is_gibbs ? run_gibbs : run_variational)(input.counts, options, restart,
                                                         options.num_restarts, watch, monitor);
