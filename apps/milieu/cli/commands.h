@@ -14,6 +14,8 @@
 #include "cli/console.h"
 #include "cli/flags.h"
 #include "cli/interrupt.h"
+#include "cli/program.h"
+#include "milieu/base/communicator.h"
 
 namespace milieu::cli {
 
@@ -21,13 +23,8 @@ namespace milieu::cli {
 struct Session {
   Console& console;
   Interrupt& interrupt;
+  Communicator& ranks;  // one, but in milieu-mpi
 };
-
-// The documented exit codes (docs/command_line.md).
-inline constexpr int kDone = 0;
-inline constexpr int kFailed = 1;
-inline constexpr int kWrongUsage = 2;
-inline constexpr int kInterrupted = 130;
 
 // Runs a parsed command and returns its exit code. Errors are exceptions.
 using RunCommand = std::function<int(Session&)>;

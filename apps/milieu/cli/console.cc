@@ -66,6 +66,7 @@ Console::Console()
       has_unicode_(is_utf8_locale()) {}
 
 void Console::print(std::string_view text) {
+  if (is_silent_) return;
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) throw_output_error(errno);
 }
@@ -76,10 +77,15 @@ void Console::flush() {
 }
 
 void Console::note(std::string_view line) {
-  if (!is_quiet_) error(line);
+  if (!is_quiet_ && !is_silent_) error(line);
 }
 
-void Console::error(std::string_view line) { fmt::print(stderr, "{}\n", line); }
+void Console::error(std::string_view line) {
+  if (is_silent_)
+    kept_error_ = line;
+  else
+    fmt::print(stderr, "{}\n", line);
+}
 
 std::string Console::paint(Style style, std::string_view text) const {
   return painted(style, text, out_is_terminal_ && wants_colour_);

@@ -24,8 +24,12 @@ class Console {
   // With quiet, notes are suppressed; results and errors are not.
   void set_quiet(bool quiet) { is_quiet_ = quiet; }
   bool is_quiet() const { return is_quiet_; }
+  // Silent, nothing is written; the last error is kept.
+  void set_silent(bool silent) { is_silent_ = silent; }
+  bool is_silent() const { return is_silent_; }
+  const std::string& kept_error() const { return kept_error_; }
 
-  bool err_is_terminal() const { return err_is_terminal_; }
+  bool err_is_terminal() const { return err_is_terminal_ && !is_silent_; }
   // Whether the locale can show block characters.
   bool has_unicode() const { return has_unicode_; }
 
@@ -44,6 +48,8 @@ class Console {
 
  private:
   bool is_quiet_ = false;
+  bool is_silent_ = false;
+  std::string kept_error_;
   bool out_is_terminal_ = false;
   bool err_is_terminal_ = false;
   bool wants_colour_ = false;

@@ -35,7 +35,7 @@ class MethodCommand {
 
  private:
   void read_options();
-  void check_shard_flags() const;
+  void check_shard_flags(const Session& session) const;
   void read_input(ProgressMonitor& monitor);
   RunOutcome fit(ProgressMonitor& monitor);
   int run_shard(Session& session, ProgressMonitor& monitor);
@@ -103,10 +103,13 @@ void MethodCommand::read_options() {
   output_.validate();
 }
 
-void MethodCommand::check_shard_flags() const {
+void MethodCommand::check_shard_flags(const Session& session) const {
   if (shard_.empty() && !merges_) return;
   if (!shard_.empty() && merges_)
     throw UsageError("give only one of --shard and --merge: the merge takes all shards");
+  if (session.ranks.size() > 1)
+    throw UsageError(
+        "--shard and --merge work alone, this is one of several ranks: leave out mpirun");
   if (output_.out.empty())
     throw UsageError(fmt::format("--out is missing: {} uses the folder OUT.shards beside it",
                                  merges_ ? "--merge" : "--shard"));
@@ -126,8 +129,10 @@ int MethodCommand::run(Session& session) {
   Console& console = session.console;
   output_.apply(session);
   read_options();
-  check_shard_flags();
-  output_.probe();
+  check_shard_flags(session);
+  run_.set_ranks(session.ranks);
+  const bool is_first = session.ranks.rank() == 0;
+  if (is_first) output_.probe();
   ProgressMonitor monitor(session, run_.entry().name, output_.progress_style());
   read_input(monitor);
   const Interrupt::Keeping keeping(session.interrupt);
@@ -135,6 +140,7 @@ int MethodCommand::run(Session& session) {
   if (!shard_.empty()) return run_shard(session, monitor);
   const RunOutcome outcome = fit(monitor);
   monitor.clear();
+  if (!is_first) return session.interrupt.was_requested() ? kInterrupted : kDone;
   for (const std::string& note : flags_.notes()) console.note(note);
   if (!output_.out.empty()) write_run(outcome, output_.out, output_.force);
   if (!session.interrupt.was_requested()) run_.method().on_saved();

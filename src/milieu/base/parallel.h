@@ -70,6 +70,17 @@ namespace internal {
 
 inline constexpr int64_t kReductionTasks = 16;  // subtrees that threads take on one after the other
 
+// How many subtrees: as many results wait at a time, so fewer where statistics are large (they say
+// so by num_bytes()). Does not change the result.
+template <class Stats>
+int64_t reduction_tasks(const Stats& zero) {
+  if constexpr (requires { zero.num_bytes(); }) {
+    constexpr int64_t kRoom = int64_t{128} << 20;
+    return std::clamp<int64_t>(kRoom / std::max<int64_t>(zero.num_bytes(), 1), 4, kReductionTasks);
+  }
+  return kReductionTasks;
+}
+
 // The fixed binary tree over shard numbers: node [first, first + width), width a power of two,
 // merges its halves; a half without a shard (>= count) is left out. `leaf(i)` gives the statistics
 // of shard i.
@@ -98,7 +109,8 @@ Stats parallel_reduce(int64_t n, int64_t block_size, int num_threads, const Stat
   if (count == 0) return zero;
   auto sum_shard = [&](int64_t index) { return shards.sum(index, zero, accumulate); };
   const auto height = std::bit_ceil(static_cast<uint64_t>(count));
-  const auto tasks = std::min<int64_t>(static_cast<int64_t>(height), internal::kReductionTasks);
+  const auto most = std::bit_floor(static_cast<uint64_t>(internal::reduction_tasks(zero)));
+  const auto tasks = static_cast<int64_t>(std::min<uint64_t>(height, most));
   const int64_t width = static_cast<int64_t>(height) / tasks;
   std::vector<std::optional<Stats>> parts(num_blocks(count, width));
   parallel_for(static_cast<int64_t>(parts.size()), 1, num_threads, [&](const Block& task) {

@@ -17,7 +17,7 @@ Rows::Rows(int64_t n, int64_t block_size, Communicator& ranks)
 
 // The first shard that rank r owns is the first that owner_of_shard gives to it.
 std::pair<int64_t, int64_t> Rows::stretch_of(int rank) const {
-  const Shards cut(n_, block_size_);
+  const Shards cut = shards();
   const int64_t rows_per_shard = cut.blocks_per_shard * block_size_;
   const auto first_row = [&](int64_t r) {
     const int64_t shard = num_blocks(r * cut.count(), ranks_->size());
@@ -27,22 +27,17 @@ std::pair<int64_t, int64_t> Rows::stretch_of(int rank) const {
 }
 
 int Rows::owner_of_shard(int64_t shard) const {
-  return static_cast<int>(shard * ranks_->size() / Shards(n_, block_size_).count());
+  return static_cast<int>(shard * ranks_->size() / shards().count());
 }
 
 int Rows::owner(int64_t row) const {
   MILIEU_ASSERT(row >= 0 && row < n_);
-  const Shards cut(n_, block_size_);
+  const Shards cut = shards();
   return owner_of_shard(row / (cut.blocks_per_shard * block_size_));
 }
 
-Shards Rows::shards(int64_t block_size) const {
-  MILIEU_ASSERT(!is_shared() || block_size == block_size_);
-  return Shards(n_, block_size);
-}
-
-std::pair<int64_t, int64_t> Rows::own_shards(const Shards& shards) const {
-  const int64_t rows_per_shard = shards.blocks_per_shard * shards.block_size;
+std::pair<int64_t, int64_t> Rows::own_shards() const {
+  const int64_t rows_per_shard = shards().blocks_per_shard * block_size_;
   return {num_blocks(begin_, rows_per_shard), num_blocks(end_, rows_per_shard)};
 }
 

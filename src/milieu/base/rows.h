@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "milieu/base/communicator.h"
+#include "milieu/base/monitor.h"
 #include "milieu/base/packing.h"
 #include "milieu/base/parallel.h"
 
@@ -23,10 +24,9 @@ struct RunSummary;
 
 class Rows {
  public:
-  // All rows on this rank.
-  Rows(int64_t n = 0) : Rows(n, 1, single_rank()) {}
-  // Shared by `ranks`, which must outlive the object: cut for blocks of `block_size` rows.
-  Rows(int64_t n, int64_t block_size, Communicator& ranks);
+  Rows() : Rows(0, 1) {}
+  // Cut for blocks of `block_size` rows and shared by `ranks`, which must outlive the object.
+  Rows(int64_t n, int64_t block_size, Communicator& ranks = single_rank());
 
   int64_t size() const { return n_; }  // of all ranks together
   int64_t own_size() const { return end_ - begin_; }
@@ -38,13 +38,16 @@ class Rows {
 
   int owner_of_shard(int64_t shard) const;
   int owner(int64_t row) const;
-  // Shards for blocks of this size; shared rows have been cut for one size only.
-  Shards shards(int64_t block_size) const;
-  // Own shards: [first, second).
-  std::pair<int64_t, int64_t> own_shards(const Shards& shards) const;
+  int64_t block_size() const { return block_size_; }
+  Shards shards() const { return Shards(n_, block_size_); }
+  std::pair<int64_t, int64_t> own_shards() const;  // [first, second)
 
   // True on all ranks when it is on one: a stop that all must follow.
   bool any(bool mine) const { return is_shared() ? ranks_->largest(mine ? 1 : 0) == 1 : mine; }
+  // The reason to stop that all ranks act upon.
+  StopReason agree(StopReason mine) const {
+    return static_cast<StopReason>(largest(static_cast<int>(mine)));
+  }
   int largest(int mine) const { return is_shared() ? ranks_->largest(mine) : mine; }
 
   // Every rank gets the values that the owner of `row` has.
@@ -76,9 +79,9 @@ class Rows {
     return all;
   }
 
-  // The same on rank 0 alone; empty on the others.
+  // All values on rank 0, none on the others; `own` has `values_per_row` for every own row.
   template <class T>
-  std::vector<T> gather_to_first(std::span<const T> own) const {
+  std::vector<T> gather_to_first(std::span<const T> own, int64_t values_per_row = 1) const {
     if (ranks_->rank() != 0) {
       ranks_->send(0, pack_span<T>(own));
       return {};
@@ -86,8 +89,8 @@ class Rows {
     std::vector<T> all(own.begin(), own.end());
     for (int r = 1; r < ranks_->size(); ++r) {
       const auto [begin, end] = stretch_of(r);
-      all.resize(end);
-      unpack_span<T>(ranks_->receive(r), std::span<T>(all).subspan(begin));
+      all.resize(end * values_per_row);
+      unpack_span<T>(ranks_->receive(r), std::span<T>(all).subspan(begin * values_per_row));
     }
     return all;
   }
@@ -155,23 +158,23 @@ class SharedTree {
 }  // namespace internal
 
 // parallel_reduce over the rows of all ranks; every rank gets the result. `accumulate` sees blocks
-// as places in this rank's own rows; their index counts from the first row of all. For shared rows,
-// `block_size` is the one that they were cut for. Statistics declare their arrays (packing.h).
+// as places in this rank's own rows; their index counts from the first row of all. Statistics
+// declare their arrays (packing.h).
 template <class Stats, class Accumulate, class Merge>
-Stats parallel_reduce(const Rows& rows, int64_t block_size, int num_threads, const Stats& zero,
-                      Accumulate&& accumulate, Merge&& merge) {
+Stats parallel_reduce(const Rows& rows, int num_threads, const Stats& zero, Accumulate&& accumulate,
+                      Merge&& merge) {
   if (!rows.is_shared())
-    return parallel_reduce(rows.size(), block_size, num_threads, zero, accumulate, merge);
-  const Shards shards = rows.shards(block_size);
+    return parallel_reduce(rows.size(), rows.block_size(), num_threads, zero, accumulate, merge);
+  const Shards shards = rows.shards();
   const int64_t count = shards.count();
   if (count == 0) return zero;
   auto add_block = [&](const Block& block, Stats& stats) {
     accumulate(Block{block.index, block.begin - rows.begin(), block.end - rows.begin()}, stats);
   };
   auto sum_shard = [&](int64_t index) { return shards.sum(index, zero, add_block); };
-  const auto [first, last] = rows.own_shards(shards);
+  const auto [first, last] = rows.own_shards();
   const std::vector<internal::TreeNode> cut = internal::cut_stretch(
-      first, last, count, std::max<int64_t>(1, (last - first) / internal::kReductionTasks));
+      first, last, count, std::max<int64_t>(1, (last - first) / internal::reduction_tasks(zero)));
   std::vector<std::optional<Stats>> parts(cut.size());
   parallel_for(static_cast<int64_t>(cut.size()), 1, num_threads, [&](const Block& task) {
     const auto [node, width] = cut[task.index];

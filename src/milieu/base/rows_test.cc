@@ -181,12 +181,12 @@ struct Letters {
   }
 };
 
-std::string merges(const Rows& rows, int64_t block_size, int threads) {
+std::string merges(const Rows& rows, int threads) {
   const Letters result = parallel_reduce(
-      rows, block_size, threads, Letters(),
+      rows, threads, Letters(),
       [&](const Block& block, Letters& stats) {
         const int64_t begin = rows.begin() + block.begin;
-        EXPECT_EQ(begin, block.index * block_size);
+        EXPECT_EQ(begin, block.index * rows.block_size());
         for (const char c : std::to_string(begin) + "+" + std::to_string(block.size()) + ",")
           stats.text.push_back(c);
       },
@@ -200,10 +200,10 @@ std::string merges(const Rows& rows, int64_t block_size, int threads) {
 
 TEST(Rows, ReductionsMergeTheSameTreeOnAnyNumberOfRanks) {
   for (const int64_t n : {0, 1, 7, 64, 65, 1000, 1025, 20000}) {
-    const std::string alone = merges(Rows(n), 4, 2);
+    const std::string alone = merges(Rows(n, 4), 2);
     for (const int size : {1, 2, 3, 4, 5, 7, 16, 19}) {
       run_as_ranks(size, [&](Communicator& ranks) {
-        EXPECT_EQ(merges(Rows(n, 4, ranks), 4, 1), alone) << n << " rows, " << size << " ranks";
+        EXPECT_EQ(merges(Rows(n, 4, ranks), 1), alone) << n << " rows, " << size << " ranks";
       });
     }
   }
@@ -215,13 +215,13 @@ TEST(Rows, SumsHaveTheSameBitsOnAnyNumberOfRanksAndThreads) {
   for (double& value : values) value = random.normal() * 1e8;
   const auto sum = [&](const Rows& rows, int threads) {
     return parallel_reduce(
-        rows, 8, threads, 0.0,
+        rows, threads, 0.0,
         [&](const Block& block, double& total) {
           for (int64_t i = block.begin; i < block.end; ++i) total += values[rows.begin() + i];
         },
         [](double& total, double part) { total += part; });
   };
-  const double alone = sum(Rows(30011), 1);
+  const double alone = sum(Rows(30011, 8), 1);
   for (const int size : {2, 3, 7})
     for (const int threads : {1, 2})
       run_as_ranks(size, [&](Communicator& ranks) {

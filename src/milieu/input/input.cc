@@ -42,6 +42,7 @@ LoadOptions load_options_of(const InputSpec& spec, int num_threads) {
   load.select = spec.select;
   if (!spec.rows.empty()) load.rows = load_row_numbers(spec.rows);
   load.num_threads = num_threads;
+  load.allow_non_finite = spec.allow_non_finite;
   return load;
 }
 

@@ -25,6 +25,8 @@ struct InputSpec {
   std::string codebook = {};
   std::string vectors = {};
   std::string vector_names = {};
+  // Not an option: NaN and infinity are left for the method to find, in the rows that it reads.
+  bool allow_non_finite = false;
 };
 
 template <class Visitor>

@@ -16,25 +16,58 @@
 
 namespace milieu {
 
+namespace {
+
+// The first entry of all rows that is not finite.
+struct BadEntry {
+  int64_t row = std::numeric_limits<int64_t>::max();  // none
+  int64_t column = 0;
+  int64_t is_nan = 0;
+  bool exists() const { return row < std::numeric_limits<int64_t>::max(); }
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(row, column, is_nan);
+  }
+};
+
+BadEntry first_of_all(const Rows& rows, const BadEntry& own) {
+  if (!rows.is_shared()) return own;
+  BadEntry first = own;
+  for (const Message& message : rows.ranks().gather(pack(own))) {
+    BadEntry other;
+    unpack(message, other);
+    if (other.row < first.row) first = other;
+  }
+  return first;
+}
+
+}  // namespace
+
 void check_points(FloatView points, std::string_view name, int num_threads) {
-  require(points.rows() > 0 && points.cols() > 0, [&] {
+  check_points(points, Rows(points.rows(), 1), name, num_threads);
+}
+
+void check_points(FloatView own, const Rows& rows, std::string_view name, int num_threads) {
+  require(rows.size() > 0 && own.cols() > 0, [&] {
     return fmt::format("{} is {} x {}, must have at least one row and one column", name,
-                       points.rows(), points.cols());
+                       rows.size(), own.cols());
   });
-  require(points.rows() <= std::numeric_limits<int>::max(), [&] {
+  require(rows.size() <= std::numeric_limits<int>::max(), [&] {
     return fmt::format("{} has {}, must have at most {}: use a subsample", name,
-                       counted(points.rows(), "row"), std::numeric_limits<int>::max());
+                       counted(rows.size(), "row"), std::numeric_limits<int>::max());
   });
-  if (const std::optional<MatrixPlace> place = find_non_finite(points, num_threads)) {
-    const bool is_nan = std::isnan(points(place->row, place->column));
+  BadEntry bad;
+  if (const std::optional<MatrixPlace> place = find_non_finite(own, num_threads))
+    bad = {rows.begin() + place->row, place->column, std::isnan(own(place->row, place->column))};
+  bad = first_of_all(rows, bad);
+  if (bad.exists())
     throw DataError(
         fmt::format("{} has {} at row {}, column {} (counted from 0): every entry must be a finite "
                     "number; remove or fill such samples",
-                    name, is_nan ? "NaN" : "an infinite value", place->row, place->column));
-  }
+                    name, bad.is_nan != 0 ? "NaN" : "an infinite value", bad.row, bad.column));
 }
 
-WeightTotals check_weights(std::span<const double> weights, const Rows& rows, int64_t block_rows) {
+WeightTotals check_weights(std::span<const double> weights, const Rows& rows) {
   if (!rows.any(!weights.empty())) return {static_cast<double>(rows.size()), rows.size()};
   require(static_cast<int64_t>(weights.size()) == rows.own_size(), [&] {
     return fmt::format("weights has {}, points has {}: they must match",
@@ -42,7 +75,7 @@ WeightTotals check_weights(std::span<const double> weights, const Rows& rows, in
                        counted(rows.own_size(), "row"));
   });
   const WeightTotals totals = parallel_reduce(
-      rows, block_rows, 1, WeightTotals(),
+      rows, 1, WeightTotals(),
       [&](const Block& block, WeightTotals& part) {
         for (int64_t i = block.begin; i < block.end; ++i) {
           const double w = weights[i];

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/communicator.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
 #include "milieu/base/job/shard.h"
@@ -78,7 +79,12 @@ class Method {
   InputFiles& files();
   int num_threads();
 
+  // The ranks that share the rows; one unless it is said.
+  void set_ranks(Communicator& ranks) { ranks_ = &ranks; }
+  Communicator& ranks() const { return *ranks_; }
+
  private:
+  Communicator* ranks_ = &single_rank();
   std::unique_ptr<InputFiles> files_;
 };
 

@@ -29,7 +29,8 @@ struct MethodEntry {
   // Further inputs and own files of the method, by name, that belong to a whole collection:
   // the explorer is given them once, and all its runs of the method have them.
   std::vector<std::string> shared_files = {};
-  std::string example;  // worked example, last part of the help
+  bool shares_rows = false;  // whether several ranks can share the rows (milieu-mpi)
+  std::string example;       // worked example, last part of the help
   std::function<std::unique_ptr<Method>()> make = {};
   std::vector<Predictor> predictors =
       {};  // one per kind of model it makes; none: it does not predict

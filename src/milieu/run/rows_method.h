@@ -3,13 +3,18 @@
 //
 //   rows_method<fit_kmeans>({.name = "kmeans", .title = "k-means", ...})
 //
-// The fit function has the shape of all: Result fit(const Input&, const Options&, Monitor&), where
-// Input has `points` (or `counts`, for methods of counts) and Result is {labels, model, summary}.
+// Where Input has `rows`, several ranks can share the rows (base/rows.h), cut for
+// Input::kBlockRows. The fit function has the shape of all: Result fit(const Input&, const
+// Options&, Monitor&), where Input has `points` (or `counts`, for methods of counts) and Result is
+// {labels, model, summary}.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
+#include "milieu/base/rows.h"
 #include "milieu/input/default_network.h"
 #include "milieu/input/image_rows.h"
 #include "milieu/run/method.h"
@@ -26,6 +31,12 @@ template <class Result, class MethodInput, class Options>
 struct FitTypes<Result (*)(const MethodInput&, const Options&, Monitor&)> {
   using Input = MethodInput;
   using Opts = Options;
+};
+
+// Whether the fit takes rows that several ranks share.
+template <auto kFit>
+constexpr bool kSharesRows = requires(typename FitTypes<decltype(kFit)>::Input input) {
+  input.rows;
 };
 
 }  // namespace internal
@@ -50,7 +61,10 @@ class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>
       this->input_.counts = input.data.points.view();
     else
       this->input_.points = input.data.points.view();
-    return to_outcome(kFit(this->input_, this->options_, monitor));
+    if constexpr (internal::kSharesRows<kFit>) share_rows();
+    auto result = kFit(this->input_, this->options_, monitor);
+    if constexpr (internal::kSharesRows<kFit>) gather(result);
+    return to_outcome(std::move(result));
   }
 
   // In shards: restarts, where the method can run a part of them.
@@ -92,11 +106,52 @@ class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>
     refuse_given_start(this->files().fields());
     return milieu::restarts_key(this->option_fields(), this->files().fields(), input);
   }
+
+  // Leaves this rank its own rows.
+  void share_rows() {
+    auto& input = this->input_;
+    FloatView& points = samples();
+    const int64_t n = points.rows();
+    rows_ = Rows(n, std::decay_t<decltype(input)>::kBlockRows, this->ranks());
+    if (!rows_.is_shared()) return;
+    points = points.rows_between(rows_.begin(), rows_.end());
+    if constexpr (requires { input.weights; })
+      if (static_cast<int64_t>(input.weights.size()) == n)
+        input.weights = input.weights.subspan(rows_.begin(), rows_.own_size());
+    input.rows = &rows_;
+  }
+
+  // Rank 0 gets what all have found.
+  template <class Result>
+  void gather(Result& result) {
+    if (!rows_.is_shared()) return;
+    result.labels = rows_.template gather_to_first<int>(result.labels);
+    if constexpr (requires { result.probabilities.view(); }) gather_matrix(result.probabilities);
+    if constexpr (requires { result.proportions.view(); }) gather_matrix(result.proportions);
+  }
+
+  void gather_matrix(Matrix<double>& rows) {
+    const std::span<const double> own(rows.data(), static_cast<size_t>(rows.size()));
+    const std::vector<double> all = rows_.gather_to_first(own, rows.cols());
+    Matrix<double> gathered(static_cast<int64_t>(all.size()) / rows.cols(), rows.cols());
+    std::ranges::copy(all, gathered.data());
+    rows = std::move(gathered);
+  }
+
+  FloatView& samples() {
+    if constexpr (requires { this->input_.counts; })
+      return this->input_.counts;
+    else
+      return this->input_.points;
+  }
+
+  Rows rows_;
 };
 
 template <auto kFit>
 MethodEntry rows_method(MethodEntry entry) {
   entry.make = [] { return std::make_unique<RowsMethod<kFit>>(); };
+  entry.shares_rows = internal::kSharesRows<kFit>;
   return entry;
 }
 

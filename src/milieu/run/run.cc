@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
+#include "milieu/base/summary.h"
 #include "milieu/input/training.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/run/part_naming.h"
@@ -31,6 +33,18 @@ void set_field(const std::vector<Field>& fields, const std::string& name, const 
   throw InvalidArgument(fmt::format("{} has no option or input '{}'", method, name));
 }
 
+// What tells a matrix from another at little cost: its shape and up to 64 of its rows.
+std::string identity_of(FloatView points) {
+  constexpr int64_t kRows = 64;
+  uint64_t hash = kHashStart;
+  const int64_t count = std::min(kRows, points.rows());
+  for (int64_t s = 0; s < count; ++s) {
+    const std::span<const float> row = points.row_span(s * points.rows() / count);
+    hash = hash_text({reinterpret_cast<const char*>(row.data()), row.size_bytes()}, hash);
+  }
+  return fmt::format("{} x {}, {}", points.rows(), points.cols(), hex(hash));
+}
+
 }  // namespace
 
 Run::Run(const std::string& method) : Run(require_method(method)) {}
@@ -52,6 +66,18 @@ std::vector<Field> Run::result_option_fields() {
   std::vector<Field> fields = method_->option_fields();
   std::erase_if(fields, [](const Field& field) { return field.name == "num_threads"; });
   return fields;
+}
+
+void Run::set_ranks(Communicator& ranks) {
+  if (ranks.size() > 1 && !entry_.shares_rows) {
+    std::vector<std::string> names;
+    for (const MethodEntry& entry : methods())
+      if (entry.shares_rows) names.push_back(entry.name);
+    throw InvalidArgument(fmt::format("{} runs on one rank, here are {}; several ranks can run {}",
+                                      entry_.name, ranks.size(), fmt::join(names, ", ")));
+  }
+  method_->set_ranks(ranks);
+  spec_.allow_non_finite = ranks.size() > 1;  // each looks at its own rows
 }
 
 void Run::apply_preset(const std::string& name) {
@@ -87,6 +113,7 @@ void Run::read(Monitor& monitor) {
   binder_ = std::make_unique<InputBinder>(loaded_, method_->files(), monitor);
   method_->bind(*binder_);
   truth_ = method_->read_truth(*binder_, spec_.truth);
+  check_ranks();
   image_size_ = image_size_of(loaded_.data, spec_.image_size);
   if (!describe_.describe.empty() || !describe_.label_names.empty())
     naming_ =
@@ -94,9 +121,20 @@ void Run::read(Monitor& monitor) {
                                      method_->num_threads(), monitor);
 }
 
+// Ranks that read different files would go on to a wrong result in silence.
+void Run::check_ranks() {
+  Communicator& ranks = method_->ranks();
+  if (ranks.size() == 1) return;
+  check_same_everywhere(ranks, "the program's version", version());
+  check_same_everywhere(ranks, "the command's options",
+                        run_options_to_json(entry_.name, input_fields(), result_option_fields()));
+  check_same_everywhere(ranks, spec_.path, identity_of(loaded_.data.points.view()));
+}
+
 RunOutcome Run::fit(Monitor& monitor) {
   monitor.on_stage(RunStage::Fitting, entry_.name);
-  return completed(method_->fit(loaded_, monitor), monitor);
+  RunOutcome out = method_->fit(loaded_, monitor);
+  return method_->ranks().rank() > 0 ? std::move(out) : completed(std::move(out), monitor);
 }
 
 ShardProgress Run::fit_shard(const Shard& shard, const std::string& folder, Monitor& monitor) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/communicator.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
 #include "milieu/input/input_spec.h"
@@ -59,6 +60,10 @@ class Run {
 
   // Throws InvalidArgument for a name that the method does not have.
   void apply_preset(const std::string& name);
+  // Several ranks run the same method on the same input, each with its own rows; rank 0 has the
+  // outcome, the others' has no labels. Throws InvalidArgument for a method that stays on one
+  // machine. Call it before read; the ranks must outlive this object.
+  void set_ranks(Communicator& ranks);
   // Everything from options.json, or from a run folder that has one.
   void read_options(const std::string& path);
   // Throws InvalidArgument for values out of range, a missing INPUT, one that is not taken.
@@ -75,6 +80,7 @@ class Run {
  private:
   std::vector<Field> result_option_fields();
   RunOutcome completed(RunOutcome out, Monitor& monitor);
+  void check_ranks();
 
   const MethodEntry& entry_;
   std::shared_ptr<Method> method_;

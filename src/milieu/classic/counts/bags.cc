@@ -15,6 +15,7 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/base/parallel.h"
 #include "milieu/classic/counts/counts_internal.h"
 #include "milieu/classic/kmeans/kmeans.h"
 
@@ -24,12 +25,19 @@ namespace {
 
 using namespace internal;
 
-std::vector<double> inverse_document_frequencies(FloatView counts) {
-  std::vector<double> documents(counts.cols(), 0);
-  for (int64_t d = 0; d < counts.rows(); ++d)
-    for (int64_t v = 0; v < counts.cols(); ++v) documents[v] += counts(d, v) > 0 ? 1 : 0;
+std::vector<double> inverse_document_frequencies(const CountRows& counts, int num_threads) {
+  std::vector<double> documents = parallel_reduce(
+      counts.rows, num_threads, std::vector<double>(counts.own.cols()),
+      [&](const Block& block, std::vector<double>& part) {
+        for (int64_t d = block.begin; d < block.end; ++d)
+          for (size_t v = 0; v < part.size(); ++v)
+            part[v] += counts.own(d, static_cast<int64_t>(v)) > 0 ? 1 : 0;
+      },
+      [](std::vector<double>& all, const std::vector<double>& part) {
+        for (size_t v = 0; v < all.size(); ++v) all[v] += part[v];
+      });
   for (double& df : documents)
-    df = std::log(static_cast<double>(counts.rows()) / std::max(df, 1.0));
+    df = std::log(static_cast<double>(counts.rows.size()) / std::max(df, 1.0));
   return documents;
 }
 
@@ -71,10 +79,10 @@ BagWeighting bag_weighting_from(std::string_view word) {
   throw DataError(fmt::format("bags model: weighting is '{}', must be log-counts or tf-idf", word));
 }
 
-Matrix<float> weighted_counts(const BagsModel& model, FloatView counts) {
-  check_counts(counts);
-  check_num_words(counts, static_cast<int64_t>(model.idf.size()));
-  if (model.num_bands < 1) throw DataError("bags model: num_bands must be at least 1");
+namespace {
+
+// weighted_counts of counts that have been checked.
+Matrix<float> weigh(const BagsModel& model, FloatView counts) {
   check_bands(model.num_bands, counts);
   const int64_t num_words = counts.cols() / model.num_bands;
   Matrix<float> points(counts.rows(), counts.cols());
@@ -90,18 +98,28 @@ Matrix<float> weighted_counts(const BagsModel& model, FloatView counts) {
   return points;
 }
 
+}  // namespace
+
+Matrix<float> weighted_counts(const BagsModel& model, FloatView counts) {
+  check_counts(counts);
+  check_num_words(counts, static_cast<int64_t>(model.idf.size()));
+  if (model.num_bands < 1) throw DataError("bags model: num_bands must be at least 1");
+  return weigh(model, counts);
+}
+
 BagsResult fit_bags(const BagsInput& input, const BagsOptions& options, Monitor& monitor) {
   const Stopwatch watch;
   validate_options(options);
-  check_counts(input.counts);
-  check_num_clusters(options.num_clusters, input.counts);
+  const CountRows counts(input.counts, input.rows, BagsInput::kBlockRows);
+  check_counts(counts);
+  check_num_clusters(options.num_clusters, counts.rows.size());
   BagsResult result;
   result.model.weighting = options.weighting;
   result.model.num_bands = options.num_bands;
   result.model.idf = options.weighting == BagWeighting::TfIdf
-                         ? inverse_document_frequencies(input.counts)
+                         ? inverse_document_frequencies(counts, options.num_threads)
                          : std::vector<double>(input.counts.cols(), 1.0);
-  const Matrix<float> points = weighted_counts(result.model, input.counts);
+  const Matrix<float> points = weigh(result.model, input.counts);
   KMeansOptions kmeans;
   kmeans.num_clusters = options.num_clusters;
   kmeans.num_restarts = options.num_restarts;
@@ -109,12 +127,12 @@ BagsResult fit_bags(const BagsInput& input, const BagsOptions& options, Monitor&
   kmeans.rel_tolerance = options.rel_tolerance;
   kmeans.seed = options.seed;
   kmeans.num_threads = options.num_threads;
-  KMeansResult found = fit_kmeans({points.view(), {}, {}}, kmeans, monitor);
+  KMeansResult found = fit_kmeans({points.view(), {}, {}, &counts.rows}, kmeans, monitor);
   result.labels = std::move(found.labels);
   result.model.centers = std::move(found.model.centers);
   result.summary = std::move(found.summary);
   result.summary.method = BagsModel::kKind;
-  if (options.weighting == BagWeighting::LogCounts) warn_of_shares(input.counts, result.summary);
+  if (options.weighting == BagWeighting::LogCounts) warn_of_shares(counts, result.summary);
   result.summary.seconds = watch.seconds();
   return result;
 }

@@ -11,6 +11,7 @@
 #include "milieu/base/fields.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
+#include "milieu/base/rows.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
@@ -53,7 +54,12 @@ void visit_fields(BagsOptions& o, Visitor&& v) {
 }
 
 struct BagsInput {
+  static constexpr int64_t kBlockRows = 1024;  // what rows that ranks share are cut for
+
   FloatView counts;  // n x (num_bands V), >= 0
+  // Where several ranks share the rows: counts are this rank's own, and
+  // so are labels. Null: all are here.
+  const Rows* rows = nullptr;
 };
 
 struct BagsModel {

@@ -13,26 +13,26 @@
 
 namespace milieu::internal {
 
-void check_counts(FloatView counts, bool is_whole) {
-  check_points(counts, "counts");
-  for (int64_t d = 0; d < counts.rows(); ++d)
-    for (int64_t v = 0; v < counts.cols(); ++v) {
-      const float n = counts(d, v);
+void check_counts(const CountRows& counts, bool is_whole) {
+  check_points(counts.own, counts.rows, "counts");
+  for (int64_t d = 0; d < counts.own.rows(); ++d)
+    for (int64_t v = 0; v < counts.own.cols(); ++v) {
+      const float n = counts.own(d, v);
       if (n < 0)
-        throw DataError(
-            fmt::format("counts has {} at row {}, column {}, must be at least 0", n, d, v));
+        throw DataError(fmt::format("counts has {} at row {}, column {}, must be at least 0", n,
+                                    counts.rows.begin() + d, v));
       if (is_whole && (n != std::floor(n) || n > 1e9f))
         throw DataError(
             fmt::format("counts has {} at row {}, column {}: Gibbs sampling needs whole counts; "
                         "use inference variational",
-                        n, d, v));
+                        n, counts.rows.begin() + d, v));
     }
 }
 
-void check_num_clusters(int num_clusters, FloatView counts) {
-  require(num_clusters <= counts.rows(), [&] {
+void check_num_clusters(int num_clusters, int64_t num_rows) {
+  require(num_clusters <= num_rows, [&] {
     return fmt::format("num_clusters is {}, there are only {}: use at most {}", num_clusters,
-                       counted(counts.rows(), "sample"), counts.rows());
+                       counted(num_rows, "sample"), num_rows);
   });
 }
 
@@ -43,14 +43,15 @@ void check_num_words(FloatView counts, int64_t num_words) {
   });
 }
 
-void warn_of_shares(FloatView counts, RunSummary& summary) {
-  bool is_share = false;
-  for (int64_t d = 0; d < counts.rows(); ++d)
-    for (const float n : counts.row_span(d)) {
-      if (n > 1) return;
+void warn_of_shares(const CountRows& counts, RunSummary& summary) {
+  bool is_share = false, is_count = false;
+  for (int64_t d = 0; d < counts.own.rows() && !is_count; ++d)
+    for (const float n : counts.own.row_span(d)) {
+      is_count = is_count || n > 1;
       is_share = is_share || (n > 0 && n < 1);
     }
-  if (is_share)
+  is_count = counts.rows.any(is_count);
+  if (counts.rows.any(is_share) && !is_count)
     summary.warnings.emplace_back(
         "counts are fractions of at most 1, so each row weighs as little as one word: give raw "
         "word counts (for image features: norm=none)");
@@ -65,13 +66,13 @@ std::vector<int> strongest_columns(DoubleView shares) {
   return labels;
 }
 
-void check_topics_memory(int num_topics, FloatView counts) {
+void check_topics_memory(int num_topics, FloatView counts, int64_t num_rows) {
   const double topics = num_topics, words = static_cast<double>(counts.cols());
   constexpr int64_t kRowsPerBlock = 32;
-  const auto copies = static_cast<double>(2 + reduction_copies(counts.rows(), kRowsPerBlock, 0));
+  const auto copies = static_cast<double>(2 + reduction_copies(num_rows, kRowsPerBlock, 0));
   require_memory(
       {8 * topics * (copies * words + 3 * static_cast<double>(counts.rows())),
-       fmt::format("{} topics of {} words for {} rows", num_topics, counts.cols(), counts.rows()),
+       fmt::format("{} topics of {} words for {} rows", num_topics, counts.cols(), num_rows),
        "use fewer topics"});
 }
 
@@ -107,9 +108,10 @@ Matrix<float> root_frequencies(FloatView counts) {
   return roots;
 }
 
-void describe_counts_run(const CountsTrace& run, FloatView counts, const std::vector<int>& labels,
-                         int num_clusters, int max_iterations, std::string_view objective_name,
-                         std::string_view parts, std::string_view if_empty, RunSummary& summary) {
+void describe_counts_run(const CountsTrace& run, const CountRows& counts,
+                         const std::vector<int>& labels, int num_clusters, int max_iterations,
+                         std::string_view objective_name, std::string_view parts,
+                         std::string_view if_empty, RunSummary& summary) {
   summary.version = version();
   summary.termination = run.termination;
   summary.message =
@@ -122,9 +124,9 @@ void describe_counts_run(const CountsTrace& run, FloatView counts, const std::ve
   summary.objective = run.trace.empty() ? 0 : run.objective;
   summary.trace = run.trace;
   summary.iterations = static_cast<int>(run.trace.size());
-  summary.n = counts.rows();
-  summary.d = counts.cols();
-  set_sizes(summary, labels, num_clusters);
+  summary.n = counts.rows.size();
+  summary.d = counts.own.cols();
+  set_sizes(summary, counts.rows, labels, num_clusters);
   warn_of_shares(counts, summary);
   const int num_empty = num_clusters - summary.clusters;
   if (num_empty > 0)

@@ -83,12 +83,14 @@ JsomRun run_jsom(FloatView counts, const JsomOptions& options, int restart, cons
   return run;
 }
 
+constexpr int64_t kBlockRows = 32;
+
 void describe(FloatView counts, const JsomOptions& options, const JsomRun& run,
               const std::vector<int>& labels, RunSummary& summary) {
   summary.method = JsomModel::kKind;
   summary.seed = options.seed;
-  describe_counts_run(run, counts, labels, options.num_clusters, options.max_iterations, "bound",
-                      "clusters", "empty", summary);
+  describe_counts_run(run, {counts, nullptr, kBlockRows}, labels, options.num_clusters,
+                      options.max_iterations, "bound", "clusters", "empty", summary);
 }
 
 void check_model(const JsomModel& model) {
@@ -109,13 +111,14 @@ JsomResult fit_jsom(const JsomInput& input, const JsomOptions& options, Monitor&
   const Stopwatch watch;
   validate_options(options);
   check_counts(input.counts);
-  check_num_clusters(options.num_clusters, input.counts);
-  check_topics_memory(options.num_topics, input.counts);
+  check_num_clusters(options.num_clusters, input.counts.rows());
+  check_topics_memory(options.num_topics, input.counts, input.counts.rows());
   JsomResult result;
+  const CountRows all_rows(input.counts, nullptr, kBlockRows);
   JsomRun best = best_restart(
       options.restart_range, options.num_restarts,
       [&](int restart) { return run_jsom(input.counts, options, restart, watch, monitor); },
-      result.summary, monitor);
+      all_rows.rows, result.summary, monitor);
   check_model(best.model);
   result.probabilities = infer_clusters(best.model, input.counts, options.num_threads, monitor);
   if (!monitor.should_stop()) {

@@ -30,8 +30,6 @@ namespace {
 
 using namespace internal;
 
-constexpr int64_t kRowsPerBlock = 64;
-
 // What a pass over the rows leaves.
 struct Tally {
   std::vector<double> mass;  // k: sum_d r_dj
@@ -47,6 +45,11 @@ struct Tally {
       for (size_t v = 0; v < counts.size(); ++v)
         row[v] += shares[j] * static_cast<double>(counts[v]);
     }
+  }
+  int64_t num_bytes() const { return words.size() * static_cast<int64_t>(sizeof(double)); }
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(mass, words, log_likelihood);
   }
   void merge(const Tally& other) {
     for (size_t j = 0; j < mass.size(); ++j) mass[j] += other.mass[j];
@@ -76,15 +79,15 @@ double share_row(const MultinomialsModel& model, const Matrix<double>& logs,
 }
 
 // E-step of all rows.
-Tally expect(const MultinomialsModel& model, FloatView counts, Matrix<double>& shares,
+Tally expect(const MultinomialsModel& model, const CountRows& counts, Matrix<double>& shares,
              int num_threads) {
   const Matrix<double> logs = log_of(model.words);
   return parallel_reduce(
-      counts.rows(), kRowsPerBlock, num_threads, Tally(model.words.rows(), counts.cols()),
+      counts.rows, num_threads, Tally(model.words.rows(), counts.own.cols()),
       [&](const Block& block, Tally& part) {
         for (int64_t d = block.begin; d < block.end; ++d) {
-          part.log_likelihood += share_row(model, logs, counts.row_span(d), shares.row_span(d));
-          part.add(counts.row_span(d), shares.row_span(d));
+          part.log_likelihood += share_row(model, logs, counts.own.row_span(d), shares.row_span(d));
+          part.add(counts.own.row_span(d), shares.row_span(d));
         }
       },
       [](Tally& total, const Tally& part) { total.merge(part); });
@@ -109,7 +112,24 @@ double prior_term(const MultinomialsModel& model, double smoothing) {
   return smoothing * sum;
 }
 
-MultinomialsModel start_model(FloatView counts, const Matrix<float>& roots,
+// What rows shared out by labels leave; a row without one counts for cluster 0.
+Tally tally_labels(const CountRows& counts, std::span<const int> labels, int num_clusters,
+                   int num_threads) {
+  return parallel_reduce(
+      counts.rows, num_threads, Tally(num_clusters, counts.own.cols()),
+      [&](const Block& block, Tally& part) {
+        std::vector<double> shares(num_clusters, 0.0);
+        for (int64_t d = block.begin; d < block.end; ++d) {
+          const size_t label = labels[d] < 0 ? 0 : static_cast<size_t>(labels[d]);
+          shares[label] = 1;
+          part.add(counts.own.row_span(d), shares);
+          shares[label] = 0;
+        }
+      },
+      [](Tally& total, const Tally& part) { total.merge(part); });
+}
+
+MultinomialsModel start_model(const CountRows& counts, const Matrix<float>& roots,
                               const MultinomialsOptions& options, int restart, Monitor& monitor) {
   KMeansOptions kmeans;
   kmeans.num_clusters = options.num_clusters;
@@ -117,32 +137,28 @@ MultinomialsModel start_model(FloatView counts, const Matrix<float>& roots,
   kmeans.seed = Random(options.seed).child(restart).next_bits() >> 2;
   kmeans.num_threads = options.num_threads;
   Monitor stop_only(monitor);
-  const std::vector<int> labels = fit_kmeans({roots.view(), {}, {}}, kmeans, stop_only).labels;
-  Tally tally(options.num_clusters, counts.cols());
-  std::vector<double> shares(options.num_clusters, 0.0);
-  for (int64_t d = 0; d < counts.rows(); ++d) {
-    const size_t label = labels[d] < 0 ? 0 : static_cast<size_t>(labels[d]);
-    shares[label] = 1;
-    tally.add(counts.row_span(d), shares);
-    shares[label] = 0;
-  }
+  const KMeansInput input{roots.view(), {}, {}, &counts.rows};
+  const std::vector<int> labels = fit_kmeans(input, kmeans, stop_only).labels;
   MultinomialsModel model;
   model.weights.resize(options.num_clusters);
-  model.words = Matrix<double>(options.num_clusters, counts.cols());
-  maximize(tally, options.smoothing, model);
+  model.words = Matrix<double>(options.num_clusters, counts.own.cols());
+  maximize(tally_labels(counts, labels, options.num_clusters, options.num_threads),
+           options.smoothing, model);
   return model;
 }
 
 using Attempt = CountsRun<MultinomialsModel>;
 
-Attempt attempt(FloatView counts, const Matrix<float>& roots, const MultinomialsOptions& options,
-                int restart, const Stopwatch& watch, Monitor& monitor) {
+Attempt attempt(const CountRows& counts, const Matrix<float>& roots,
+                const MultinomialsOptions& options, int restart, const Stopwatch& watch,
+                Monitor& monitor) {
   Attempt run;
   run.model = start_model(counts, roots, options, restart, monitor);
-  Matrix<double> shares(counts.rows(), options.num_clusters);
+  Matrix<double> shares(counts.own.rows(), options.num_clusters);
   for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
-    if (monitor.should_stop()) {
-      run.termination = termination_from(monitor.stop_reason());
+    const StopReason reason = counts.rows.agree(monitor.stop_reason());
+    if (reason != StopReason::None) {
+      run.termination = termination_from(reason);
       break;
     }
     const Tally tally = expect(run.model, counts, shares, options.num_threads);
@@ -162,7 +178,7 @@ Attempt attempt(FloatView counts, const Matrix<float>& roots, const Multinomials
   return run;
 }
 
-void describe(FloatView counts, const MultinomialsOptions& options, const Attempt& run,
+void describe(const CountRows& counts, const MultinomialsOptions& options, const Attempt& run,
               const std::vector<int>& labels, RunSummary& summary) {
   summary.method = MultinomialsModel::kKind;
   summary.seed = options.seed;
@@ -176,17 +192,19 @@ MultinomialsResult fit_multinomials(const MultinomialsInput& input,
                                     const MultinomialsOptions& options, Monitor& monitor) {
   const Stopwatch watch;
   validate_options(options);
-  check_counts(input.counts);
-  check_num_clusters(options.num_clusters, input.counts);
+  const CountRows counts(input.counts, input.rows, MultinomialsInput::kBlockRows);
+  check_counts(counts);
+  check_num_clusters(options.num_clusters, counts.rows.size());
   const Matrix<float> roots = root_frequencies(input.counts);
   MultinomialsResult result;
   Attempt best = best_restart(
       options.restart_range, options.num_restarts,
-      [&](int restart) { return attempt(input.counts, roots, options, restart, watch, monitor); },
-      result.summary, monitor);
-  result.probabilities = cluster_probabilities(best.model, input.counts, options.num_threads);
+      [&](int restart) { return attempt(counts, roots, options, restart, watch, monitor); },
+      counts.rows, result.summary, monitor);
+  result.probabilities = Matrix<double>(input.counts.rows(), options.num_clusters);
+  expect(best.model, counts, result.probabilities, options.num_threads);
   result.labels = strongest_columns(result.probabilities);
-  describe(input.counts, options, best, result.labels, result.summary);
+  describe(counts, options, best, result.labels, result.summary);
   result.model = std::move(best.model);
   result.summary.seconds = watch.seconds();
   return result;
@@ -203,7 +221,7 @@ Matrix<double> cluster_probabilities(const MultinomialsModel& model, FloatView c
     throw DataError(
         "multinomials model: must have one weight of at least 0 per cluster, and words above 0");
   Matrix<double> shares(counts.rows(), model.words.rows());
-  expect(model, counts, shares, num_threads);
+  expect(model, {counts, nullptr, MultinomialsInput::kBlockRows}, shares, num_threads);
   return shares;
 }
 

@@ -11,6 +11,7 @@
 #include "milieu/base/job/restart_range.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
+#include "milieu/base/rows.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
@@ -45,7 +46,12 @@ void visit_fields(MultinomialsOptions& o, Visitor&& v) {
 }
 
 struct MultinomialsInput {
+  static constexpr int64_t kBlockRows = 64;  // what rows that ranks share are cut for
+
   FloatView counts;  // n x V, >= 0
+  // Where several ranks share the rows: counts are this rank's own, and
+  // so are labels and probabilities. Null: all are here.
+  const Rows* rows = nullptr;
 };
 
 struct MultinomialsModel {

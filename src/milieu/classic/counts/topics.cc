@@ -22,6 +22,7 @@
 #include <cmath>
 
 #include "milieu/base/error.h"
+#include "milieu/base/parallel.h"
 #include "milieu/base/random.h"
 #include "milieu/classic/counts/counts_internal.h"
 #include "milieu/classic/counts/topics_steps.h"
@@ -34,11 +35,19 @@ using namespace internal;
 
 using TopicsRun = CountsRun<TopicsModel>;
 
-Matrix<double> start_lambda(FloatView counts, const TopicsOptions& options, Random random) {
-  double total = 0;
-  for (int64_t d = 0; d < counts.rows(); ++d)
-    for (const float n : counts.row_span(d)) total += static_cast<double>(n);
-  Matrix<double> lambda(options.num_clusters, counts.cols());
+double sum_of(const CountRows& counts, int num_threads) {
+  return parallel_reduce(
+      counts.rows, num_threads, 0.0,
+      [&](const Block& block, double& total) {
+        for (int64_t d = block.begin; d < block.end; ++d)
+          for (const float n : counts.own.row_span(d)) total += static_cast<double>(n);
+      },
+      [](double& total, double part) { total += part; });
+}
+
+Matrix<double> start_lambda(const CountRows& counts, const TopicsOptions& options, Random random) {
+  const double total = sum_of(counts, options.num_threads);
+  Matrix<double> lambda(options.num_clusters, counts.own.cols());
   const double scale = std::max(1.0, total / static_cast<double>(lambda.size()));
   for (int64_t i = 0; i < lambda.size(); ++i)
     lambda.data()[i] = options.word_prior + scale * (0.5 + random.uniform());
@@ -46,18 +55,18 @@ Matrix<double> start_lambda(FloatView counts, const TopicsOptions& options, Rand
 }
 
 // [Blei03, Sec. 5.3 with the smoothing of 5.4]: rows given topics, then topics given rows.
-TopicsRun run_variational(FloatView counts, const TopicsOptions& options, int restart,
+TopicsRun run_variational(const CountRows& counts, const TopicsOptions& options, int restart,
                           int num_restarts, const Stopwatch& watch, Monitor& monitor) {
   TopicsRun run;
   run.model.topic_prior = options.topic_prior;
   run.model.words = start_lambda(counts, options, Random(options.seed).child(restart));
-  Matrix<double> gamma(counts.rows(), options.num_clusters);
+  Matrix<double> gamma(counts.own.rows(), options.num_clusters);
   Matrix<double>& lambda = run.model.words;
   for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
     const std::optional<TopicStats> stats =
         infer_rows(counts, lambda, options.topic_prior, gamma, options.num_threads, monitor);
     if (!stats) {
-      run.termination = termination_from(monitor.stop_reason());
+      run.termination = termination_from(counts.rows.agree(monitor.stop_reason()));
       break;
     }
     const double bound = stats->bound + topic_bound(lambda, options.word_prior);
@@ -78,10 +87,10 @@ TopicsRun run_variational(FloatView counts, const TopicsOptions& options, int re
   return run;
 }
 
-TopicsRun run_gibbs(FloatView counts, const TopicsOptions& options, int restart, int num_restarts,
-                    const Stopwatch& watch, Monitor& monitor) {
+TopicsRun run_gibbs(const CountRows& counts, const TopicsOptions& options, int restart,
+                    int num_restarts, const Stopwatch& watch, Monitor& monitor) {
   Random random = Random(options.seed).child(restart);
-  GibbsState state = start_gibbs(counts, options.num_clusters, random);
+  GibbsState state = start_gibbs(counts.own, options.num_clusters, random);
   TopicsRun run;
   run.model.topic_prior = options.topic_prior;
   run.objective = gibbs_log_joint(state, options.topic_prior, options.word_prior);
@@ -103,7 +112,7 @@ TopicsRun run_gibbs(FloatView counts, const TopicsOptions& options, int restart,
   return run;
 }
 
-void describe(FloatView counts, const TopicsOptions& options, const TopicsRun& run,
+void describe(const CountRows& counts, const TopicsOptions& options, const TopicsRun& run,
               const std::vector<int>& labels, RunSummary& summary) {
   summary.method = TopicsModel::kKind;
   summary.seed = options.seed;
@@ -119,33 +128,37 @@ TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, 
   const Stopwatch watch;
   validate_options(options);
   const bool is_gibbs = options.inference == TopicsInference::Gibbs;
-  check_counts(input.counts, is_gibbs);
-  check_num_clusters(options.num_clusters, input.counts);
-  check_topics_memory(options.num_clusters, input.counts);
+  const CountRows counts(input.counts, input.rows, TopicsInput::kBlockRows);
+  check_counts(counts, is_gibbs);
+  require(!is_gibbs || !counts.rows.is_shared(),
+          "inference is gibbs, which goes from row to row on one machine: several ranks need "
+          "inference variational");
+  check_num_clusters(options.num_clusters, counts.rows.size());
+  check_topics_memory(options.num_clusters, input.counts, counts.rows.size());
   TopicsResult result;
   TopicsRun best = best_restart(
       options.restart_range, options.num_restarts,
       [&](int restart) {
-        return (is_gibbs ? run_gibbs : run_variational)(input.counts, options, restart,
+        return (is_gibbs ? run_gibbs : run_variational)(counts, options, restart,
                                                         options.num_restarts, watch, monitor);
       },
-      result.summary, monitor);
+      counts.rows, result.summary, monitor);
   Matrix<double> shares(input.counts.rows(), options.num_clusters);
   const auto infer = [&](Monitor& until) {
-    return infer_rows(input.counts, best.model.words, options.topic_prior, shares,
-                      options.num_threads, until);
+    return infer_rows(counts, best.model.words, options.topic_prior, shares, options.num_threads,
+                      until);
   };
   if (infer(monitor)) {
     result.labels = strongest_columns(shares);
   } else {  // another pass over all rows may take long
-    best.termination = termination_from(monitor.stop_reason());
+    best.termination = termination_from(counts.rows.agree(monitor.stop_reason()));
     Monitor grace;
     grace.set_time_limit(kGraceSeconds);
     infer(grace);
     result.labels = reached_labels(shares, best.rows);
   }
   result.proportions = row_shares(std::move(shares));
-  describe(input.counts, options, best, result.labels, result.summary);
+  describe(counts, options, best, result.labels, result.summary);
   result.model = std::move(best.model);
   result.summary.seconds = watch.seconds();
   return result;
@@ -158,7 +171,8 @@ Matrix<double> infer_topics(const TopicsModel& model, FloatView counts, int num_
     if (!(model.words.data()[i] > 0) || !(model.topic_prior > 0))
       throw DataError("topics model: words and topic_prior must be above 0");
   Matrix<double> shares(counts.rows(), model.words.rows());
-  infer_rows(counts, model.words, model.topic_prior, shares, num_threads, silent_monitor());
+  infer_rows({counts, nullptr, TopicsInput::kBlockRows}, model.words, model.topic_prior, shares,
+             num_threads, silent_monitor());
   return row_shares(std::move(shares));
 }
 

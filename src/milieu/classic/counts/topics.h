@@ -12,6 +12,7 @@
 #include "milieu/base/job/restart_range.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
+#include "milieu/base/rows.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
@@ -56,7 +57,12 @@ void visit_fields(TopicsOptions& o, Visitor&& v) {
 }
 
 struct TopicsInput {
+  static constexpr int64_t kBlockRows = 32;  // what rows that ranks share are cut for
+
   FloatView counts;  // n x V, >= 0: how often each word occurs in each row
+  // Where several ranks share the rows: counts are this rank's own, and
+  // so are labels and proportions. Null: all are here.
+  const Rows* rows = nullptr;
 };
 
 struct TopicsModel {

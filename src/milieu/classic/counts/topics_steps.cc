@@ -10,7 +10,6 @@ namespace milieu::internal {
 
 namespace {
 
-constexpr int64_t kRowsPerBlock = 32;
 constexpr int kMaxRowRounds = 200;
 constexpr double kStill = 1e-6;  // mean move of gamma at which a row is done
 
@@ -163,18 +162,18 @@ void infer_row(std::span<const float> counts, const TopicWords& topics, double a
       log_beta_function(gamma) - num_topics * log_gamma(alpha) + log_gamma(num_topics * alpha);
 }
 
-std::optional<TopicStats> infer_rows(FloatView counts, DoubleView lambda, double alpha,
+std::optional<TopicStats> infer_rows(const CountRows& counts, DoubleView lambda, double alpha,
                                      MatrixView<double> gamma, int num_threads, Monitor& monitor) {
   const TopicWords topics = make_topic_words(lambda);
   TopicStats stats = parallel_reduce(
-      counts.rows(), kRowsPerBlock, num_threads, TopicStats(lambda.rows(), lambda.cols()),
+      counts.rows, num_threads, TopicStats(lambda.rows(), lambda.cols()),
       [&](const Block& block, TopicStats& part) {
         RowScratch scratch;
         for (int64_t d = block.begin; d < block.end && !monitor.should_stop(); ++d)
-          infer_row(counts.row_span(d), topics, alpha, gamma.row_span(d), scratch, &part);
+          infer_row(counts.own.row_span(d), topics, alpha, gamma.row_span(d), scratch, &part);
       },
       [](TopicStats& total, const TopicStats& part) { total.merge(part); });
-  if (monitor.should_stop()) return std::nullopt;
+  if (counts.rows.any(monitor.should_stop())) return std::nullopt;
   return stats;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "milieu/base/random.h"
+#include "milieu/classic/counts/counts_internal.h"
 #include "milieu/classic/counts/topics.h"
 
 namespace milieu::internal {
@@ -41,6 +42,11 @@ struct TopicStats {
   double bound = 0;      // the rows' part of the bound
   TopicStats(int64_t num_topics, int64_t num_words) : words(num_topics, num_words) {}
   void merge(const TopicStats& other);
+  int64_t num_bytes() const { return words.size() * static_cast<int64_t>(sizeof(double)); }
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(words, bound);
+  }
 };
 
 // [Blei03, Eqs. 6 and 7] for one row, from gamma = alpha + N / K until gamma is still: phi_vk prop
@@ -55,7 +61,7 @@ void infer_row(std::span<const float> counts, const TopicWords& topics, double a
                std::span<double> gamma, RowScratch& scratch, TopicStats* stats);
 
 // All rows; nothing when the monitor stops it. `gamma` is n x K.
-std::optional<TopicStats> infer_rows(FloatView counts, DoubleView lambda, double alpha,
+std::optional<TopicStats> infer_rows(const CountRows& counts, DoubleView lambda, double alpha,
                                      MatrixView<double> gamma, int num_threads, Monitor& monitor);
 
 // The topics' part of the bound: sum_k E log p(beta_k | eta) - E log q(beta_k | lambda_k).

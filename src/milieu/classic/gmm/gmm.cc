@@ -75,9 +75,10 @@ void check_start(const GmmInput& input, const GmmOptions& options) {
 
 GmmProblem check(const GmmInput& input, const GmmOptions& options) {
   validate_options(options);
-  check_points(input.points);
   GmmProblem problem;
-  const WeightTotals totals = check_weights(input.weights, input.points.rows());
+  problem.rows = input.rows ? *input.rows : Rows(input.points.rows(), GmmInput::kBlockRows);
+  check_points(input.points, problem.rows);
+  const WeightTotals totals = check_weights(input.weights, problem.rows);
   problem.total_weight = totals.sum;
   const int64_t num_samples = totals.num_positive;
   require(options.num_clusters <= num_samples, [&] {
@@ -87,9 +88,8 @@ GmmProblem check(const GmmInput& input, const GmmOptions& options) {
   });
   const double d = static_cast<double>(input.points.cols());
   const double each = options.covariance == GmmCovariance::Full ? d * d : 2 * d;
-  constexpr int64_t kRowsPerBlock = 1024;
   const auto copies = static_cast<double>(
-      2 + reduction_copies(input.points.rows(), kRowsPerBlock, options.num_threads));
+      2 + reduction_copies(problem.rows.size(), GmmInput::kBlockRows, options.num_threads));
   require_memory(
       {8.0 * copies * options.num_clusters * each,
        fmt::format("{} components of {} features", options.num_clusters, input.points.cols()),
@@ -118,7 +118,7 @@ std::optional<GmmRun> run_em(const GmmProblem& problem, const GmmOptions& option
     GmmModel model = maximize(problem, run.model, *stats);
     stats = run_expectation(problem, make_scorer(model), GmmSharing::Soft, monitor, labels);
     if (!stats) {
-      run.termination = termination_from(monitor.stop_reason());
+      run.termination = termination_from(problem.rows.agree(monitor.stop_reason()));
       break;
     }
     const double change = stats->log_likelihood - run.objective;
@@ -186,9 +186,9 @@ void describe(const GmmProblem& problem, const GmmOptions& options, const GmmRun
   summary.objective = run.objective;
   summary.trace = run.trace;
   summary.iterations = static_cast<int>(run.trace.size());
-  summary.n = problem.points.rows();
+  summary.n = problem.rows.size();
   summary.d = problem.points.cols();
-  set_sizes(summary, run.labels, options.num_clusters);
+  set_sizes(summary, problem.rows, run.labels, options.num_clusters);
   const double parameters = num_parameters(run.model);
   summary.extra.emplace_back("mean_log_likelihood", run.objective / problem.total_weight);
   summary.extra.emplace_back("aic", 2 * parameters - 2 * run.objective);
@@ -250,7 +250,7 @@ GmmResult fit_gmm(const GmmInput& input, const GmmOptions& options, Monitor& mon
     best = std::move(run);
     result.summary.restart = restart;
   }
-  if (is_stopped) best->termination = termination_from(monitor.stop_reason());
+  if (is_stopped) best->termination = termination_from(problem.rows.agree(monitor.stop_reason()));
   describe(problem, options, *best, result.summary);
   result.labels = std::move(best->labels);
   result.model = std::move(best->model);

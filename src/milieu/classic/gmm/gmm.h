@@ -13,6 +13,7 @@
 #include "milieu/base/inputs.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
+#include "milieu/base/rows.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
@@ -91,12 +92,17 @@ void visit_arrays(Model& m, Visitor&& v) {
 }
 
 struct GmmInput {
+  static constexpr int64_t kBlockRows = 2048;  // what rows that ranks share are cut for
+
   FloatView points = {};                 // n x d samples, rows; finite
   std::span<const double> weights = {};  // n sample weights >= 0, or empty: all 1
   // A given start makes it a single start. At most one of the two may be given.
   FloatView initial_means = {};             // k x d, or empty; each mean takes its first weight and
                                             // covariance from the samples nearest to it
   const GmmModel* initial_model = nullptr;  // k components of options.covariance, or null
+  // Where several ranks share the rows: points and weights are this rank's own, and so are labels.
+  // Null: all are here.
+  const Rows* rows = nullptr;
 };
 
 template <class Visitor>

@@ -104,7 +104,7 @@ void apply_floors(const GmmProblem& problem, GmmModel& model) {
 GmmModel maximize(const GmmProblem& problem, const GmmModel& previous, const GmmStats& stats) {
   GmmModel model = previous;
   const int64_t k = model.means.rows();
-  const double mean_weight = problem.total_weight / static_cast<double>(problem.points.rows());
+  const double mean_weight = problem.total_weight / static_cast<double>(problem.rows.size());
   std::vector<bool> is_alive(k);
   double alive_count = 0;
   for (int64_t c = 0; c < k; ++c) {

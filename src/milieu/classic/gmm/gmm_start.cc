@@ -2,8 +2,10 @@
 // Where EM begins: the pooled Gaussian of all samples, variance floors, the first model.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "milieu/base/random.h"
+#include "milieu/base/row_choice.h"
 #include "milieu/classic/gmm/gmm_steps.h"
 #include "milieu/classic/kmeans/kmeans.h"
 
@@ -27,18 +29,36 @@ Matrix<double> means_from_kmeans(const GmmProblem& problem, const GmmOptions& op
   kmeans.seed = random.next_bits() >> 1;  // options carry seeds as signed numbers
   kmeans.num_threads = options.num_threads;
   Monitor quiet = monitor;  // the same stop and deadline; its rounds are not ours to report
-  return to_double(fit_kmeans({problem.points, problem.weights, {}}, kmeans, quiet).model.centers);
+  const KMeansInput input{problem.points, problem.weights, {}, &problem.rows};
+  return to_double(fit_kmeans(input, kmeans, quiet).model.centers);
+}
+
+// Row i of all ranks, on every rank.
+std::vector<float> shared_row(const GmmProblem& problem, int64_t i) {
+  std::vector<float> row(problem.points.cols());
+  if (problem.rows.owns(i))
+    std::ranges::copy(problem.points.row_span(i - problem.rows.begin()), row.begin());
+  problem.rows.share_from_owner<float>(i, row);
+  return row;
+}
+
+std::function<bool(int64_t)> has_weight(const GmmProblem& problem) {
+  return [&problem](int64_t i) { return problem.weights.empty() || problem.weights[i] > 0; };
 }
 
 Matrix<double> means_from_samples(const GmmProblem& problem, int num_clusters, Random random) {
-  std::vector<int64_t> candidates;
-  for (int64_t i = 0; i < problem.points.rows(); ++i)
-    if (problem.weights.empty() || problem.weights[i] > 0) candidates.push_back(i);
-  Matrix<double> means(num_clusters, problem.points.cols());
+  const std::function is_candidate = has_weight(problem);
+  const RowChoice candidates(problem.rows, is_candidate);
   const std::vector<int64_t> chosen =
-      random.sample_without_replacement(static_cast<int64_t>(candidates.size()), num_clusters);
-  for (int64_t c = 0; c < num_clusters; ++c)
-    std::ranges::copy(problem.points.row_span(candidates[chosen[c]]), means.row(c));
+      random.sample_without_replacement(candidates.count(), num_clusters);
+  std::vector<int64_t> sorted = chosen;
+  std::ranges::sort(sorted);
+  const std::vector<int64_t> rows = candidates.rows_at(sorted);
+  Matrix<double> means(num_clusters, problem.points.cols());
+  for (int64_t c = 0; c < num_clusters; ++c) {
+    const auto place = std::ranges::lower_bound(sorted, chosen[c]) - sorted.begin();
+    std::ranges::copy(shared_row(problem, rows[place]), means.row(c));
+  }
   return means;
 }
 
@@ -89,8 +109,9 @@ GmmModel pool_samples(const GmmProblem& problem) {
   pooled.covariances = Matrix<double>(1, d);
   // The first round is about a sample, which makes constant features exact; the second is about the
   // mean, which keeps all digits of the variances.
-  const auto first = std::ranges::find_if(problem.weights, [](double w) { return w > 0; });
-  std::ranges::copy(problem.points.row_span(first - problem.weights.begin()), pooled.means.row(0));
+  const std::function is_candidate = has_weight(problem);
+  const int64_t first = RowChoice(problem.rows, is_candidate).rows_at({0}).at(0);
+  std::ranges::copy(shared_row(problem, first), pooled.means.row(0));
   for (int round = 0; round < 2; ++round) {
     GmmModel unit = pooled;
     std::fill_n(unit.covariances.data(), d, 1.0);
@@ -149,8 +170,8 @@ GmmModel make_stopgap(const GmmProblem& problem, const GmmModel& pooled,
                       const Matrix<double>& means, std::span<int> labels, double* log_likelihood) {
   GmmModel model = make_wide(means, pooled, problem.covariance);
   apply_floors(problem, model);
-  const double work = static_cast<double>(problem.points.rows()) *
-                      static_cast<double>(means.rows()) * static_cast<double>(means.cols());
+  const double work = static_cast<double>(problem.rows.size()) * static_cast<double>(means.rows()) *
+                      static_cast<double>(means.cols());
   if (work > kMostStopgapWork) {
     std::ranges::fill(labels, -1);
     *log_likelihood = -INFINITY;
@@ -162,9 +183,13 @@ GmmModel make_stopgap(const GmmProblem& problem, const GmmModel& pooled,
   apply_floors(quick, wide);
   const std::vector<double> values =
       label_samples(wide, problem.points, problem.num_threads, labels);
-  *log_likelihood = 0;
-  for (size_t i = 0; i < values.size(); ++i)
-    *log_likelihood += (problem.weights.empty() ? 1 : problem.weights[i]) * values[i];
+  *log_likelihood = parallel_reduce(
+      problem.rows, problem.num_threads, 0.0,
+      [&](const Block& block, double& sum) {
+        for (int64_t i = block.begin; i < block.end; ++i)
+          sum += (problem.weights.empty() ? 1 : problem.weights[i]) * values[i];
+      },
+      [](double& all, double part) { all += part; });
   return model;
 }
 

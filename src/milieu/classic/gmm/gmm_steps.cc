@@ -14,21 +14,10 @@ namespace milieu::internal {
 
 namespace {
 
-constexpr int64_t kBlockRows = 16 * kGmmTileRows;
+static_assert(GmmInput::kBlockRows % kGmmTileRows == 0);
 
 int64_t padded_lines(int64_t d) {
   return (d + kGmmLinePadding - 1) / kGmmLinePadding * kGmmLinePadding;
-}
-
-// Each partial result of the reduction holds its own statistics. Where these are large (many full
-// matrices) the blocks grow, so that there are fewer of them: the cut depends on n, k and d only.
-int64_t block_rows(int64_t n, const GmmStats& stats) {
-  constexpr int64_t kRoom = int64_t{128} << 20;
-  constexpr int64_t kFewestParts = 4;
-  constexpr int64_t kMostParts = 16;
-  const int64_t bytes = (stats.first.size() + stats.second.size()) * int64_t{sizeof(double)};
-  const int64_t parts = std::clamp(kRoom / std::max<int64_t>(bytes, 1), kFewestParts, kMostParts);
-  return parts == kMostParts ? kBlockRows : std::max(kBlockRows, num_blocks(n, parts));
 }
 
 std::span<const double> weights_between(std::span<const double> weights, int64_t begin,
@@ -155,11 +144,10 @@ std::optional<GmmStats> run_expectation(const GmmProblem& problem, const GmmScor
       part.add(scorer, tile);
     }
   };
-  const int64_t n = problem.points.rows();
   GmmStats stats =
-      parallel_reduce(n, block_rows(n, zero), problem.num_threads, zero, accumulate,
+      parallel_reduce(problem.rows, problem.num_threads, zero, accumulate,
                       [](GmmStats& total, const GmmStats& part) { total.merge(part); });
-  if (is_stopped) return std::nullopt;
+  if (problem.rows.any(is_stopped)) return std::nullopt;
   return stats;
 }
 

@@ -21,6 +21,7 @@ inline bool has_full_matrices(GmmCovariance covariance) {
 
 // What one fit works on; checked by fit_gmm.
 struct GmmProblem {
+  Rows rows;                        // n, of all ranks; arrays by row are of own ones
   FloatView points;                 // n x d
   std::span<const double> weights;  // n, or empty: all 1
   double total_weight = 0;
@@ -96,6 +97,13 @@ struct GmmStats {
 
   void add(const GmmScorer& scorer, GmmTile& tile);
   void merge(const GmmStats& other);
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(log_likelihood, counts, first, second);
+  }
+  int64_t num_bytes() const {
+    return (first.size() + second.size()) * static_cast<int64_t>(sizeof(double));
+  }
 };
 
 // Soft: responsibilities [Bishop06, Eq. 9.23]; hard: all weight to the best component.

@@ -241,6 +241,7 @@ TEST(GmmSteps, MergedStatisticsAreThoseOfTheWhole) {
     const auto stats_of = [&](int64_t begin, int64_t end) {
       GmmProblem problem;
       problem.points = points.view().rows_between(begin, end);
+      problem.rows = Rows(end - begin, GmmInput::kBlockRows);
       problem.covariance = kind;
       std::vector<int> labels(end - begin);
       return *run_expectation(problem, scorer, GmmSharing::Soft, silent_monitor(), labels);
@@ -273,6 +274,7 @@ TEST(GmmSteps, PooledGaussianIsExactForConstantFeatures) {
   }
   GmmProblem problem;
   problem.points = points;
+  problem.rows = Rows(points.rows(), GmmInput::kBlockRows);
   problem.total_weight = 3;
   const GmmModel pooled = pool_samples(problem);
   EXPECT_EQ(pooled.means(0, 0), static_cast<double>(0.1f));
@@ -351,6 +353,7 @@ TEST(GmmSteps, StoppedPassReturnsNothing) {
   const Matrix<float> points = random_points(50, 2, random);
   GmmProblem problem;
   problem.points = points;
+  problem.rows = Rows(points.rows(), GmmInput::kBlockRows);
   Monitor monitor;
   monitor.set_time_limit(-1);
   std::vector<int> labels(50);
@@ -362,6 +365,7 @@ TEST(GmmSteps, DyingComponentIsSwitchedOffAndKeepsItsPlace) {
   const Matrix<float> points(4, 1);
   GmmProblem problem;
   problem.points = points;
+  problem.rows = Rows(points.rows(), GmmInput::kBlockRows);
   problem.total_weight = 4;
   problem.floors = {1e-3};
   GmmModel previous;

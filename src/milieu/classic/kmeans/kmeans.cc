@@ -52,7 +52,7 @@ void validate(const KMeansInput& input, const KMeansOptions& options) {
     return fmt::format("num_clusters is {}, must be at most the number of samples, {}",
                        options.num_clusters, n);
   });
-  check_weights(input.weights, input.rows ? *input.rows : Rows(own));
+  check_weights(input.weights, input.rows ? *input.rows : Rows(own, KMeansInput::kBlockRows));
   const FloatView start = input.initial_centers;
   if (!start.empty()) {
     require(start.rows() == options.num_clusters && start.cols() == d, [&] {
@@ -134,8 +134,7 @@ void iterate(const KMeansProblem& problem, const KMeansOptions& options, int res
     return !problem.rows.any(is_stopped);
   };
   const auto stop_at_last_complete_pair = [&] {
-    const int reason = static_cast<int>(monitor.stop_reason());
-    run.termination = termination_from(static_cast<StopReason>(problem.rows.largest(reason)));
+    run.termination = termination_from(problem.rows.agree(monitor.stop_reason()));
     if (run.trace.empty()) return;
     run.labels = sums.labels();
     run.centers = Matrix<float>(nearest.centers());
@@ -247,7 +246,7 @@ KMeansResult fit_kmeans(const KMeansInput& input, const KMeansOptions& options, 
   result.summary = summarise(problem, options, best);
   result.summary.restart = best_restart;
   result.summary.num_restarts = restarts_run;
-  result.labels = problem.rows.gather_to_first<int>(best.labels);
+  result.labels = std::move(best.labels);
   result.model.centers = std::move(best.centers);
   result.model.distance = options.distance;
   result.summary.seconds = watch.seconds();

@@ -59,15 +59,14 @@ void visit_fields(KMeansOptions& o, Visitor&& v) {
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 
-// The rows that a shard of rows shared by several ranks is made of (base/rows.h).
-inline constexpr int64_t kKMeansBlockRows = 1024;
-
 struct KMeansInput {
+  static constexpr int64_t kBlockRows = 1024;  // what rows that ranks share are cut for
+
   FloatView points;                 // n x d samples, rows
   std::span<const double> weights;  // n sample weights >= 0, or empty: all 1
   FloatView initial_centers;        // k x d, or empty; given centres make it a single start
-  // Shared by several ranks, cut for kKMeansBlockRows: points and weights are this rank's own.
-  // Null: all rows are here.
+  // Where several ranks share the rows: points, weights and labels are this rank's own. Null: all
+  // are here.
   const Rows* rows = nullptr;
 };
 
@@ -96,8 +95,7 @@ void visit_arrays(Model& m, Visitor&& v) {
 }
 
 struct KMeansResult {
-  std::vector<int> labels;  // n, in [0, k); equal to predict(model, points). Of shared rows, all on
-                            // rank 0 and none on the others
+  std::vector<int> labels;  // n, in [0, k); equal to predict(model, points)
   KMeansModel model;
   // Objective: weighted sum of squared distances to the nearest centre; for the distance cosine,
   // rows have norm 1 there, so that each is 2 (1 - cosine).

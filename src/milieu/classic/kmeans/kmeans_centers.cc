@@ -54,7 +54,7 @@ TotalSums sum_points(const KMeansProblem& problem, const std::vector<double>& ce
   const int64_t d = problem.points.cols();
   const auto add_centered_row = MILIEU_SELECT_ISA(add_centered_row);
   return parallel_reduce(
-      problem.rows, kKMeansBlockRows, problem.num_threads, TotalSums{std::vector<double>(d), 0, 0},
+      problem.rows, problem.num_threads, TotalSums{std::vector<double>(d), 0, 0},
       [&](const Block& block, TotalSums& sums) {
         std::vector<float> buffer;
         for (int64_t i = block.begin; i < block.end; ++i) {
@@ -75,7 +75,7 @@ void scale_points(KMeansProblem& problem) {
   problem.is_spherical = true;
   problem.scales = inverse_norms(problem.points, problem.num_threads);
   const Directions found = parallel_reduce(
-      problem.rows, kKMeansBlockRows, problem.num_threads, Directions(),
+      problem.rows, problem.num_threads, Directions(),
       [&](const Block& block, Directions& part) {
         for (int64_t i = block.begin; i < block.end; ++i) {
           const bool has_direction = problem.scales[i] != 0;
@@ -102,7 +102,7 @@ void scale_row(std::span<const float> x, double scale, std::span<float> out) {
 std::vector<double> inverse_norms(FloatView points, int num_threads) {
   const std::vector<float> origin(points.cols());
   std::vector<double> scales(points.rows());
-  parallel_for(points.rows(), kKMeansBlockRows, num_threads, [&](const Block& block) {
+  parallel_for(points.rows(), KMeansInput::kBlockRows, num_threads, [&](const Block& block) {
     for (int64_t i = block.begin; i < block.end; ++i) {
       const double squared = squared_distance(points.row_span(i), origin);
       scales[i] = squared > 0 ? 1 / std::sqrt(squared) : squared;
@@ -121,13 +121,13 @@ std::vector<float> KMeansProblem::shared_row(int64_t i) const {
 
 KMeansProblem make_kmeans_problem(const KMeansInput& input, const KMeansOptions& options) {
   KMeansProblem problem;
-  problem.rows = input.rows ? *input.rows : Rows(input.points.rows());
+  problem.rows = input.rows ? *input.rows : Rows(input.points.rows(), KMeansInput::kBlockRows);
   problem.points = input.points;
   problem.weights = input.weights;
   problem.num_clusters = options.num_clusters;
   problem.num_threads = options.num_threads;
   if (options.distance == KMeansDistance::Cosine) {
-    if (problem.rows.own_size() > 0) check_points(problem.points, "points", problem.num_threads);
+    check_points(problem.points, problem.rows, "points", problem.num_threads);
     scale_points(problem);
   }
   const std::vector<double> center = rough_center(problem);
@@ -135,7 +135,7 @@ KMeansProblem make_kmeans_problem(const KMeansInput& input, const KMeansOptions&
   // Sums of finite floats are finite in double: NaN and infinity show here without a separate
   // pass.
   if (!std::isfinite(total.squared)) {
-    if (problem.rows.own_size() > 0) check_points(problem.points, "points", problem.num_threads);
+    check_points(problem.points, problem.rows, "points", problem.num_threads);
     throw InvalidArgument("weights are too large for double precision: divide them by their sum");
   }
   problem.total_weight = total.weight;
@@ -174,7 +174,7 @@ ClusterSums::ClusterSums(const KMeansProblem& problem)
 ClusterMoves ClusterSums::add_moves(std::span<const int> labels) {
   const auto add_row = MILIEU_SELECT_ISA(add_row);
   return parallel_reduce(
-      problem_.rows, kKMeansBlockRows, problem_.num_threads, ClusterMoves(sums_.rows()),
+      problem_.rows, problem_.num_threads, ClusterMoves(sums_.rows()),
       [&](const Block& block, ClusterMoves& moves) {
         for (int64_t i = block.begin; i < block.end; ++i) {
           if (labels[i] == labels_[i]) continue;
@@ -332,7 +332,7 @@ void reseed_empty_clusters(const KMeansProblem& problem, std::span<const int> la
   if (empty_clusters.empty()) return;
   std::vector<double> distances(problem.points.rows());
   parallel_for(
-      problem.points.rows(), kKMeansBlockRows, problem.num_threads, [&](const Block& block) {
+      problem.points.rows(), KMeansInput::kBlockRows, problem.num_threads, [&](const Block& block) {
         std::vector<float> buffer;
         for (int64_t i = block.begin; i < block.end; ++i)
           if (problem.weight(i) > 0)
@@ -348,7 +348,7 @@ void reseed_empty_clusters(const KMeansProblem& problem, std::span<const int> la
 double kmeans_objective(const KMeansProblem& problem, FloatView centers,
                         std::span<const int> labels) {
   return parallel_reduce(
-      problem.rows, kKMeansBlockRows, problem.num_threads, 0.0,
+      problem.rows, problem.num_threads, 0.0,
       [&](const Block& block, double& sum) {
         std::vector<float> buffer;
         for (int64_t i = block.begin; i < block.end; ++i)

@@ -72,6 +72,11 @@ std::vector<double> weights_of(const Case& c) {
   return weights;
 }
 
+// What a rank has of something that has one entry per row.
+std::vector<int> own_part(const Rows& rows, const std::vector<int>& all) {
+  return {all.begin() + rows.begin(), all.begin() + rows.end()};
+}
+
 TEST(KMeansRanks, AnyNumberOfRanksGivesTheBitsOfOne) {
   for (const Case& c : cases()) {
     const Matrix<float> points = points_of(c);
@@ -79,7 +84,7 @@ TEST(KMeansRanks, AnyNumberOfRanksGivesTheBitsOfOne) {
     const KMeansResult alone = fit_kmeans({points, weights, {}}, c.options);
     for (const int size : {2, 3, 7}) {
       run_as_ranks(size, [&](Communicator& ranks) {
-        const Rows rows(c.n, kKMeansBlockRows, ranks);
+        const Rows rows(c.n, KMeansInput::kBlockRows, ranks);
         KMeansInput input;
         input.points = points.view().rows_between(rows.begin(), rows.end());
         if (c.has_weights)
@@ -94,7 +99,7 @@ TEST(KMeansRanks, AnyNumberOfRanksGivesTheBitsOfOne) {
         EXPECT_EQ(shared.summary.sizes, alone.summary.sizes);
         EXPECT_EQ(shared.summary.warnings, alone.summary.warnings);
         EXPECT_EQ(shared.summary.restart, alone.summary.restart);
-        EXPECT_EQ(shared.labels, ranks.rank() == 0 ? alone.labels : std::vector<int>());
+        EXPECT_EQ(shared.labels, own_part(rows, alone.labels));
       });
     }
   }
@@ -122,7 +127,7 @@ TEST(KMeansRanks, AStopOnOneRankStopsAllAtTheSameIteration) {
   const KMeansResult alone = fit_kmeans({points, {}, {}}, c.options, alone_monitor);
   EXPECT_EQ(alone.summary.termination, Termination::Cancelled);
   run_as_ranks(3, [&](Communicator& ranks) {
-    const Rows rows(c.n, kKMeansBlockRows, ranks);
+    const Rows rows(c.n, KMeansInput::kBlockRows, ranks);
     std::stop_source source;
     StopAfter monitor(source, ranks.rank() == 2 ? 2 : 1000);
     KMeansInput input;
@@ -132,7 +137,7 @@ TEST(KMeansRanks, AStopOnOneRankStopsAllAtTheSameIteration) {
     EXPECT_EQ(shared.summary.termination, Termination::Cancelled);
     EXPECT_EQ(shared.model.centers, alone.model.centers);
     EXPECT_EQ(shared.summary.trace, alone.summary.trace);
-    EXPECT_EQ(shared.labels, ranks.rank() == 0 ? alone.labels : std::vector<int>());
+    EXPECT_EQ(shared.labels, own_part(rows, alone.labels));
   });
 }
 
@@ -142,7 +147,7 @@ TEST(KMeansRanks, WrongWeightsOfOneRankAreNamedByTheirPlaceInAll) {
   weights[4999] = -1;
   try {
     run_as_ranks(2, [&](Communicator& ranks) {
-      const Rows rows(5000, kKMeansBlockRows, ranks);
+      const Rows rows(5000, KMeansInput::kBlockRows, ranks);
       KMeansInput input;
       input.points = points.view().rows_between(rows.begin(), rows.end());
       input.weights = std::span(weights).subspan(rows.begin(), rows.own_size());

@@ -6,6 +6,7 @@
 #include "milieu/classic/kmeans/kmeans_seed_steps.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "milieu/base/assert.h"
 #include "milieu/base/packing.h"
 #include "milieu/base/parallel.h"
+#include "milieu/base/row_choice.h"
 #include "milieu/classic/kmeans/kmeans_assign_internal.h"
 #include "milieu/linalg/distance.h"
 
@@ -28,40 +30,9 @@ struct Candidate {
   std::vector<float> row;
 };
 
-// Every rank's own rows of positive weight, by rank.
-std::vector<int64_t> count_positive(const KMeansProblem& problem) {
-  int64_t own = 0;
-  for (int64_t i = 0; i < problem.points.rows(); ++i) own += problem.weight(i) > 0 ? 1 : 0;
-  std::vector<int64_t> counts;
-  for (const Message& message : problem.rows.ranks().gather(pack(own)))
-    unpack(message, counts.emplace_back());
-  return counts;
-}
-
-// The rows of all ranks that are the `wanted`-th ones (ascending) of positive weight.
-std::vector<int64_t> positive_rows(const KMeansProblem& problem,
-                                   const std::vector<int64_t>& wanted) {
-  const std::vector<int64_t> counts = count_positive(problem);
-  const int me = problem.rows.ranks().rank();
-  int64_t seen = std::accumulate(counts.begin(), counts.begin() + me, int64_t{0});
-  auto next = std::ranges::lower_bound(wanted, seen);
-  std::vector<int64_t> found;
-  for (int64_t i = 0; i < problem.points.rows() && next != wanted.end(); ++i) {
-    if (!(problem.weight(i) > 0)) continue;
-    for (; next != wanted.end() && *next == seen; ++next) found.push_back(problem.rows.begin() + i);
-    ++seen;
-  }
-  std::vector<int64_t> all;
-  for (const Message& message : problem.rows.ranks().gather(pack(found))) {
-    std::vector<int64_t> part;
-    unpack(message, part);
-    all.insert(all.end(), part.begin(), part.end());
-  }
-  return all;
-}
-
 Candidate first_positive(const KMeansProblem& problem) {
-  const int64_t row = positive_rows(problem, {0}).at(0);
+  const std::function is_positive = [&](int64_t i) { return problem.weight(i) > 0; };
+  const int64_t row = RowChoice(problem.rows, is_positive).rows_at({0}).at(0);
   return {row, problem.shared_row(row)};
 }
 
@@ -114,7 +85,7 @@ class PotentialSampler {
     size_t block = 0;
     while (block + 1 < block_sums_.size() && left >= block_sums_[block])
       left -= block_sums_[block++];
-    const int64_t first = static_cast<int64_t>(block) * kKMeansBlockRows;
+    const int64_t first = static_cast<int64_t>(block) * problem_.rows.block_size();
     Drawn drawn;
     if (problem_.rows.owns(first)) {
       const int64_t i = draw_in_block(first - problem_.rows.begin(), left);
@@ -125,7 +96,8 @@ class PotentialSampler {
   }
 
   int64_t draw_in_block(int64_t begin, double left) const {
-    const int64_t end = std::min<int64_t>(begin + kKMeansBlockRows, problem_.points.rows());
+    const int64_t end =
+        std::min<int64_t>(begin + problem_.rows.block_size(), problem_.points.rows());
     int64_t last_positive = begin;
     for (int64_t i = begin; i < end; ++i) {
       if (potentials_[i] <= 0) continue;
@@ -154,7 +126,7 @@ class PotentialSampler {
     const bool is_stopped = !nearest.assign(added, monitor_, labels);
     if (problem_.rows.any(is_stopped)) return false;
     const bool is_first = num_known_ == 0;
-    parallel_for(problem_.points.rows(), kKMeansBlockRows, problem_.num_threads,
+    parallel_for(problem_.points.rows(), KMeansInput::kBlockRows, problem_.num_threads,
                  [&](const Block& block) {
                    std::vector<float> buffer;
                    for (int64_t i = block.begin; i < block.end; ++i) {
@@ -170,13 +142,13 @@ class PotentialSampler {
   }
 
   void sum_blocks() {
-    std::vector<double> own(num_blocks(problem_.points.rows(), kKMeansBlockRows));
-    parallel_for(problem_.points.rows(), kKMeansBlockRows, problem_.num_threads,
+    std::vector<double> own(num_blocks(problem_.points.rows(), problem_.rows.block_size()));
+    parallel_for(problem_.points.rows(), problem_.rows.block_size(), problem_.num_threads,
                  [&](const Block& block) {
                    own[block.index] = std::accumulate(potentials_.begin() + block.begin,
                                                       potentials_.begin() + block.end, 0.0);
                  });
-    block_sums_ = problem_.rows.gather<double>(own, kKMeansBlockRows);
+    block_sums_ = problem_.rows.gather<double>(own, problem_.rows.block_size());
   }
 
   const KMeansProblem& problem_;
@@ -265,15 +237,15 @@ class CandidateJudge {
 }  // namespace
 
 Matrix<float> draw_random_centers(const KMeansProblem& problem, Random& random) {
-  const std::vector<int64_t> counts = count_positive(problem);
-  const int64_t candidates = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  const std::function is_positive = [&](int64_t i) { return problem.weight(i) > 0; };
+  const RowChoice candidates(problem.rows, is_positive);
   const int64_t k = problem.num_clusters;
   std::vector<int64_t> drawn =
-      random.sample_without_replacement(candidates, std::min(k, candidates));
+      random.sample_without_replacement(candidates.count(), std::min(k, candidates.count()));
   drawn.resize(k, 0);  // the first one where there are too few
   std::vector<int64_t> sorted = drawn;
   std::ranges::sort(sorted);
-  const std::vector<int64_t> rows = positive_rows(problem, sorted);
+  const std::vector<int64_t> rows = candidates.rows_at(sorted);
   Matrix<float> centers(k, problem.points.cols());
   for (int64_t j = 0; j < k; ++j) {
     const int64_t place = std::ranges::lower_bound(sorted, drawn[j]) - sorted.begin();

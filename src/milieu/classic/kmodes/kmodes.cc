@@ -40,10 +40,13 @@ struct KModesRun {
   Termination termination = Termination::IterationLimit;
 };
 
+constexpr int64_t kWeightBlock = 1024;  // of the sum of weights
+
 void check(const KModesInput& input, const KModesOptions& options) {
   validate_options(options);
   check_points(input.points);
-  const int64_t num_samples = check_weights(input.weights, input.points.rows()).num_positive;
+  const int64_t num_samples =
+      check_weights(input.weights, Rows(input.points.rows(), kWeightBlock)).num_positive;
   require(options.num_clusters <= num_samples, [&] {
     return fmt::format("num_clusters is {}, there are only {}{}: use at most {}",
                        options.num_clusters, counted(num_samples, "sample"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program `milieu`: finds the command in the table, parses its flags, runs it, and turns every
-// error into one line on stderr and an exit code (docs/command_line.md).
+#include "cli/program.h"
+
 #include <fmt/format.h>
 
 #include <malloc.h>
@@ -93,6 +93,9 @@ int dispatch(const std::vector<std::string>& words, Session& session) {
   if (first[0] == '-') throw UsageError(fmt::format("expected a command, got '{}'", first));
   const CommandWords match = require_command(words);
   check_isa();
+  if (session.ranks.size() > 1 && match.command->group == CommandGroup::Tool)
+    throw UsageError(
+        fmt::format("{} is not for several ranks: milieu-mpi runs methods", match.command->name));
   return run_command(*match.command, {words.begin() + static_cast<int>(match.count), words.end()},
                      session);
 }
@@ -141,34 +144,18 @@ int run_and_report(const std::vector<std::string>& words, Session& session) {
   return kFailed;
 }
 
-// The watcher of Ctrl-C is a thread: where none can be had, nothing else would work either.
-int run_program(const std::vector<std::string>& words) {
-  Console console;
-  std::optional<Interrupt> interrupt;
-  try {
-    interrupt.emplace();
-  } catch (const std::system_error&) {
-    report(console, kNoThread);
-    return kFailed;
-  }
-  Session session{console, *interrupt};
-  return run_and_report(words, session);
-}
-
-}  // namespace
-
-}  // namespace milieu::cli
-
 // A mapped file that is truncated loses its pages: what was read of it is not a result.
-extern "C" void on_lost_pages(int) {
+void on_lost_pages(int) {
   constexpr std::string_view kText =
       "milieu: an input file was truncated while it was being read: run again when it is "
       "complete\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
-  _exit(milieu::cli::kFailed);
+  _exit(kFailed);
 }
 
-int main(int argc, char** argv) {
+}  // namespace
+
+void prepare_process() {
   // Scratch memory of one step serves the next instead of going back to the system and being
   // cleared again: up to 64 MB, in blocks of up to 32 MB.
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
@@ -178,5 +165,22 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGBUS, on_lost_pages);
-  return milieu::cli::run_program({argv + 1, argv + argc});
 }
+
+// The watcher of Ctrl-C is a thread: where none can be had, nothing else would work either.
+ProgramEnd run_program(const std::vector<std::string>& words, Communicator& ranks) {
+  Console console;
+  console.set_silent(ranks.rank() > 0);
+  std::optional<Interrupt> interrupt;
+  try {
+    interrupt.emplace();
+  } catch (const std::system_error&) {
+    report(console, kNoThread);
+    return {kFailed, console.kept_error()};
+  }
+  Session session{console, *interrupt, ranks};
+  const int code = run_and_report(words, session);
+  return {code, console.kept_error()};
+}
+
+}  // namespace milieu::cli

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""milieu-mpi against milieu: the same run folder for any number of ranks, one message for an error,
+nothing left behind by a rank that dies.
+
+    test_mpi.py few    2 and 3 ranks, one case per method
+    test_mpi.py all    1, 2, 3 and 5 ranks, sizes around the borders of shards, deaths at random moments
+"""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+MILIEU = os.environ["MILIEU_PROGRAM"]
+MILIEU_MPI = os.environ["MILIEU_MPI"]
+MPIRUN = os.environ["MILIEU_MPIRUN"]
+ALL = len(sys.argv) > 1 and sys.argv[1] == "all"
+RANKS = [1, 2, 3, 5] if ALL else [2, 3]
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_mpi_yield_when_idle": "1"}
+
+
+def points(n, d=6, seed=0):
+    rng = np.random.default_rng(seed)
+    return (rng.normal(size=(n, d)) + 5 * np.eye(d)[rng.integers(0, d, n)]).astype(np.float32)
+
+
+def counts(n, seed=0):
+    rng = np.random.default_rng(seed)
+    shares = rng.dirichlet(np.full(20, 0.2), size=3)
+    return np.stack([rng.multinomial(40, shares[i % 3]) for i in range(n)]).astype(np.float32)
+
+
+def mpirun(ranks, words, folder, program=None, **more):
+    command = [MPIRUN, "--oversubscribe", "-n", str(ranks), *(program or [MILIEU_MPI]), *words]
+    return subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True,
+                          timeout=300, check=False, **more)
+
+
+def content(run):
+    """Every file of a run folder; what a clock says is left out."""
+    files = {}
+    for path in sorted(run.rglob("*")):
+        if path.is_file() and path.name != "report.html":  # it holds the summary and its seconds
+            files[path.name] = path.read_bytes()
+    summary = json.loads(files["summary.json"])
+    summary.pop("seconds")
+    files["summary.json"] = summary
+    return files
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def save(self, name, array):
+        np.save(self.folder / name, array)
+        return name
+
+
+class SameFolder(Folder):
+    def check(self, words):
+        alone = subprocess.run([MILIEU, *words, "--out", "alone"], cwd=self.folder, text=True,
+                               capture_output=True, check=False)
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        expected = content(self.folder / "alone")
+        for ranks in RANKS:
+            with self.subTest(words=words, ranks=ranks):
+                out = f"ranks{ranks}"
+                shared = mpirun(ranks, [*words, "--out", out], self.folder)
+                self.assertEqual(shared.returncode, 0, shared.stderr)
+                found = content(self.folder / out)
+                self.assertEqual(sorted(found), sorted(expected))
+                for name, data in expected.items():
+                    self.assertEqual(found[name], data, name)
+
+    def sizes(self, block):
+        """Fewer rows than ranks, a shard of one row, a last shard that is short, many shards."""
+        return [3, 2 * block + 1, 5 * block - 7, 40 * block] if ALL else [3 * block + 1]
+
+    def check_sizes(self, block, make, words):
+        for n in self.sizes(block):
+            name = self.save(f"x{n}.npy", make(n))
+            self.check([words[0], name, *words[1:]])
+            for run in self.folder.glob("*/"):
+                subprocess.run(["rm", "-r", str(run)], check=True)
+
+    def test_kmeans(self):
+        self.check_sizes(1024, points, ["kmeans", "-k", "3", "--restarts", "2"])
+
+    def test_kmeans_with_weights(self):
+        n = 5000
+        weights = np.random.default_rng(1).random(n)
+        weights[:2000] = 0
+        self.save("w.npy", weights)
+        name = self.save("x.npy", points(n))
+        self.check(["kmeans", name, "-k", "5", "--weights", "w.npy", "--distance", "cosine"])
+
+    def test_gmm(self):
+        self.check_sizes(2048, points, ["gmm", "-k", "3", "--max-iterations", "5"])
+
+    def test_multinomials(self):
+        self.check_sizes(64, counts, ["multinomials", "-k", "3"])
+
+    def test_topics(self):
+        self.check_sizes(32, counts, ["topics", "-k", "3", "--max-iterations", "4"])
+
+    def test_bags(self):
+        self.check_sizes(1024, counts, ["bags", "-k", "3", "--restarts", "1"])
+
+    def test_truth_is_compared(self):
+        self.save("truth.npy", np.arange(3000) % 4)
+        name = self.save("x.npy", points(3000))
+        self.check(["kmeans", name, "-k", "4", "--labels", "truth.npy"])
+
+
+class Refusals(Folder):
+    def refused(self, ranks, words, code, text, **more):
+        result = mpirun(ranks, words, self.folder, **more)
+        self.assertEqual(result.returncode, code, result.stderr)
+        lines = [line for line in result.stderr.splitlines() if text in line]
+        self.assertEqual(len(lines), 1, result.stderr)
+
+    def test_an_error_of_all_ranks_is_said_once(self):
+        self.refused(3, ["kmeans", "nothing.npy"], 1, "nothing.npy does not exist")
+        name = self.save("x.npy", points(100))
+        self.refused(3, ["kmeans", name, "-k", "0"], 2, "num_clusters")
+
+    def test_an_error_of_one_rank_ends_all(self):
+        bad = points(6000)
+        bad[5999, 1] = np.nan
+        name = self.save("x.npy", bad)
+        self.refused(3, ["gmm", name, "-k", "2"], 1, "NaN at row 5999, column 1")
+
+    def test_methods_that_stay_on_one_machine_say_so(self):
+        name = self.save("x.npy", points(100))
+        self.refused(2, ["ncut", name], 2, "ncut runs on one rank, here are 2")
+        self.refused(2, ["info", name], 2, "milieu-mpi runs methods")
+
+    def test_ranks_that_see_different_files_are_refused(self):
+        for rank in range(2):
+            (self.folder / str(rank)).mkdir()
+            np.save(self.folder / str(rank) / "x.npy", points(3000, seed=rank))
+        script = 'cd "$OMPI_COMM_WORLD_RANK" && exec "$@"'
+        self.refused(2, ["kmeans", "x.npy"], 1, "x.npy is not the same on ranks 0 and 1",
+                     program=["sh", "-c", script, "sh", MILIEU_MPI])
+
+    def test_help_and_version_are_printed_once(self):
+        result = mpirun(3, ["--version"], self.folder)
+        self.assertEqual(result.stdout.count("milieu"), 1, result.stdout)
+
+
+@unittest.skipUnless(ALL, "slow")
+class Deaths(Folder):
+    """A rank that dies ends the job; no half-written folder is left, and the same command works."""
+
+    def test_a_killed_rank_leaves_nothing_behind(self):
+        name = self.save("x.npy", points(60000, 16))
+        words = ["kmeans", name, "-k", "40", "--restarts", "3", "--out", "run"]
+        rng = random.Random(1)
+        killed = 0
+        for _ in range(10):
+            job = subprocess.Popen([MPIRUN, "--oversubscribe", "-n", "3", MILIEU_MPI, *words],
+                                   cwd=self.folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+            time.sleep(rng.uniform(0.3, 1.2))
+            ranks = subprocess.run(["pgrep", "-P", str(job.pid)], capture_output=True, text=True,
+                                   check=False).stdout.split()
+            if ranks:
+                try:
+                    os.kill(int(rng.choice(ranks)), signal.SIGKILL)
+                    killed += 1
+                except ProcessLookupError:
+                    pass
+            job.wait(timeout=60)
+            left = [path.name for path in self.folder.iterdir() if path.name != name]
+            if left:  # the job was over
+                self.assertEqual(left, ["run"])
+                content(self.folder / "run")
+                subprocess.run(["rm", "-r", str(self.folder / "run")], check=True)
+        self.assertGreater(killed, 0)
+        self.assertEqual(mpirun(2, words, self.folder).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
