@@ -3,6 +3,8 @@
 
 #include <pybind11/stl.h>
 
+#include <map>
+
 #include "method.h"
 #include "milieu/dcp/dcp_rank.h"
 #include "milieu/dcp/dcp_vote.h"
@@ -32,39 +34,98 @@ py::dict fit(py::handle X, const py::dict& options, const py::dict& inputs,
   return out;
 }
 
-py::dict to_python(const DcpRankedContext& context) {
+py::dict to_python(const DcpContextSplit& split) {
   py::dict entry;
-  entry["name"] = context.split.name;
-  entry["consensus"] = context.consensus;
-  entry["is_outlier_split"] = context.is_outlier_split;
-  entry["stability"] = context.split.stability;
-  entry["match"] = context.match;
-  entry["separation"] = context.split.separation;
-  entry["confidence"] = context.split.confidence;
-  entry["agreement"] = context.split.agreement;
-  entry["objective"] = context.split.objective;
-  entry["seconds"] = context.split.seconds;
-  entry["labels"] = to_array(std::vector<int>(context.split.labels));
+  entry["name"] = split.name;
+  entry["stability"] = split.stability;
+  entry["separation"] = split.separation;
+  entry["confidence"] = split.confidence;
+  entry["agreement"] = split.agreement;
+  entry["objective"] = split.objective;
+  entry["seconds"] = split.seconds;
+  entry["labels"] = to_array(std::vector<int>(split.labels));
   return entry;
 }
 
-// Contexts best first, as a list of dicts, and why the ranking ended. `samples` has the rows of X
-// for each context where the kernel is precomputed, and is empty otherwise.
-py::dict rank(py::handle X, const py::dict& contexts, const py::dict& samples,
-              const py::dict& options, const py::dict& inputs, const py::dict& control) {
-  const auto values = options_from<DcpOptions>(options);
+py::dict to_python(const DcpRankedContext& context) {
+  py::dict entry = to_python(context.split);
+  entry["consensus"] = context.consensus;
+  entry["is_outlier_split"] = context.is_outlier_split;
+  entry["match"] = context.match;
+  return entry;
+}
+
+DcpContextSplit split_from(const py::handle& entry) {
+  const auto number = [&](const char* name) { return py::cast<double>(entry[name]); };
+  DcpContextSplit split;
+  split.name = py::cast<std::string>(entry["name"]);
+  split.labels = py::cast<std::vector<int>>(entry["labels"]);
+  split.objective = number("objective");
+  split.separation = number("separation");
+  split.confidence = number("confidence");
+  split.agreement = number("agreement");
+  split.stability = number("stability");
+  split.seconds = number("seconds");
+  return split;
+}
+
+// What a ranking is given, with the memory it lives in.
+struct RankingInput {
   Arrays arrays;
+  DcpOptions options;
   DcpInput input;
-  visit_inputs(input, InputsFromPython(inputs, arrays));
-  input.points = arrays.floats(X, "X");
-  std::vector<DcpContext> candidates;
+  std::vector<DcpContext> contexts;
+};
+
+// `samples` has the rows of X for each context where the kernel is precomputed, and is empty
+// otherwise.
+void read_ranking(RankingInput& ranking, py::handle X, const py::dict& contexts,
+                  const py::dict& samples, const py::dict& options, const py::dict& inputs) {
+  Arrays& arrays = ranking.arrays;
+  ranking.options = options_from<DcpOptions>(options);
+  visit_inputs(ranking.input, InputsFromPython(inputs, arrays));
+  ranking.input.points = arrays.floats(X, "X");
   for (const auto& [name, rows] : contexts) {
     const std::string called = "context " + std::string(py::repr(name));
-    candidates.push_back({py::cast<std::string>(py::str(name)), arrays.floats(rows, called)});
-    if (samples.contains(name)) candidates.back().samples = arrays.floats(samples[name], called);
+    DcpContext context{py::cast<std::string>(py::str(name)), arrays.floats(rows, called)};
+    if (samples.contains(name)) context.samples = arrays.floats(samples[name], called);
+    ranking.contexts.push_back(context);
   }
-  const DcpRanking ranking = run_fit(
-      control, [&](Monitor& monitor) { return rank_contexts(input, candidates, values, monitor); });
+}
+
+// The splits by some of the contexts of a ranking, in their order.
+py::list split(py::handle X, const py::dict& contexts, const py::dict& samples,
+               const py::dict& options, const py::dict& inputs, const py::dict& control) {
+  RankingInput given;
+  read_ranking(given, X, contexts, samples, options, inputs);
+  const std::vector<DcpContextSplit> splits = run_fit(control, [&](Monitor& monitor) {
+    return split_by_contexts(given.input, given.contexts, given.options, monitor);
+  });
+  py::list out;
+  for (const DcpContextSplit& one : splits) out.append(to_python(one));
+  return out;
+}
+
+// Contexts best first, as a list of dicts, and why the ranking ended. `known` has the splits
+// of contexts that need no fit.
+py::dict rank(py::handle X, const py::dict& contexts, const py::dict& samples,
+              const py::dict& options, const py::dict& inputs, const py::list& known,
+              const py::dict& control) {
+  RankingInput given;
+  read_ranking(given, X, contexts, samples, options, inputs);
+  std::map<std::string, DcpContextSplit> splits;
+  for (const py::handle entry : known) {
+    DcpContextSplit one = split_from(entry);
+    splits.insert_or_assign(one.name, std::move(one));
+  }
+  DcpRankHooks hooks;
+  hooks.find_known = [&](const std::string& name) {
+    const auto found = splits.find(name);
+    return found == splits.end() ? nullptr : &found->second;
+  };
+  const DcpRanking ranking = run_fit(control, [&](Monitor& monitor) {
+    return rank_contexts(given.input, given.contexts, given.options, monitor, hooks);
+  });
   py::list ranked;
   for (const DcpRankedContext& context : ranking.contexts) ranked.append(to_python(context));
   py::dict out;
@@ -87,6 +148,7 @@ void bind_dcp(py::module_& m) {
   m.def("dcp_fit", &fit);
   bind_predict<DcpModel>(m, "dcp");
   bind_rows_function<DcpModel>(m, "dcp_decisions", &decision_values);
+  m.def("dcp_split", &split);
   m.def("dcp_rank", &rank);
   m.def("dcp_vote", &vote);
 }

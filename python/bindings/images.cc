@@ -8,8 +8,12 @@
 #include "arrays.h"
 #include "errors.h"
 #include "milieu/base/error.h"
+#include "milieu/base/job/shard.h"
 #include "milieu/base/parallel.h"
+#include "milieu/data/image_folder.h"
+#include "milieu/feature/cache/extract.h"
 #include "milieu/feature/feature_spec.h"
+#include "milieu/input/codebook.h"
 #include "milieu/input/image_rows.h"
 #include "milieu/report/run_page.h"
 #include "milieu/report/write_run.h"
@@ -49,6 +53,46 @@ py::dict describe_folder(const std::string& path, const std::string& feature,
     data = input->rows.take();
   });
   return to_python(*input, *data);
+}
+
+py::dict to_python(const ExtractResult& result) {
+  py::list skipped;
+  for (const ImageFolder::Skipped& one : result.skipped)
+    skipped.append(py::make_tuple(one.path, one.reason));
+  py::dict out;
+  out["n_images"] = result.num_images;
+  out["n_computed"] = result.num_computed;
+  out["skipped"] = skipped;
+  out["warnings"] = result.warnings;
+  return out;
+}
+
+// A feature folder, or one of its shards ("2/8"; "": all of it).
+py::dict write_features(const std::string& path, const std::string& feature, const std::string& out,
+                        const std::string& shard, int max_side, bool patches, int num_threads,
+                        const py::dict& control) {
+  ExtractOptions options;
+  options.decode.max_side = max_side;
+  options.patches = patches;
+  options.num_threads = usable_threads(num_threads);
+  options.waits = true;
+  options.read_codebook = read_codebook;
+  if (!shard.empty()) options.shard = parse_shard(shard);
+  ExtractResult result;
+  run_work(control_from(control), [&](Monitor& monitor) {
+    result = extract_features(list_images(path), parse_features(feature), out, options, monitor);
+  });
+  return to_python(result);
+}
+
+py::dict merge_feature_shards(const std::string& out, const py::dict& control) {
+  ExtractOptions options;
+  options.waits = true;
+  options.read_codebook = read_codebook;
+  ExtractResult result;
+  run_work(control_from(control),
+           [&](Monitor& monitor) { result = merge_features(out, options, monitor); });
+  return to_python(result);
 }
 
 // height x width (grey) or height x width x 3 (red, green, blue) bytes.
@@ -126,6 +170,8 @@ PYBIND11_MODULE(_images, m) {
   py::register_exception_translator(&translate_error);
   m.def("describe_folder", &describe_folder);
   m.def("describe_arrays", &describe_arrays);
+  m.def("write_features", &write_features);
+  m.def("merge_features", &merge_feature_shards);
   m.def("write_run", [](const std::string& folder, const py::dict& run, bool force) {
     write_run(outcome_from(run), folder, force);
   });

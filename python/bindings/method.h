@@ -16,6 +16,7 @@
 #include "arrays.h"
 #include "inputs.h"
 #include "milieu/base/fields.h"
+#include "milieu/base/job/restart_range.h"
 #include "milieu/base/monitor.h"
 #include "model.h"
 #include "options.h"
@@ -65,6 +66,12 @@ py::dict result_to_python(Result& result) {
   return out;
 }
 
+// Options that can run one restart of all, for work in shards.
+template <class Options>
+concept HasRestarts = requires(Options options) {
+  options.restart_range;
+};
+
 // Calls `fit(monitor)` as run_work does and gives its result.
 template <class Fit>
 auto run_fit(const py::dict& control, Fit&& fit) {
@@ -86,6 +93,9 @@ void bind_declaration(py::module_& m, const char* name) {
   Options defaults;
   py::dict declarations = m.attr("declarations");
   declarations[name] = declaration(fields_of(defaults), inputs_of<Input>());
+  if constexpr (HasRestarts<Options>)
+    declarations[name]["best_restart"] =
+        Options::kRestartChoice == RestartChoice::LowestObjective ? "lowest" : "highest";
 }
 
 template <class Model>
@@ -126,7 +136,9 @@ void bind_method(py::module_& m, const std::string& name) {
   bind_declaration<typename Types::Options, typename Types::Input>(m, name.c_str());
   m.def((name + "_fit").c_str(), [](py::handle X, const py::dict& options, const py::dict& inputs,
                                     const py::dict& control) {
-    const auto values = options_from<typename Types::Options>(options);
+    auto values = options_from<typename Types::Options>(options);
+    if constexpr (HasRestarts<typename Types::Options>)
+      if (control.contains("restart")) values.restart_range = {control["restart"].cast<int>(), 1};
     Arrays arrays;
     typename Types::Input input;
     InputsFromPython given(inputs, arrays);

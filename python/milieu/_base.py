@@ -63,6 +63,7 @@ class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
 
     _method: str  # the library's name
     _hidden: tuple[str, ...] = ()  # options that make no sense from Python
+    _restart: int | None = None  # the only restart to run (milieu.dask); None: all
 
     verbose: int
     callback: Any
@@ -120,7 +121,9 @@ class MilieuEstimator(BaseEstimator):  # type: ignore[misc]
     def _fit_rows(self, X: Array | None, inputs: dict[str, Any]) -> dict[str, Any]:
         """Fit to checked rows; sets what all fitted estimators have."""
         with reporter(self.verbose, self.callback, type(self).__name__) as callback:
-            control = {"callback": callback, "keep_partial": self.keep_partial}
+            control: dict[str, Any] = {"callback": callback, "keep_partial": self.keep_partial}
+            if self._restart is not None:
+                control["restart"] = self._restart
             result: dict[str, Any] = self._call(f"{self._method}_fit", X, self._options(), inputs,
                                                 control)
         self._take(result)

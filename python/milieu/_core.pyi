@@ -3,7 +3,7 @@
 from typing import Any
 
 __version__: str
-declarations: dict[str, dict[str, list[dict[str, Any]]]]
+declarations: dict[str, dict[str, Any]]
 
 def metrics(labels_true: Any, labels_pred: Any) -> dict[str, Any]: ...
 def model_kind(data: bytes, source: str) -> str: ...

@@ -39,6 +39,22 @@ class RankedContext:
 
 
 @dataclass(frozen=True)
+class Candidates:
+    """What a ranking is made of: the contexts, and with a precomputed kernel the rows of X for each."""
+
+    X: Array
+    contexts: dict[Any, Array]
+    samples: dict[Any, Array]
+    inputs: dict[str, Any]
+
+    def part(self, names: Sequence[Any]) -> Candidates:
+        """Return some of the contexts."""
+        return Candidates(self.X, {name: self.contexts[name] for name in names},
+                          {name: self.samples[name] for name in names if name in self.samples},
+                          self.inputs)
+
+
+@dataclass(frozen=True)
 class Vote:
     """The split that most contexts of a ranking agree on."""
 
@@ -235,12 +251,18 @@ class DCPBase(PredictsRows, RowsEstimator):
         ranking : list of RankedContext
             Best first.
         """
+        inputs = {"sample_weight": sample_weight, "memberships": memberships,
+                  "must_link": must_link, "cannot_link": cannot_link}
+        return self._rank(self._candidates(X, contexts, inputs), [])
+
+    def _candidates(self, X: Any, contexts: Mapping[Any, Any] | Sequence[Any],
+                    inputs: dict[str, Any]) -> Candidates:
+        """Return what is ranked, checked."""
         if not isinstance(contexts, Mapping):
             contexts = {str(i): context for i, context in enumerate(contexts)}
         X = check_matrix(X, "X")
-        given = self._checked({"context": None, "context_weights": None, "initial_labels": None,
-                               "sample_weight": sample_weight, "memberships": memberships,
-                               "must_link": must_link, "cannot_link": cannot_link}, X)
+        given = self._checked(
+            {"context": None, "context_weights": None, "initial_labels": None, **inputs}, X)
         candidates = {name: self._context(rows, X) for name, rows in contexts.items()}
         columns = context_columns(len(X), candidates)
         if len(candidates) > 1:
@@ -250,10 +272,21 @@ class DCPBase(PredictsRows, RowsEstimator):
             check_columns(X, columns)
             samples = {name: X[:, own] for name, own in columns.items()}
             candidates = {name: rows[:, columns[name]] for name, rows in candidates.items()}
+        return Candidates(X, candidates, samples, self._inputs(given))
+
+    def _split(self, found: Candidates) -> list[dict[str, Any]]:
+        """Split by some of the contexts of a ranking."""
+        splits: list[dict[str, Any]] = self._call(
+            "dcp_split", found.X, found.contexts, found.samples, self._options(), found.inputs,
+            {"callback": None})
+        return splits
+
+    def _rank(self, found: Candidates, known: list[dict[str, Any]]) -> list[RankedContext]:
+        """Rank contexts; the splits of some of them may be known already."""
         with reporter(self.verbose, self.callback, "rank_contexts") as callback:
             control = {"callback": callback, "keep_partial": self.keep_partial}
-            ranking = self._call("dcp_rank", X, candidates, samples, self._options(),
-                                 self._inputs(given), control)
+            ranking = self._call("dcp_rank", found.X, found.contexts, found.samples,
+                                 self._options(), found.inputs, known, control)
         return [RankedContext(**context) for context in ranking["contexts"]]
 
     def vote_contexts(self, ranking: Sequence[RankedContext]) -> Vote:

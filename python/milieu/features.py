@@ -16,7 +16,7 @@ from ._base import num_threads, warn
 from ._progress import Callback, reporter
 from ._types import Array
 
-__all__ = ["Features", "extract"]
+__all__ = ["Features", "Written", "extract", "merge", "write"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,83 @@ class Features:
         if len(self.classes) == 0:
             return None
         return np.array([*self.class_names, ""], dtype=object)[self.classes]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was done in a feature folder."""
+
+    out: str
+    n_images: int
+    n_computed: int  # images that were decoded now
+    skipped: list[tuple[str, str]] = field(repr=False)  # path and reason
+
+
+def write(images: str | os.PathLike[str], feature: str, out: str | os.PathLike[str], *,
+          shard: str | None = None, patches: bool = False, max_side: int = 1024,
+          n_jobs: int | None = None, verbose: int = 0,
+          callback: Callback | None = None) -> Written:
+    """Write a feature folder, as ``milieu features`` does, or one of its shards.
+
+    Parameters
+    ----------
+    images : path-like
+        An image folder (sub-folders are classes), or a ``.txt`` that names images.
+    feature : str
+        A list such as ``"gist,color"``.
+    out : path-like
+        The feature folder; one that exists is brought up to date.
+    shard : str, default=None
+        ``"2/8"`` describes the second eighth of the images: other processes, on any machine that
+        sees the folder, do the others at the same time, and ``merge`` finishes it. ``"slurm"`` is
+        the place of this task in its job array.
+    patches : bool, default=False
+        Keep the local descriptors as well as the histograms of words.
+    max_side, n_jobs, verbose, callback
+        As in ``extract``.
+
+    Returns
+    -------
+    written : Written
+        How many images there are, and how many were computed now.
+    """
+    from . import _images
+
+    os.stat(images)
+    with reporter(verbose, callback, "features") as listener:
+        done = _images.write_features(os.fspath(images), feature, os.fspath(out), shard or "",
+                                      max_side, patches, num_threads(n_jobs),
+                                      {"callback": listener})
+    return _written(out, done)
+
+
+def merge(out: str | os.PathLike[str]) -> Written:
+    """Finish a feature folder from its shards: the bytes are those of a single ``write``.
+
+    Parameters
+    ----------
+    out : path-like
+        The folder that all shards were written to.
+
+    Returns
+    -------
+    written : Written
+        How many images there are.
+
+    Raises
+    ------
+    ValueError
+        Shards are missing; the message names them.
+    """
+    from . import _images
+
+    return _written(out, _images.merge_features(os.fspath(out), {"callback": None}))
+
+
+def _written(out: str | os.PathLike[str], done: dict[str, Any]) -> Written:
+    for text in done["warnings"]:
+        warn(text)
+    return Written(os.fspath(out), done["n_images"], done["n_computed"], done["skipped"])
 
 
 def _is_arrays(images: Any) -> bool:

@@ -41,6 +41,22 @@ def test_folder_gives_rows_names_and_classes(photos):
     assert sum(count for _, _, count in found.columns) == found.X.shape[1]
 
 
+def test_shards_of_a_folder_are_merged(photos, tmp_path):
+    out = tmp_path / "out"
+    for shard, count in (("2/2", 6), ("1/2", 6)):
+        written = milieu.features.write(photos, "tiny,color", out, shard=shard, n_jobs=1)
+        assert (written.n_images, written.n_computed) == (count, count)
+        if shard == "2/2":
+            with pytest.raises(ValueError, match="1 shard is not complete in .*: 1/2"):
+                milieu.features.merge(out)
+    assert milieu.features.merge(out).n_images == 12
+    milieu.features.write(photos, "tiny,color", tmp_path / "whole")
+    for name in ("tiny.npy", "color.npy", "images.csv", "features.json"):
+        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    with pytest.raises(ValueError, match="shard is '3', must be i/n"):
+        milieu.features.write(photos, "tiny", tmp_path / "other", shard="3")
+
+
 def test_files_and_arrays_give_the_rows_of_the_folder(photos):
     folder = milieu.features.extract(photos, "gist")
     paths = [photos / name for name in folder.names]

@@ -218,7 +218,7 @@ class DcpTest(MethodCases, CliTest):
 
 
 def fnv1a(text):
-    """The checksum of a file that keeps a ranking."""
+    """The checksum of a line of a file that keeps a ranking."""
     value = 0xcbf29ce484222325
     for byte in text.encode():
         value = (value ^ byte) * 0x100000001b3 & (1 << 64) - 1
@@ -328,11 +328,9 @@ class DcpRankTest(CliTest):
 
     def test_finished_contexts_are_kept(self):
         whole = self.succeed(*self.arguments, "--resume", "state.json", "--json").json()
-        state = json.loads((self.folder / "state.json").read_text())
-        self.assertEqual(len(state["splits"]), 4)
-        state["splits"] = state["splits"][:2]
-        state["check"] = f"{fnv1a(json.dumps(state['splits'], separators=(',', ':'))):016x}"
-        self.write("state.json", json.dumps(state))
+        lines = (self.folder / "state.json").read_text().splitlines(True)
+        self.assertEqual(len(lines), 5)
+        self.write("state.json", "".join(lines[:3]) + lines[3][:20])  # as a kill leaves it
         again = self.succeed(*self.arguments, "--resume", "state.json", "--json").json()
         for key in ("contexts", "context_match", "context_confidence", "context_consensus", "context_stability"):
             self.assertEqual(again[key], whole[key])
@@ -344,14 +342,19 @@ class DcpRankTest(CliTest):
 
     def test_labels_that_were_kept_are_checked_issue20(self):
         self.succeed(*self.arguments, "--resume", "state.json")
-        text = (self.folder / "state.json").read_text()
-        for change in (lambda labels: labels[:-1], lambda labels: [7] + labels[1:],
-                       lambda labels: [1 - labels[0]] + labels[1:]):
-            state = json.loads(text)
-            state["splits"][0]["labels"] = change(state["splits"][0]["labels"])
-            self.write("state.json", json.dumps(state))
-            self.assertIn("state.json is damaged",
+        head, first, *more = (self.folder / "state.json").read_text().splitlines(True)
+        split = json.loads(first[:-18])
+        for change, message in (
+                (lambda labels: labels[:-1], "has 79 labels"),
+                (lambda labels: [7] + labels[1:], "has the label 7"),
+                (lambda labels: [1 - labels[0]] + labels[1:], None)):
+            text = json.dumps({**split, "labels": change(split["labels"])}, separators=(",", ":"))
+            self.write("state.json", head + text + first[-18:] + "".join(more))
+            self.assertIn("state.json is damaged at line 2",
                           self.fail_with(1, *self.arguments, "--resume", "state.json"))
+            if message:
+                self.write("state.json", f"{head}{text} {fnv1a(text):016x}\n" + "".join(more))
+                self.assertIn(message, self.fail_with(1, *self.arguments, "--resume", "state.json"))
 
     def test_contexts_of_other_rows_are_not_taken_issue20(self):
         """The selection changes to a class of equal size, or the data to others of equal shape."""

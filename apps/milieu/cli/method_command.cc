@@ -11,10 +11,13 @@
 #include "cli/output_flags.h"
 #include "cli/progress.h"
 #include "cli/result_text.h"
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/base/job/shard.h"
 #include "milieu/report/write_run.h"
 #include "milieu/run/predictor.h"
 #include "milieu/run/run.h"
+#include "milieu/run/shard_files.h"
 #include "milieu/store/run_folder.h"
 
 namespace milieu::cli {
@@ -32,7 +35,10 @@ class MethodCommand {
 
  private:
   void read_options();
+  void check_shard_flags(const Session& session) const;
   void read_input(ProgressMonitor& monitor);
+  RunOutcome fit(ProgressMonitor& monitor);
+  int run_shard(Session& session, ProgressMonitor& monitor);
   void print_result(Console& console, const RunOutcome& outcome) const;
   std::string next_steps(const RunOutcome& outcome) const;
 
@@ -41,6 +47,8 @@ class MethodCommand {
   OutputFlags output_;
   std::string preset_;
   std::string options_path_;
+  std::string shard_;  // "": the whole fit
+  bool merges_ = false;
   bool path_is_recorded_ = false;  // INPUT was read from an options file
 };
 
@@ -64,6 +72,18 @@ void MethodCommand::declare() {
                   "run folder: options.json, summary.json, labels.csv, model.safetensors, "
                   "report.html",
                   true);
+  if (run_.method().has_shards()) {
+    flags_.text(
+        "--shard", shard_, "I/N",
+        "do only part I of N and keep it in OUT.shards; other machines may do the other parts "
+        "at the same time. slurm: the part of this task of a job array",
+        "Output");
+    flags_.boolean(
+        "--merge", merges_,
+        "make the run folder from OUT.shards once all parts are complete; the other flags "
+        "are those of the parts",
+        "Output");
+  }
   output_.declare_progress(flags_);
 }
 
@@ -83,6 +103,18 @@ void MethodCommand::read_options() {
   output_.validate();
 }
 
+void MethodCommand::check_shard_flags(const Session& session) const {
+  if (shard_.empty() && !merges_) return;
+  if (!shard_.empty() && merges_)
+    throw UsageError("give only one of --shard and --merge: the merge takes all shards");
+  if (session.ranks.size() > 1)
+    throw UsageError(
+        "--shard and --merge work alone, this is one of several ranks: leave out mpirun");
+  if (output_.out.empty())
+    throw UsageError(fmt::format("--out is missing: {} uses the folder OUT.shards beside it",
+                                 merges_ ? "--merge" : "--shard"));
+}
+
 void MethodCommand::read_input(ProgressMonitor& monitor) {
   try {
     run_.read(monitor);
@@ -97,6 +129,7 @@ int MethodCommand::run(Session& session) {
   Console& console = session.console;
   output_.apply(session);
   read_options();
+  check_shard_flags(session);
   run_.set_ranks(session.ranks);
   const bool is_first = session.ranks.rank() == 0;
   if (is_first) output_.probe();
@@ -104,7 +137,8 @@ int MethodCommand::run(Session& session) {
   read_input(monitor);
   const Interrupt::Keeping keeping(session.interrupt);
   if (output_.time_limit > 0) monitor.set_time_limit(output_.time_limit);
-  const RunOutcome outcome = run_.fit(monitor);
+  if (!shard_.empty()) return run_shard(session, monitor);
+  const RunOutcome outcome = fit(monitor);
   monitor.clear();
   if (!is_first) return session.interrupt.was_requested() ? kInterrupted : kDone;
   for (const std::string& note : flags_.notes()) console.note(note);
@@ -118,6 +152,29 @@ int MethodCommand::run(Session& session) {
   if (!session.interrupt.was_requested()) return kDone;
   console.note(console.paint_err(Style::Yellow, "interrupted: this is the result so far"));
   return kInterrupted;
+}
+
+RunOutcome MethodCommand::fit(ProgressMonitor& monitor) {
+  return merges_ ? run_.merge(shard_folder(output_.out), monitor) : run_.fit(monitor);
+}
+
+int MethodCommand::run_shard(Session& session, ProgressMonitor& monitor) {
+  const Shard shard = parse_shard(shard_);
+  const ShardProgress progress = run_.fit_shard(shard, shard_folder(output_.out), monitor);
+  monitor.clear();
+  if (output_.json)
+    session.console.print(fmt::format("{{\"shard\": \"{}\", \"done\": {}, \"total\": {}}}\n",
+                                      shard.text(), progress.done, progress.total));
+  else if (!output_.quiet)
+    session.console.print(fmt::format(
+        "shard {}: {} of {} done\nnext: {}\n", shard.text(), progress.done,
+        counted(progress.total, progress.item),
+        progress.done < progress.total
+            ? "the same command does the rest"
+            : fmt::format("when all {} are complete, the same command with --merge in place of "
+                          "--shard",
+                          counted(shard.count, "shard"))));
+  return session.interrupt.was_requested() ? kInterrupted : kDone;
 }
 
 void MethodCommand::print_result(Console& console, const RunOutcome& outcome) const {

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "milieu/base/error.h"
+#include "milieu/base/job/shard.h"
 #include "reproduce/reproduce.h"
 
 namespace milieu::cli {
@@ -19,6 +20,7 @@ struct ReproduceCommand {
   std::string method;
   std::string experiment;
   ReproduceOptions options;
+  std::string shard;  // "": all experiments
   bool quiet = false;
 };
 
@@ -40,7 +42,13 @@ std::vector<const Reproduction*> chosen(const ReproduceCommand& command) {
     throw UsageError(fmt::format(
         "there is no experiment '{}{}{}': `milieu reproduce` without arguments lists them",
         command.method, command.experiment.empty() ? "" : " ", command.experiment));
-  return found;
+  if (command.shard.empty()) return found;
+  if (!command.options.resume.empty())
+    throw UsageError(
+        "give only one of --shard and --resume: with --shard, finished pieces are kept in --out");
+  const Shard shard = parse_shard(command.shard);
+  return {found.begin() + shard.begin(std::ssize(found)),
+          found.begin() + shard.end(std::ssize(found))};
 }
 
 void make_folder(const std::string& out) {
@@ -80,7 +88,8 @@ int run_reproduce(const ReproduceCommand& command, Session& session) {
     console.note("interrupted: what was shown is complete, the rest was not run");
     return kInterrupted;
   }
-  return num_skipped == static_cast<int>(entries.size()) ? kFailed : kDone;
+  const bool is_nothing_done = num_skipped > 0 && num_skipped == static_cast<int>(entries.size());
+  return is_nothing_done ? kFailed : kDone;
 }
 
 RunCommand declare_reproduce(Flags& flags) {
@@ -103,6 +112,10 @@ RunCommand declare_reproduce(Flags& flags) {
              "Output");
   flags.text("--resume", command->options.resume, "FILE",
              "file that keeps finished pieces of long experiments: a stopped run resumes from it",
+             "Output");
+  flags.text("--shard", command->shard, "I/N",
+             "run only part I of N of the experiments; other machines may run the other parts with "
+             "the same --out. slurm: the part of this task of a job array",
              "Output");
   flags.boolean("-q,--quiet", command->quiet, "no progress, only tables and errors", "Output");
   return [command, &flags](Session& session) {

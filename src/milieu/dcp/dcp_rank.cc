@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <mutex>
+#include <tuple>
+#include <utility>
 
 #include "milieu/base/error.h"
 #include "milieu/base/parallel.h"
 #include "milieu/base/random.h"
 #include "milieu/dcp/dcp_constraints_internal.h"
+#include "milieu/dcp/rank/dcp_consensus_internal.h"
 #include "milieu/metrics/metrics.h"
 
 namespace milieu {
@@ -122,43 +125,42 @@ DcpContextSplit run_context(DcpInput input, const DcpContext& context, const Dcp
   return split;
 }
 
-void set_consensus(std::vector<DcpRankedContext>& contexts) {
-  for (DcpRankedContext& one : contexts) {
-    double sum = 0;
-    for (const DcpRankedContext& other : contexts)
-      if (&one != &other) sum += compute_metrics(one.split.labels, other.split.labels).ari;
-    if (contexts.size() > 1) one.consensus = sum / static_cast<double>(contexts.size() - 1);
+bool is_outlier_split(const std::vector<int>& labels, const DcpOptions& options) {
+  if (!options.sizes.empty()) return false;
+  std::vector<int64_t> sizes(static_cast<size_t>(options.num_clusters));
+  for (const int label : labels) ++sizes[static_cast<size_t>(label)];
+  const double even =
+      static_cast<double>(labels.size()) / static_cast<double>(options.num_clusters);
+  const auto smallest = static_cast<double>(*std::ranges::min_element(sizes));
+  return smallest < std::max(kOutlierShare, options.min_share) * even;
+}
+
+// The clearest split so far that has parts, and its full result: the one that ends up first in the
+// ranking. The others are forgotten, so that memory does not grow with them.
+class FirstResult {
+ public:
+  explicit FirstResult(const DcpOptions& options) : options_(options) {}
+
+  // Ties go to the first candidate, in whatever order they are offered.
+  void offer(int64_t index, const DcpContextSplit& split, std::optional<DcpResult> result) {
+    const std::tuple rank(!is_outlier_split(split.labels, options_), split.separation, -index);
+    if (index_ >= 0 && rank < rank_) return;
+    rank_ = rank;
+    index_ = index;
+    result_ = std::move(result);
   }
-}
+  std::optional<DcpResult> take() { return std::move(result_); }
 
-void find_outlier_splits(const DcpOptions& options, std::vector<DcpRankedContext>& contexts) {
-  if (!options.sizes.empty()) return;
-  for (DcpRankedContext& one : contexts) {
-    std::vector<int64_t> sizes(static_cast<size_t>(options.num_clusters));
-    for (const int label : one.split.labels) ++sizes[static_cast<size_t>(label)];
-    const double even =
-        static_cast<double>(one.split.labels.size()) / static_cast<double>(options.num_clusters);
-    const auto smallest = static_cast<double>(*std::ranges::min_element(sizes));
-    one.is_outlier_split = smallest < std::max(kOutlierShare, options.min_share) * even;
-  }
-}
+ private:
+  const DcpOptions& options_;
+  int64_t index_ = -1;
+  std::tuple<bool, double, int64_t> rank_;
+  std::optional<DcpResult> result_;
+};
 
-// The clearest split that has parts is what the others are compared with.
-void set_match(std::vector<DcpRankedContext>& contexts) {
-  const auto best = std::ranges::max_element(contexts, {}, [](const DcpRankedContext& one) {
-    return std::pair(!one.is_outlier_split, one.split.separation);
-  });
-  if (best == contexts.end()) return;
-  const std::vector<int> reference = best->split.labels;
-  for (DcpRankedContext& one : contexts)
-    one.match = compute_metrics(one.split.labels, reference).ari;
-}
-
-}  // namespace
-
-DcpRanking rank_contexts(const DcpInput& input, const std::vector<DcpContext>& contexts,
-                         const DcpOptions& options, Monitor& monitor, const DcpRankHooks& hooks) {
-  require(!contexts.empty(), "there are no contexts to rank: give at least one");
+std::vector<DcpContextSplit> run_splits(const DcpInput& input, std::span<const DcpContext> contexts,
+                                        const DcpOptions& options, Monitor& monitor,
+                                        const DcpRankHooks& hooks, FirstResult& first) {
   require(input.context.empty() && input.context_weights.empty(),
           "a ranking tries one context after the other: leave context and context_weights out");
   require(input.initial_labels.empty(),
@@ -166,7 +168,6 @@ DcpRanking rank_contexts(const DcpInput& input, const std::vector<DcpContext>& c
   DcpOptions single = options;
   single.num_threads = 1;  // contexts share the threads
   std::vector<DcpContextSplit> splits(contexts.size());
-  std::vector<std::optional<DcpResult>> results(contexts.size());
   std::mutex mutex;
   int64_t done = 0;
   parallel_for(
@@ -175,31 +176,69 @@ DcpRanking rank_contexts(const DcpInput& input, const std::vector<DcpContext>& c
         const DcpContext& context = contexts[block.index];
         const DcpContextSplit* known = hooks.find_known ? hooks.find_known(context.name) : nullptr;
         Monitor quiet(monitor);  // stops as well, reports nothing
+        std::optional<DcpResult> result;
         DcpContextSplit split =
-            known != nullptr ? *known
-                             : run_context(input, context, single, quiet, results[block.index]);
+            known != nullptr ? *known : run_context(input, context, single, quiet, result);
         if (monitor.should_stop() && known == nullptr) return;
         const std::scoped_lock lock(mutex);
         splits[block.index] = std::move(split);
+        first.offer(block.index, splits[block.index], std::move(result));
         if (hooks.on_split && known == nullptr) hooks.on_split(splits[block.index]);
         monitor.on_progress("contexts", ++done, static_cast<int64_t>(contexts.size()));
       });
+  return splits;
+}
+
+void set_figures(const DcpOptions& options, std::vector<DcpRankedContext>& contexts) {
+  std::vector<std::span<const int>> splits;
+  for (const DcpRankedContext& one : contexts) splits.push_back(one.split.labels);
+  const std::vector<double> consensus = internal::mean_agreement(
+      splits, options.num_clusters, kMostComparedSplits, options.num_threads);
+  for (size_t c = 0; c < contexts.size(); ++c) {
+    contexts[c].consensus = consensus[c];
+    contexts[c].is_outlier_split = is_outlier_split(contexts[c].split.labels, options);
+  }
+}
+
+// The clearest split that has parts is what the others are compared with.
+void set_match(const DcpOptions& options, std::vector<DcpRankedContext>& contexts) {
+  const auto best = std::ranges::max_element(contexts, {}, [](const DcpRankedContext& one) {
+    return std::pair(!one.is_outlier_split, one.split.separation);
+  });
+  if (best == contexts.end()) return;
+  const std::vector<int> reference = best->split.labels;
+  for (DcpRankedContext& one : contexts)
+    one.match = internal::agreement(one.split.labels, reference, options.num_clusters);
+}
+
+}  // namespace
+
+std::vector<DcpContextSplit> split_by_contexts(const DcpInput& input,
+                                               std::span<const DcpContext> contexts,
+                                               const DcpOptions& options, Monitor& monitor,
+                                               const DcpRankHooks& hooks) {
+  FirstResult unused(options);
+  return run_splits(input, contexts, options, monitor, hooks, unused);
+}
+
+DcpRanking rank_contexts(const DcpInput& input, const std::vector<DcpContext>& contexts,
+                         const DcpOptions& options, Monitor& monitor, const DcpRankHooks& hooks) {
+  require(!contexts.empty(), "there are no contexts to rank: give at least one");
+  FirstResult first(options);
+  std::vector<DcpContextSplit> splits = run_splits(input, contexts, options, monitor, hooks, first);
   DcpRanking ranking;
   if (monitor.should_stop()) ranking.termination = termination_from(monitor.stop_reason());
   for (DcpContextSplit& split : splits)
     if (!split.labels.empty()) ranking.contexts.push_back({std::move(split), 0, 0, false});
-  set_consensus(ranking.contexts);
-  find_outlier_splits(options, ranking.contexts);
-  set_match(ranking.contexts);
+  set_figures(options, ranking.contexts);
+  set_match(options, ranking.contexts);
   std::stable_sort(ranking.contexts.begin(), ranking.contexts.end(),
                    [](const DcpRankedContext& a, const DcpRankedContext& b) {
                      if (a.is_outlier_split != b.is_outlier_split) return b.is_outlier_split;
                      if (a.match != b.match) return a.match > b.match;
                      return a.split.separation > b.split.separation;
                    });
-  for (size_t i = 0; i < contexts.size() && !ranking.contexts.empty(); ++i)
-    if (contexts[i].name == ranking.contexts[0].split.name)
-      ranking.first_result = std::move(results[i]);
+  ranking.first_result = first.take();
   return ranking;
 }
 

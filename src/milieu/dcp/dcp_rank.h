@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,10 +34,14 @@ struct DcpContextSplit {
   double seconds = 0;
 };
 
+inline constexpr int64_t kMostComparedSplits = 512;
+
 struct DcpRankedContext {
   DcpContextSplit split;
-  double match = 0;      // adjusted Rand index with the split of the largest separation
-  double consensus = 0;  // mean adjusted Rand index with the splits of the other contexts
+  double match = 0;  // adjusted Rand index with the split of the largest separation
+  // Mean adjusted Rand index with the splits of the other contexts; of more than
+  // kMostComparedSplits, with those of as many contexts spread evenly over the candidates.
+  double consensus = 0;
   // A part is smaller than a tenth of an even share, or than min_share of one: the split finds
   // outliers rather than parts. Never where the sizes are given.
   bool is_outlier_split = false;
@@ -57,6 +62,14 @@ struct DcpRankHooks {
   // Called for each split that was run, one call at a time, from any thread.
   std::function<void(const DcpContextSplit&)> on_split;
 };
+
+// The splits of some candidates, in their order; without labels where the monitor stopped it. A
+// ranking finds all of them through its hooks, whoever made them.
+std::vector<DcpContextSplit> split_by_contexts(const DcpInput& input,
+                                               std::span<const DcpContext> contexts,
+                                               const DcpOptions& options,
+                                               Monitor& monitor = silent_monitor(),
+                                               const DcpRankHooks& hooks = {});
 
 // `input` is what is split, with its weights and constraints; it has neither context nor initial
 // labels, and no points with the precomputed kernel.

@@ -29,6 +29,7 @@
 #include "milieu/base/error.h"
 #include "milieu/metrics/assignment_internal.h"
 #include "milieu/metrics/contingency_internal.h"
+#include "milieu/metrics/rand_index.h"
 
 namespace milieu {
 
@@ -209,22 +210,6 @@ void set_bcubed(const Table& table, Metrics& metrics) {
       static_cast<double>(2 * (precision / n) * (recall / n) / (precision / n + recall / n));
 }
 
-// From the pairs: both together (tp), only by the clusters (fp), only by the classes (fn), neither
-// (tn). Products of pair counts need more than 64 bits; long double keeps 64 of them.
-double adjusted_rand_index(const Table& table) {
-  const int64_t both = num_pairs(table.counts);
-  const int64_t only_clusters = num_pairs(table.row_sums) - both;
-  const int64_t only_classes = num_pairs(table.col_sums) - both;
-  if (only_clusters == 0 && only_classes == 0) return 1;
-  const int64_t all = num_pairs(std::span(&table.n, 1));
-  const auto tp = static_cast<long double>(both);
-  const auto fp = static_cast<long double>(only_clusters);
-  const auto fn = static_cast<long double>(only_classes);
-  const auto tn = static_cast<long double>(all - both - only_clusters - only_classes);
-  return static_cast<double>(2 * (tp * tn - fn * fp) /
-                             ((tp + fn) * (fn + tn) + (tp + fp) * (fp + tn)));
-}
-
 void set_best_match(const Table& table, Metrics& metrics) {
   int64_t majority = 0;
   std::vector<double> best_f(table.num_classes, 0);
@@ -278,7 +263,7 @@ Metrics compute_metrics(std::span<const int> labels, std::span<const int> truth)
   set_information(table, metrics);
   set_pairwise(table, metrics);
   set_bcubed(table, metrics);
-  metrics.ari = adjusted_rand_index(table);
+  metrics.ari = adjusted_rand_index(table.counts, table.num_clusters + 1, table.num_classes);
   set_best_match(table, metrics);
   return metrics;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "milieu/run/method.h"
 
+#include "milieu/base/error.h"
+
 namespace milieu {
 
 std::string RunOutcome::summary_json() const {
@@ -20,6 +22,15 @@ int Method::num_threads() {
   for (const Field& field : option_fields())
     if (field.name == "num_threads") return static_cast<int>(std::get<int64_t>(field.get()));
   return 0;
+}
+
+// Only reached where has_shards() is true, which goes with a fit_shard of its own.
+ShardProgress Method::fit_shard(const Input&, const Shard&, const std::string&, Monitor&) {
+  throw InvalidArgument("the method has no shards: run it as a whole");
+}
+
+RunOutcome Method::merge_shards(const Input&, const std::vector<std::string>&, Monitor&) {
+  throw InvalidArgument("the method has no shards: run it as a whole");
 }
 
 }  // namespace milieu

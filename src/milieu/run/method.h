@@ -10,6 +10,7 @@
 
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
+#include "milieu/base/job/shard.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/ranks/communicator.h"
 #include "milieu/input/input.h"
@@ -24,6 +25,12 @@ namespace milieu {
 struct Preset {
   std::string name;  // "paper"
   std::function<void(InputSpec& input)> apply;
+};
+
+// What a shard of a fit has done: 12 of 12 contexts.
+struct ShardProgress {
+  int64_t done = 0, total = 0;
+  std::string item;  // "context"
 };
 
 // One run of one method: its options, its further inputs, its fit.
@@ -53,6 +60,17 @@ class Method {
   // The true classes of what will be labelled; `path` is --truth or empty.
   virtual Labels read_truth(const InputBinder& binder, const std::string& path);
   virtual RunOutcome fit(const Input& input, Monitor& monitor) = 0;
+  // The fit in shards (base/job/shard.h), where it is made of items that need nothing from each
+  // other.
+  virtual bool has_shards() const { return false; }
+  // Does the items of one shard and keeps them in `file`, one by one; what is there already is not
+  // done again.
+  virtual ShardProgress fit_shard(const Input& input, const Shard& shard, const std::string& file,
+                                  Monitor& monitor);
+  // What fit would have given, from the files of all shards in order. Throws InvalidArgument that
+  // names the shards that are not complete.
+  virtual RunOutcome merge_shards(const Input& input, const std::vector<std::string>& files,
+                                  Monitor& monitor);
   // Called once the result is where the user wants it.
   virtual void on_saved() {}
   // The placeholder for new samples in "next: milieu predict RUN ...".

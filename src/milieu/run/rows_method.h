@@ -23,6 +23,7 @@
 #include "milieu/run/methods.h"
 #include "milieu/run/npy_result.h"
 #include "milieu/run/predictor_internal.h"
+#include "milieu/run/restart_shards.h"
 #include "milieu/run/row_hash.h"
 
 namespace milieu {
@@ -111,6 +112,35 @@ class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>
     if (file_ && is_complete_) file_->remove();
   }
 
+  // In shards: restarts, where the method can run a part of them.
+  static constexpr bool kHasShards =
+      requires(typename internal::FitTypes<decltype(kFit)>::Opts options) {
+    options.restart_range;
+  };
+  bool has_shards() const override { return kHasShards; }
+
+  ShardProgress fit_shard(const Input& input, const Shard& shard, const std::string& file,
+                          Monitor& monitor) override {
+    if constexpr (kHasShards)
+      return run_restarts(
+          shard, this->options_.num_restarts, file, restarts_key(input),
+          [&](int restart) { return fit_restart(input, restart, monitor).summary.objective; },
+          monitor);
+    return Method::fit_shard(input, shard, file, monitor);
+  }
+
+  RunOutcome merge_shards(const Input& input, const std::vector<std::string>& files,
+                          Monitor& monitor) override {
+    if constexpr (kHasShards) {
+      const int best = choose_restart(files, this->options_.num_restarts, restarts_key(input),
+                                      this->options_.kRestartChoice);
+      RunOutcome out = fit_restart(input, best, monitor);
+      out.summary.num_restarts = this->options_.num_restarts;
+      return out;
+    }
+    return Method::merge_shards(input, files, monitor);
+  }
+
  private:
   void keep_state(Monitor& monitor) {
     if (checkpoint_.checkpoint.empty()) return;
@@ -136,6 +166,16 @@ class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>
     if constexpr (requires { this->input_.initial_means; })
       print.rows(this->input_.initial_means, 1);
     return print.hex();
+  }
+
+  RunOutcome fit_restart(const Input& input, int restart, Monitor& monitor) {
+    this->options_.restart_range = {restart, 1};
+    return fit(input, monitor);
+  }
+
+  std::string restarts_key(const Input& input) {
+    refuse_given_start(this->files().fields());
+    return milieu::restarts_key(this->option_fields(), this->files().fields(), input);
   }
 
   // Leaves this rank its own rows.

@@ -11,6 +11,7 @@
 #include "milieu/metrics/metrics.h"
 #include "milieu/run/part_naming.h"
 #include "milieu/run/run_options.h"
+#include "milieu/run/shard_files.h"
 #include "milieu/store/json.h"
 
 namespace milieu {
@@ -133,7 +134,21 @@ void Run::check_ranks() {
 RunOutcome Run::fit(Monitor& monitor) {
   monitor.on_stage(RunStage::Fitting, entry_.name);
   RunOutcome out = method_->fit(loaded_, monitor);
-  if (method_->ranks().rank() > 0) return out;
+  return method_->ranks().rank() > 0 ? std::move(out) : completed(std::move(out), monitor);
+}
+
+ShardProgress Run::fit_shard(const Shard& shard, const std::string& folder, Monitor& monitor) {
+  monitor.on_stage(RunStage::Fitting, entry_.name);
+  return method_->fit_shard(loaded_, shard, make_shard_file(folder, shard), monitor);
+}
+
+RunOutcome Run::merge(const std::string& folder, Monitor& monitor) {
+  monitor.on_stage(RunStage::Fitting, entry_.name);
+  return completed(method_->merge_shards(loaded_, find_shard_files(folder), monitor), monitor);
+}
+
+// With what every run has beside the outcome of its method.
+RunOutcome Run::completed(RunOutcome out, Monitor& monitor) {
   if (out.model) {
     out.model->options_json = options_to_json(result_option_fields());
     add_training(loaded_.images, *out.model);

@@ -71,11 +71,15 @@ class Run {
   // Reads everything, so that a wrong file is found before an hour of work.
   void read(Monitor& monitor);
   const Input& loaded() const { return loaded_; }
-  // Call once, after read.
+  // Call one of these once, after read. A shard does its part of a fit; when all have, merge gives
+  // the outcome that fit would have given. `folder` is where the shards are kept (shard_files.h).
   RunOutcome fit(Monitor& monitor);
+  ShardProgress fit_shard(const Shard& shard, const std::string& folder, Monitor& monitor);
+  RunOutcome merge(const std::string& folder, Monitor& monitor);
 
  private:
   std::vector<Field> result_option_fields();
+  RunOutcome completed(RunOutcome out, Monitor& monitor);
   void check_ranks();
 
   const MethodEntry& entry_;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "milieu/base/job/restart_range.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/ranks/rows.h"
 #include "milieu/base/summary.h"
@@ -72,16 +73,19 @@ std::vector<int> reached_labels(Matrix<double>& shares, const Matrix<double>& la
 // Rows that sum to 1; rows of zeros, which no pass has reached, become equal shares.
 Matrix<double> row_shares(Matrix<double> rows);
 
-// The restart with the highest objective; the first of equals. `run_restart(restart)` runs one.
+// The restart of the range with the highest objective; the first of equals. `run_restart(restart)`
+// runs one.
 template <class RunRestart>
-auto best_restart(int num_restarts, const RunRestart& run_restart, const Rows& rows,
-                  RunSummary& summary, Monitor& monitor) {
+auto best_restart(const RestartRange& range, int num_restarts, const RunRestart& run_restart,
+                  const Rows& rows, RunSummary& summary, Monitor& monitor) {
   decltype(run_restart(0)) best;
-  for (int restart = 0; restart < num_restarts; ++restart) {
-    if (restart > 0 && rows.any(monitor.should_stop())) break;
+  for (int restart = range.first; restart < range.end(num_restarts); ++restart) {
+    const bool is_first = restart == range.first;
+    if (!is_first && rows.any(monitor.should_stop())) break;
     auto run = run_restart(restart);
-    summary.num_restarts = restart + 1;
-    if (restart > 0 && run.objective <= best.objective) continue;
+    summary.num_restarts = restart - range.first + 1;
+    if (!is_first && !is_better(RestartChoice::HighestObjective, run.objective, best.objective))
+      continue;
     best = std::move(run);
     summary.restart = restart;
   }

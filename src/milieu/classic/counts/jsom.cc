@@ -116,7 +116,7 @@ JsomResult fit_jsom(const JsomInput& input, const JsomOptions& options, Monitor&
   JsomResult result;
   const CountRows all_rows(input.counts, nullptr, kBlockRows);
   JsomRun best = best_restart(
-      options.num_restarts,
+      options.restart_range, options.num_restarts,
       [&](int restart) { return run_jsom(input.counts, options, restart, watch, monitor); },
       all_rows.rows, result.summary, monitor);
   check_model(best.model);

@@ -198,7 +198,7 @@ MultinomialsResult fit_multinomials(const MultinomialsInput& input,
   const Matrix<float> roots = root_frequencies(input.counts);
   MultinomialsResult result;
   Attempt best = best_restart(
-      options.num_restarts,
+      options.restart_range, options.num_restarts,
       [&](int restart) { return attempt(counts, roots, options, restart, watch, monitor); },
       counts.rows, result.summary, monitor);
   result.probabilities = Matrix<double>(input.counts.rows(), options.num_clusters);

@@ -137,7 +137,7 @@ TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, 
   check_topics_memory(options.num_clusters, input.counts, counts.rows.size());
   TopicsResult result;
   TopicsRun best = best_restart(
-      options.num_restarts,
+      options.restart_range, options.num_restarts,
       [&](int restart) {
         return (is_gibbs ? run_gibbs : run_variational)(counts, options, restart,
                                                         options.num_restarts, watch, monitor);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "milieu/base/fields.h"
+#include "milieu/base/job/restart_range.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/ranks/rows.h"
@@ -30,6 +31,9 @@ struct TopicsOptions {
   double rel_tolerance = 1e-5;  // variational: stop when the bound rises by less than this fraction
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
+  // Not an option: for work in shards (base/job/restart_range.h).
+  RestartRange restart_range = {};
+  static constexpr RestartChoice kRestartChoice = RestartChoice::HighestObjective;
 };
 
 template <class Visitor>

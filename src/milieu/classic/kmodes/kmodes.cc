@@ -76,8 +76,8 @@ BitMatrix first_modes(const KModesInput& input, const KModesProblem& problem,
 std::optional<KModesRun> run_rounds(const KModesProblem& problem, const KModesOptions& options,
                                     BitMatrix modes, int restart, int num_restarts,
                                     const Stopwatch& watch, Monitor& monitor) {
-  std::optional<ModeAssignment> first =
-      assign_modes(problem, modes, restart == 0 ? silent_monitor() : monitor);
+  std::optional<ModeAssignment> first = assign_modes(
+      problem, modes, restart == options.restart_range.first ? silent_monitor() : monitor);
   if (!first) return std::nullopt;
   KModesRun run{std::move(modes), std::move(*first), {}};
   for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
@@ -142,23 +142,28 @@ void describe(const KModesProblem& problem, const KModesOptions& options, const 
 
 }  // namespace
 
-KModesResult fit_kmodes(const KModesInput& input, const KModesOptions& options, Monitor& monitor) {
+KModesResult fit_kmodes(const KModesInput& input, const KModesOptions& given, Monitor& monitor) {
   const Stopwatch watch;
-  check(input, options);
+  check(input, given);
+  KModesOptions options = given;
+  if (!input.initial_modes.empty()) {  // every restart would be the same
+    options.num_restarts = 1;
+    options.restart_range = {};
+  }
   const KModesProblem problem{pack_bits(input.points, "points", options.num_threads), input.weights,
                               options.num_threads};
-  const int num_restarts = input.initial_modes.empty() ? options.num_restarts : 1;
-
   KModesResult result;
   std::optional<KModesRun> best;
   bool is_stopped = false;
-  for (int restart = 0; restart < num_restarts && !is_stopped; ++restart) {
+  const RestartRange& range = options.restart_range;
+  for (int restart = range.first; restart < range.end(options.num_restarts) && !is_stopped;
+       ++restart) {
     std::optional<KModesRun> run =
         run_rounds(problem, options, first_modes(input, problem, options, restart, monitor),
-                   restart, num_restarts, watch, monitor);
+                   restart, options.num_restarts, watch, monitor);
     is_stopped = !run || is_stop(run->termination);
     if (!run) break;
-    result.summary.num_restarts = restart + 1;
+    result.summary.num_restarts = restart - range.first + 1;
     if (best && run->assignment.objective >= best->assignment.objective) continue;
     best = std::move(run);
     result.summary.restart = restart;

@@ -10,6 +10,7 @@
 
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
+#include "milieu/base/job/restart_range.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
@@ -30,6 +31,9 @@ struct KModesOptions {
   KModesInit init = KModesInit::PlusPlus;
   uint64_t seed = 1;
   int num_threads = 0;  // 0: all cores; the result does not depend on it
+  // Not an option: for work in shards (base/job/restart_range.h).
+  RestartRange restart_range = {};
+  static constexpr RestartChoice kRestartChoice = RestartChoice::LowestObjective;
 };
 
 template <class Visitor>

@@ -1,83 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of an extraction: what is known -> what is missing -> vocabulary -> images, appended
 // one by one -> finished files. Until the last step nothing that was there before is touched.
+// extract_shards.cc has the same life in shards.
 #include "milieu/feature/cache/extract.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <chrono>
-#include <cstring>
 #include <filesystem>
-#include <optional>
-#include <set>
-#include <thread>
 
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
-#include "milieu/data/file/temporary.h"
 #include "milieu/data/identity/fingerprint.h"
-#include "milieu/feature/cache/extract_internal.h"
+#include "milieu/feature/cache/extraction_internal.h"
 #include "milieu/feature/cache/in_order_internal.h"
 #include "milieu/feature/opencv_internal.h"
 
 namespace milieu {
-namespace {
+namespace internal {
 
 namespace fs = std::filesystem;
-using namespace internal;
 
-// Locks the folder for this process; a crash releases it.
-class FolderLock {
- public:
-  FolderLock(const std::string& out, bool waits, const Monitor& monitor) {
-    const std::string path = hidden(out, "lock");
-    fd_ = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-    if (fd_ < 0) throw IoError(fmt::format("{} cannot be created: {}", path, std::strerror(errno)));
-    while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-      if (waits && !monitor.should_stop()) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        continue;
-      }
-      ::close(fd_);
-      throw IoError(
-          fmt::format("another run is writing to {}: wait for it, or choose another folder", out));
-    }
-  }
-  ~FolderLock() { ::close(fd_); }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  int fd_ = -1;
-};
-
-void make_folder(const std::string& out) {
-  std::error_code error;
-  const bool is_ours = fs::exists(out + "/.milieu", error) || fs::exists(out + "/features.json");
-  if (fs::exists(out, error) && !fs::is_directory(out, error))
-    throw InvalidArgument(fmt::format("{} is a file, must be a folder for features", out));
-  if (!is_ours && fs::is_directory(out, error) && !fs::is_empty(out, error))
-    throw InvalidArgument(
-        fmt::format("{} holds other files, must be new, empty or a feature folder", out));
-  fs::create_directories(out + "/.milieu", error);
-  if (error) throw IoError(fmt::format("{} cannot be created: {}", out, error.message()));
-}
-
-// Incomplete files that a killed run left behind.
-void remove_leftovers(const std::string& out) {
-  for (const std::string& folder : {out, out + "/.milieu"})
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-      const std::string name = entry.path().filename().string();
-      if (name.ends_with(".npy.new") || is_temporary_name(name) ||
-          name.find(".tmp-") != std::string::npos)
-        fs::remove(entry.path());
-    }
-}
+namespace {
 
 std::string options_json(FeatureSpec& spec) {
   std::string text;
@@ -95,55 +39,12 @@ std::string options_json(FeatureSpec& spec) {
   return "{" + text + "}";
 }
 
-class Extraction {
- public:
-  Extraction(const ImageFolder& images, std::vector<FeatureSpec> specs, std::string out,
-             const ExtractOptions& options, Monitor& monitor)
-      : images_(images),
-        specs_(std::move(specs)),
-        out_(std::move(out)),
-        options_(options),
-        monitor_(monitor) {}
+[[noreturn]] void throw_locked(const std::string& out) {
+  throw IoError(
+      fmt::format("another run is writing to {}: wait for it, or choose another folder", out));
+}
 
-  ExtractResult run();
-
- private:
-  void read_recorded();
-  void list_items();
-  void find_damage();
-  bool is_intact(const FeatureRecord& feature, const StoreFiles& files) const;
-  bool is_listing_unchanged() const;
-  void add_recorded_specs();
-  bool prepare_tasks();
-  void open_stores(FeatureTask& task);
-  const FeatureRecord* recorded(const std::string& id) const;
-  std::vector<int64_t> missing() const;
-  bool process(const std::vector<int64_t>& todo);
-  void keep(ImageItem& item, ImageResult result);
-  void settle();
-  void skip(const ImageItem& item, const std::string& reason);
-  void finish();
-  bool is_finished(const std::vector<uint64_t>& hashes, const std::vector<ImageRow>& rows) const;
-  FolderRecord make_record(const std::vector<ImageRow>& rows) const;
-
-  const ImageFolder& images_;
-  std::vector<FeatureSpec> specs_;
-  std::string out_;
-  const ExtractOptions& options_;
-  Monitor& monitor_;
-  std::unique_ptr<FileIndex> index_;
-  std::optional<FolderRecord> record_;   // of the finished folder, if it is one
-  std::vector<ImageRow> recorded_rows_;  // its images.csv
-  std::vector<FeatureRecord> kept_;      // finished features that are not part of this job
-  // Files of finished features that are not what was written: feature to names.
-  std::map<std::string, std::set<std::string>> damaged_;
-  std::vector<ImageItem> items_;
-  std::vector<FeatureTask> tasks_;
-  std::vector<std::pair<ImageItem*, FileState>> unsettled_;  // rows may not be on disk yet
-  Stopwatch since_settled_;
-  std::map<std::string, std::string> errors_;  // of this run: path to reason
-  ExtractResult result_;
-};
+}  // namespace
 
 void Extraction::read_recorded() {
   try {
@@ -163,9 +64,21 @@ void Extraction::list_items() {
     item.path = images_.paths[i];
     const int label = images_.labels.empty() ? -1 : images_.labels.indices[i];
     if (label >= 0) item.class_name = images_.labels.names[label];
+  }
+}
+
+// What is known of the images. A shard asks for its own alone, unless a finished folder is brought
+// up to date: whether all of its images are the same decides what there is to do.
+void Extraction::find_known() {
+  const auto n = static_cast<int64_t>(items_.size());
+  for (int64_t i = record_ ? 0 : begin(); i < (record_ ? n : end()); ++i) {
+    ImageItem& item = items_[static_cast<size_t>(i)];
     item.now = stamp_of(images_.root + "/" + item.path);
-    item.known = options_.verify ? nullptr : index_->find(item.path, item.now);
-    item.earlier = index_->find_earlier(item.path);
+    for (const FileIndex* index : {index_.get(), main_index_.get()}) {
+      if (index == nullptr) continue;
+      if (!item.known && !options_.verify) item.known = index->find(item.path, item.now);
+      if (!item.earlier) item.earlier = index->find_earlier(item.path);
+    }
   }
 }
 
@@ -234,7 +147,7 @@ void Extraction::open_stores(FeatureTask& task) {
   for (const ImageRow& row : recorded_rows_) hashes.push_back(row.hash);
   const FeatureRecord* before = recorded(id);
   const StoreFiles files = task.spec.is_local() ? count_files(out_, id) : whole_files(out_, id);
-  task.rows = std::make_unique<RowStore>(files, hidden(out_, id), task.key);
+  task.rows = std::make_unique<RowStore>(files, part_path(id), task.key);
   if (before && before->key == task.key && is_intact(*before, files))
     task.rows->take_finished(hashes);
   const bool had_patches = before && !before->patches_key.empty();
@@ -243,7 +156,7 @@ void Extraction::open_stores(FeatureTask& task) {
                          .text(descriptor_key(task, options_.decode))
                          .text(task.spec.words.pca > 0 ? task.key : "")
                          .hex();
-  task.patches = std::make_unique<RowStore>(patch_files(out_, id), hidden(out_, id + ".patches"),
+  task.patches = std::make_unique<RowStore>(patch_files(out_, id), part_path(id + ".patches"),
                                             task.patches_key);
   if (had_patches && before->patches_key == task.patches_key &&
       is_intact(*before, patch_files(out_, id)))
@@ -270,14 +183,14 @@ bool Extraction::prepare_tasks() {
 
 std::vector<int64_t> Extraction::missing() const {
   std::vector<int64_t> todo;
-  for (size_t i = 0; i < items_.size(); ++i) {
-    const FileState* known = items_[i].known;
+  for (int64_t i = begin(); i < end(); ++i) {
+    const FileState* known = items_[static_cast<size_t>(i)].known;
     bool is_done = known != nullptr;
     if (known && known->error.empty())
       for (const FeatureTask& task : tasks_)
         is_done = is_done && task.rows->has(known->hash) &&
                   (!task.patches || task.patches->has(known->hash));
-    if (!is_done) todo.push_back(static_cast<int64_t>(i));
+    if (!is_done) todo.push_back(i);
   }
   return todo;
 }
@@ -319,7 +232,7 @@ void Extraction::settle() {
 bool Extraction::process(const std::vector<int64_t>& todo) {
   if (!todo.empty())
     for (FeatureTask& task : tasks_) task.spec.feature->open(monitor_);
-  const auto total = static_cast<int64_t>(items_.size());
+  const int64_t total = end() - begin();
   int64_t done = total - static_cast<int64_t>(todo.size());
   for_each_in_order(
       static_cast<int64_t>(todo.size()), options_.num_threads, monitor_,
@@ -353,7 +266,7 @@ bool Extraction::is_finished(const std::vector<uint64_t>& hashes,
 FolderRecord Extraction::make_record(const std::vector<ImageRow>& rows) const {
   FolderRecord record;
   record.source = images_.root;
-  record.absolute_source = fs::absolute(images_.root).lexically_normal().string();
+  record.absolute_source = absolute_source_;
   record.images = hash_text(images_csv(rows));
   record.num_images = static_cast<int64_t>(rows.size());
   record.max_side = options_.decode.max_side;
@@ -374,23 +287,30 @@ FolderRecord Extraction::make_record(const std::vector<ImageRow>& rows) const {
   return record;
 }
 
-// Until features.json is back the folder counts as unfinished.
-void Extraction::finish() {
+// The rows of images.csv for the items of this run; the others are noted as skipped.
+std::vector<ImageRow> Extraction::rows_of_items() {
   std::vector<ImageRow> rows;
-  std::vector<uint64_t> hashes;
-  for (const ImageItem& item : items_) {
+  for (int64_t i = begin(); i < end(); ++i) {
+    const ImageItem& item = items_[static_cast<size_t>(i)];
     const auto error = errors_.find(item.path);
-    if (error != errors_.end() || !item.known->error.empty()) {
-      if (error == errors_.end() && options_.strict) skip(item, item.known->error);
-      result_.skipped.push_back(
-          {item.path, error != errors_.end() ? error->second : item.known->error});
+    if (error == errors_.end() && item.known->error.empty()) {
+      rows.push_back(
+          {item.path, item.class_name, item.known->width, item.known->height, item.known->hash});
       continue;
     }
-    rows.push_back(
-        {item.path, item.class_name, item.known->width, item.known->height, item.known->hash});
-    hashes.push_back(item.known->hash);
+    if (error == errors_.end() && options_.strict) skip(item, item.known->error);
+    result_.skipped.push_back(
+        {item.path, error != errors_.end() ? error->second : item.known->error});
   }
   result_.num_images = static_cast<int64_t>(rows.size());
+  return rows;
+}
+
+// Until features.json is back the folder counts as unfinished.
+void Extraction::finish() {
+  const std::vector<ImageRow> rows = rows_of_items();
+  std::vector<uint64_t> hashes;
+  for (const ImageRow& row : rows) hashes.push_back(row.hash);
   if (rows.empty())
     throw DataError(fmt::format("no image in {} could be read; the first: {}", images_.root,
                                 result_.skipped.front().reason));
@@ -415,29 +335,52 @@ ExtractResult Extraction::run() {
   validate_options(options_);
   require(!specs_.empty(), "no feature was given: see the catalog in docs/features.md");
   quiet_opencv();
-  make_folder(out_);
-  const FolderLock lock(out_, options_.waits, monitor_);
-  remove_leftovers(out_);
-  index_ = std::make_unique<FileIndex>(hidden(out_, "files"));
-  read_recorded();
-  list_items();
-  add_recorded_specs();
-  find_damage();
-  result_.is_complete = prepare_tasks() && process(missing());
-  if (result_.is_complete) finish();
-  if (result_.is_complete)
-    for (FeatureTask& task : tasks_)
-      if (task.sample) task.sample->discard_part();
+  make_feature_folder(out_);
+  FileLock lock(hidden(out_, "lock"), options_.shard ? LockKind::Shared : LockKind::Exclusive);
+  if (!take(lock)) throw_locked(out_);
+  absolute_source_ = fs::absolute(images_.root).lexically_normal().string();
+  if (options_.shard)
+    run_shard();
+  else
+    run_whole();
   result_.seconds = watch.seconds();
   return std::move(result_);
 }
 
-}  // namespace
+bool Extraction::take(FileLock& lock) const {
+  return options_.waits ? lock.wait(monitor_) : lock.take();
+}
+
+void Extraction::run_whole() {
+  if (has_shards(out_))
+    throw InvalidArgument(fmt::format(
+        "{0} holds shards that are not merged: merge them (milieu features --merge {0}), or remove "
+        "{0}/.milieu/shards",
+        out_));
+  remove_leftovers(out_);
+  index_ = std::make_unique<FileIndex>(hidden(out_, "files"));
+  read_recorded();
+  list_items();
+  find_known();
+  add_recorded_specs();
+  find_damage();
+  result_.is_complete = prepare_tasks() && process(missing());
+  if (!result_.is_complete) return;
+  finish();
+  discard_samples();
+}
+
+void Extraction::discard_samples() {
+  for (FeatureTask& task : tasks_)
+    if (task.sample) task.sample->discard_part();
+}
+
+}  // namespace internal
 
 ExtractResult extract_features(const ImageFolder& images, std::vector<FeatureSpec> specs,
                                const std::string& out, const ExtractOptions& options,
                                Monitor& monitor) {
-  return Extraction(images, std::move(specs), out, options, monitor).run();
+  return internal::Extraction(images, std::move(specs), out, options, monitor).run();
 }
 
 }  // namespace milieu

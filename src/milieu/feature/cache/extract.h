@@ -15,9 +15,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "milieu/base/job/shard.h"
 #include "milieu/base/monitor.h"
 #include "milieu/data/image_folder.h"
 #include "milieu/feature/decode/decode.h"
@@ -38,6 +40,9 @@ struct ExtractOptions {
   std::string vocabulary_folder = {};
   // Reads what the option `codebook` names; by default a file of numbers, one word per row.
   std::function<Matrix<float>(const std::string& path)> read_codebook = {};
+  // Only these images, counted in the order of the listing: several processes fill one folder, and
+  // merge_features finishes it.
+  std::optional<Shard> shard = {};
 };
 
 template <class Visitor>
@@ -64,8 +69,18 @@ struct ExtractResult {
 // Features of `images` into the folder `out`, which is made if needed. Features that are there
 // already stay and are brought up to date. Throws InvalidArgument for options and for a folder of
 // other things, DataError when no image can be read (or one cannot, with `strict`), IoError.
+//
+// Shards may run at the same time, on machines that share the folder. The first one learns the
+// visual words while the others wait. A shard of another job (other options, images or version, or
+// another instruction set, which rounds differently) is an InvalidArgument.
 ExtractResult extract_features(const ImageFolder& images, std::vector<FeatureSpec> specs,
                                const std::string& out, const ExtractOptions& options = {},
                                Monitor& monitor = silent_monitor());
+
+// Finishes the folder from its shards: it holds the bytes that one extract_features would have
+// written. Only `num_threads`, `waits` and `read_codebook` count of the options; the images are not
+// read. Throws InvalidArgument when shards are missing, and names them.
+ExtractResult merge_features(const std::string& out, const ExtractOptions& options = {},
+                             Monitor& monitor = silent_monitor());
 
 }  // namespace milieu

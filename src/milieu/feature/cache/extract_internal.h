@@ -48,6 +48,30 @@ struct ImageResult {
   bool was_decoded = false;
 };
 
+// A lock on a file, held until destruction or the end of the process, on whatever machine.
+enum class LockKind { Shared, Exclusive };
+
+class FileLock {
+ public:
+  // Makes the file where it is missing. Throws IoError.
+  FileLock(const std::string& path, LockKind kind);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+  bool take();                        // false when another process has it
+  bool wait(const Monitor& monitor);  // false when the monitor stopped it
+
+ private:
+  int fd_ = -1;
+  int operation_ = 0;
+};
+
+// Throws InvalidArgument for a file, and for a folder of other things.
+void make_feature_folder(const std::string& out);
+// Removes incomplete files that a killed run left behind.
+void remove_leftovers(const std::string& out);
+
 // Fingerprint of all that a feature's descriptors depend on, the images aside.
 std::string descriptor_key(FeatureTask& task, const DecodeOptions& decode);
 

@@ -143,8 +143,19 @@ void RowStore::take_finished(const std::vector<uint64_t>& hashes) {
   finished_ = hashes;
   for (int64_t i = 0; i < n; ++i)
     places_.emplace(hashes[i],
-                    Place{false, offsets[i], offsets[i + 1] - offsets[i],
+                    Place{nullptr, offsets[i], offsets[i + 1] - offsets[i],
                           static_cast<int>(grids[2 * i]), static_cast<int>(grids[2 * i + 1])});
+}
+
+void RowStore::take_part(const std::string& part) {
+  RowStore other(files_, part, key_);
+  if (!other.part_reader_) return;
+  if (cols_ > 0 && other.cols_ > 0 && other.cols_ != cols_)
+    throw DataError(
+        fmt::format("{}.part has {}, others have {}", part, counted(other.cols_, "column"), cols_));
+  if (cols_ <= 0) cols_ = other.cols_;
+  for (const auto& [hash, place] : other.places_) places_.emplace(hash, place);
+  taken_parts_.push_back(std::move(other.part_reader_));
 }
 
 // Of the line, the rows and the lines before: any damage shows.
@@ -177,7 +188,7 @@ bool RowStore::read_line(const std::string& line, int64_t part_bytes) {
   std::string hash_text, check;
   uint64_t hash = 0;
   int64_t cols = 0;
-  Place place{true, part_floats_, 0, 0, 0};
+  Place place{part_reader_.get(), part_floats_, 0, 0, 0};
   cells >> hash_text >> place.count >> cols >> place.grid_rows >> place.grid_cols >> check;
   if (!parse_hex(hash_text, hash) || place.count < 0 || cols < 0) return false;
   const int64_t row_floats = cols + (files_.is_local() ? kFrameCols : 0);
@@ -224,7 +235,8 @@ void RowStore::append(uint64_t hash, const LocalDescriptors& rows) {
   pending_ += line + last_check_ + "\n";
   if (since_flush_.seconds() >= kSecondsPerFlush) flush();
   const std::unique_lock lock(mutex_);
-  places_.emplace(hash, Place{true, part_floats_, values.rows(), rows.grid_rows, rows.grid_cols});
+  places_.emplace(
+      hash, Place{part_reader_.get(), part_floats_, values.rows(), rows.grid_rows, rows.grid_cols});
   part_floats_ += std::ssize(floats);
 }
 
@@ -256,8 +268,8 @@ void RowStore::read_rows(const Place& place, bool of_frames, float* out) const {
   const int64_t cols = of_frames ? kFrameCols : cols_;
   const int64_t count = place.count * cols;
   if (count <= 0) return;
-  if (place.is_in_part)
-    part_reader_->read(place.begin + (of_frames ? place.count * cols_ : 0), count, out);
+  if (place.part != nullptr)
+    place.part->read(place.begin + (of_frames ? place.count * cols_ : 0), count, out);
   else
     (of_frames ? frames_ : values_)->read(place.begin * cols, count, out);
 }

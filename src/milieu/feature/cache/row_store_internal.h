@@ -67,6 +67,9 @@ class RowStore {
   // Takes the finished files as those of images with these contents, in this order. Files that do
   // not fit are ignored.
   void take_finished(const std::vector<uint64_t>& hashes);
+  // Takes what another process appended to its own part of the same key; that part stays as it is.
+  // Called before anything is appended.
+  void take_part(const std::string& part);
   // May be asked from any thread while another appends.
   bool has(uint64_t hash) const;
   // Whole features: one row, no frames. Throws IoError, and DataError when the number of columns
@@ -92,9 +95,9 @@ class RowStore {
 
  private:
   struct Place {
-    bool is_in_part = false;
-    int64_t begin = 0;  // row in the finished files, or float in the part
-    int64_t count = 0;  // rows
+    const FloatFile* part = nullptr;  // null: in the finished files
+    int64_t begin = 0;                // row in the finished files, or float in the part
+    int64_t count = 0;                // rows
     int grid_rows = 0, grid_cols = 0;
   };
 
@@ -111,7 +114,8 @@ class RowStore {
   std::string part_, journal_, key_;
   int64_t cols_ = -1;                           // unknown
   mutable std::shared_mutex mutex_;             // of places_
-  std::unordered_map<uint64_t, Place> places_;  // looked up, never walked
+  std::unordered_map<uint64_t, Place> places_;  // its order reaches no result
+  std::vector<std::unique_ptr<FloatFile>> taken_parts_;
   std::vector<uint64_t> finished_;              // order of the finished files
   std::unique_ptr<FloatFile> values_, frames_;  // of the finished files
   std::FILE* part_file_ = nullptr;

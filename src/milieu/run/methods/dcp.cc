@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <span>
 
 #include "milieu/base/error.h"
 #include "milieu/data/csv_text.h"
 #include "milieu/data/identity/fingerprint.h"
 #include "milieu/data/selection.h"
+#include "milieu/linalg/isa.h"
 #include "milieu/run/methods/context_rows.h"
 #include "milieu/run/methods/dcp_contexts.h"
 #include "milieu/run/methods/dcp_kernel_rows.h"
@@ -20,6 +23,8 @@
 namespace milieu {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 struct DcpRunOptions : DcpOptions {
   bool rank_contexts = false;
@@ -125,7 +130,59 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
     return split(input, *context, monitor);
   }
 
+  bool has_shards() const override { return true; }
+
+  ShardProgress fit_shard(const Input& input, const Shard& shard, const std::string& file,
+                          Monitor& monitor) override {
+    check_shards();
+    input_.points = input.data.points.view();
+    const Candidates found = find_candidates(input, shard);
+    KnownSplits known;
+    RankingState state(file, found.key, found.shape, known);
+    state.open();
+    DcpRankHooks hooks;
+    hooks.find_known = finder(known);
+    hooks.on_split = [&](const DcpContextSplit& split) { state.keep(split); };
+    const auto count = std::ssize(found.views);
+    const auto own =
+        std::span(found.views).subspan(shard.begin(count), shard.end(count) - shard.begin(count));
+    ShardProgress progress{0, std::ssize(own), "context"};
+    for (const DcpContextSplit& split : split_by_contexts(input_, own, options_, monitor, hooks))
+      progress.done += !split.labels.empty();
+    return progress;
+  }
+
+  RunOutcome merge_shards(const Input& input, const std::vector<std::string>& files,
+                          Monitor& monitor) override {
+    check_shards();
+    input_.points = input.data.points.view();
+    const Candidates found = find_candidates(input, {});
+    const auto count = std::ssize(found.views);
+    KnownSplits known;
+    std::vector<std::string> incomplete;
+    for (size_t i = 0; i < files.size(); ++i) {
+      const Shard shard{static_cast<int>(i) + 1, static_cast<int>(files.size())};
+      const RankingState state(files[i], found.key, found.shape, known);
+      for (int64_t c = shard.begin(count); c < shard.end(count); ++c)
+        if (!known.contains(found.views[static_cast<size_t>(c)].name)) {
+          incomplete.push_back(shard.text());
+          break;
+        }
+    }
+    check_complete(incomplete, fs::path(files[0]).parent_path().string());
+    return rank_candidates(input, found, known, nullptr, monitor);
+  }
+
  private:
+  void check_shards() const {
+    if (!options_.rank_contexts)
+      throw InvalidArgument(
+          "shards divide a ranking of contexts, and rank_contexts is false: add --rank-contexts");
+    if (!ranking_.resume.empty())
+      throw InvalidArgument(
+          "give only one of resume and shards: a shard keeps its own finished contexts");
+  }
+
   RunOutcome split(const Input& given, const Dataset& context, Monitor& monitor) {
     DcpInput input = input_;
     input.context = context.points.view();
@@ -158,7 +215,9 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
   // What a kept ranking depends on: the samples and candidates themselves, not their names alone.
   std::string ranking_key(const Dataset& data, const ContextCandidates& contexts) {
     Fingerprint print("dcp-ranking");
-    print.version().options(fields_of(static_cast<DcpOptions&>(options_)));
+    print.version()
+        .text(to_string(active_isa()))
+        .options(fields_of(static_cast<DcpOptions&>(options_)));
     print.rows(data.points.view(), num_threads());
     for (size_t c = 0; c < contexts.names.size(); ++c)
       print.text(contexts.names[c]).rows(contexts.data[c].points.view(), num_threads());
@@ -177,48 +236,89 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
     return candidates_from_classes(input, {select_, rows_}, files()["context_select"]);
   }
 
-  RunOutcome rank(const Input& input, Monitor& monitor) {
-    const ContextCandidates contexts = candidates(input);
+  // What is ranked; with the precomputed kernel, the contexts [begin, end) have their rows of it.
+  struct Candidates {
+    ContextCandidates contexts;
     std::vector<KernelRows> kernels;
-    std::vector<DcpContext> views = contexts.views();
-    for (size_t c = 0; c < views.size() && options_.kernel == DcpKernel::Precomputed; ++c)
-      kernels.push_back(kernel_rows(input, contexts.data[c]));
-    for (size_t c = 0; c < kernels.size(); ++c) {
-      views[c].points = kernels[c].context;
-      views[c].samples = kernels[c].points;
+    std::vector<DcpContext> views;
+    RankingShape shape;
+    std::string key;
+  };
+
+  Candidates find_candidates(const Input& input, const Shard& shard) {
+    Candidates found;
+    found.contexts = candidates(input);
+    found.views = found.contexts.views();
+    const std::vector<Dataset>& data = found.contexts.data;
+    const auto count = std::ssize(data);
+    const int64_t begin = shard.begin(count);
+    if (options_.kernel == DcpKernel::Precomputed)
+      for (int64_t c = begin; c < shard.end(count); ++c)
+        found.kernels.push_back(kernel_rows(input, data[static_cast<size_t>(c)]));
+    for (size_t k = 0; k < found.kernels.size(); ++k) {
+      found.views[begin + k].points = found.kernels[k].context;
+      found.views[begin + k].samples = found.kernels[k].points;
     }
+    found.shape = {input_.points.rows(), options_.num_clusters};
+    found.key = ranking_key(input.data, found.contexts);
+    return found;
+  }
+
+  RunOutcome rank(const Input& input, Monitor& monitor) {
+    const Candidates found = find_candidates(input, {});
+    KnownSplits known;
     std::unique_ptr<RankingState> state;
+    if (!ranking_.resume.empty())
+      state = std::make_unique<RankingState>(ranking_.resume, found.key, found.shape, known);
+    return rank_candidates(input, found, known, state.get(), monitor);
+  }
+
+  // Splits that are made now go into `state`, unless it is null.
+  RunOutcome rank_candidates(const Input& input, const Candidates& found, const KnownSplits& known,
+                             RankingState* state, Monitor& monitor) {
     KeptFile kept(monitor);
     DcpRankHooks hooks;
-    if (!ranking_.resume.empty()) {
-      state =
-          std::make_unique<RankingState>(ranking_.resume, ranking_key(input.data, contexts),
-                                         RankingShape{input_.points.rows(), options_.num_clusters});
-      hooks.find_known = [&](const std::string& name) { return state->find(name); };
-      hooks.on_split = [&](const DcpContextSplit& split) { kept.save([&] { state->add(split); }); };
-    }
-    DcpRanking ranking = rank_contexts(input_, views, options_, monitor, hooks);
-    // The result is the split of the best context; a stopped ranking takes the first in any case.
-    size_t best = 0;
-    for (size_t i = 0; i < contexts.names.size(); ++i)
-      if (!ranking.contexts.empty() && contexts.names[i] == ranking.contexts[0].split.name)
-        best = i;
-    const Dataset& context = contexts.data[best];
-    const bool is_known = ranking.first_result.has_value();
-    RunOutcome out =
-        is_known ? finish(input.data, context, views[best].points, std::move(*ranking.first_result))
-                 : split(input, context, monitor);
-    if (is_known && ranking.termination != Termination::Converged) {
-      out.summary.termination = ranking.termination;
-      out.summary.message = "stopped early: the split is that of the best context so far";
-    }
-    out.summary.extra.emplace_back("context", contexts.names[best]);
-    add_ranking(ranking, contexts.names.size(), out.summary);
+    hooks.find_known = finder(known);
+    if (state != nullptr)
+      hooks.on_split = [&](const DcpContextSplit& split) {
+        kept.save([&] { state->keep(split); });
+      };
+    DcpRanking ranking = rank_contexts(input_, found.views, options_, monitor, hooks);
+    RunOutcome out = first_split(input, found, ranking, monitor);
+    add_ranking(ranking, found.contexts.names.size(), out.summary);
     kept.report(out.summary);
     out.columns.push_back(ranked_labels(ranking));
     if (options_.vote) add_vote(ranking, input.data, options_.num_clusters, out);
     out.text = ranking_text(ranking);
     out.files.push_back({"contexts.csv", ranking_csv(ranking)});
+    return out;
+  }
+
+  static std::function<const DcpContextSplit*(const std::string&)> finder(
+      const KnownSplits& known) {
+    return [&known](const std::string& name) {
+      const auto found = known.find(name);
+      return found == known.end() ? nullptr : &found->second;
+    };
+  }
+
+  // The result is the split of the best context; a stopped ranking takes the first in any case.
+  RunOutcome first_split(const Input& input, const Candidates& found, DcpRanking& ranking,
+                         Monitor& monitor) {
+    const std::vector<std::string>& names = found.contexts.names;
+    size_t best = 0;
+    for (size_t i = 0; i < names.size(); ++i)
+      if (!ranking.contexts.empty() && names[i] == ranking.contexts[0].split.name) best = i;
+    const Dataset& context = found.contexts.data[best];
+    const bool is_known = ranking.first_result.has_value();
+    RunOutcome out = is_known ? finish(input.data, context, found.views[best].points,
+                                       std::move(*ranking.first_result))
+                              : split(input, context, monitor);
+    if (is_known && ranking.termination != Termination::Converged) {
+      out.summary.termination = ranking.termination;
+      out.summary.message = "stopped early: the split is that of the best context so far";
+    }
+    out.summary.extra.emplace_back("context", names[best]);
     return out;
   }
 

@@ -11,11 +11,8 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
-#include "milieu/base/hash.h"
-#include "milieu/data/atomic_file.h"
 #include "milieu/data/csv_text.h"
 #include "milieu/data/selection.h"
-#include "milieu/data/text_file.h"
 #include "milieu/dcp/dcp_vote.h"
 
 namespace milieu {
@@ -83,11 +80,14 @@ Dataset joined(const std::vector<Dataset>& contexts) {
   return all;
 }
 
-// The file's name without its ending, unless another file would then have the same name.
-std::string context_name(const fs::path& file, const std::vector<fs::path>& all) {
-  const bool is_shared = std::ranges::any_of(
-      all, [&](const fs::path& other) { return other != file && other.stem() == file.stem(); });
-  return (is_shared ? file.filename() : file.stem()).string();
+// The files' names without their endings, unless another file would then have the same name.
+std::vector<std::string> context_names(const std::vector<fs::path>& files) {
+  std::map<std::string, int> uses;
+  for (const fs::path& file : files) ++uses[file.stem().string()];
+  std::vector<std::string> names;
+  for (const fs::path& file : files)
+    names.push_back((uses[file.stem().string()] > 1 ? file.filename() : file.stem()).string());
+  return names;
 }
 
 // Classes that have no row but the given ones: what is left of the others can be a context.
@@ -121,10 +121,8 @@ ContextCandidates candidates_from_folder(const std::string& folder, int num_thre
   ContextCandidates candidates;
   LoadOptions plain;
   plain.num_threads = num_threads;
-  for (const fs::path& file : files) {
-    candidates.data.push_back(load_dataset(file.string(), plain));
-    candidates.names.push_back(context_name(file, files));
-  }
+  for (const fs::path& file : files) candidates.data.push_back(load_dataset(file.string(), plain));
+  candidates.names = context_names(files);
   if (files.size() > 1) {
     candidates.data.push_back(joined(candidates.data));
     candidates.names.push_back(kAllContexts);
@@ -165,57 +163,28 @@ ContextCandidates candidates_from_classes(const Input& input, const SplitRows& s
 
 namespace {
 
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+DcpContextSplit read_split(std::string_view text, const RankingShape& shape,
+                           const std::string& path) {
+  try {
+    DcpContextSplit split = from_json(Json::parse(text));
+    check_labels(split, shape, path);
+    return split;
+  } catch (const Json::exception&) {
+    throw DataError(fmt::format("{} does not hold a ranking: choose another file", path));
+  }
 }
-
-// A digit that has changed on the disk would be believed otherwise.
-std::string check_of(const Json& splits) { return hex(hash_text(text_of(splits))); }
 
 }  // namespace
 
-RankingState::RankingState(std::string path, std::string key, RankingShape shape)
-    : path_(std::move(path)), key_(std::move(key)) {
-  const std::optional<std::string> text = try_read_text_file(path_);
-  if (!text) return;
-  try {
-    read(*text, shape);
-  } catch (const Json::exception&) {
-    throw DataError(fmt::format("{} does not hold a ranking: choose another file", path_));
-  }
-}
+RankingState::RankingState(const std::string& path, const std::string& key,
+                           const RankingShape& shape, KnownSplits& known)
+    : journal_(path, {"ranking", key}, [&](std::string_view text) {
+        DcpContextSplit split = read_split(text, shape, path);
+        known.insert_or_assign(split.name, std::move(split));
+      }) {}
 
-void RankingState::read(const std::string& text, const RankingShape& shape) {
-  const Json json = Json::parse(text);
-  if (json.at("key") != key_)
-    throw InvalidArgument(fmt::format(
-        "{} belongs to a ranking of other data or options, or of another version of Milieu: name "
-        "another file, or remove it",
-        path_));
-  if (json.at("check") != check_of(json.at("splits")))
-    throw DataError(fmt::format("{} is damaged: remove it to start over", path_));
-  for (const Json& one : json.at("splits")) {
-    DcpContextSplit split = from_json(one);
-    check_labels(split, shape, path_);
-    splits_.emplace(split.name, std::move(split));
-  }
-}
-
-const DcpContextSplit* RankingState::find(const std::string& name) const {
-  const auto found = splits_.find(name);
-  return found == splits_.end() ? nullptr : &found->second;
-}
-
-void RankingState::add(const DcpContextSplit& split) {
-  splits_.insert_or_assign(split.name, split);
-  write();
-}
-
-void RankingState::write() const {
-  Json json{{"key", key_}, {"splits", Json::array()}};
-  for (const auto& [name, split] : splits_) json["splits"].push_back(to_json(split));
-  json["check"] = check_of(json["splits"]);
-  write_file_atomically(path_, text_of(json) + "\n");
+void RankingState::keep(const DcpContextSplit& split) {
+  journal_.append(to_json(split).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 void sample_cell(const Dataset& data, size_t i, CsvWriter& table) {

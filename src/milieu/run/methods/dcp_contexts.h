@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "milieu/data/csv_text.h"
+#include "milieu/data/file/journal.h"
 #include "milieu/dcp/dcp_rank.h"
 #include "milieu/input/input.h"
 #include "milieu/run/outcome.h"
@@ -39,25 +40,24 @@ struct RankingShape {
   int num_parts = 0;
 };
 
-// Splits of an earlier ranking, kept in a file. It belongs to one input and one set of options:
-// `key` is their fingerprint (data/identity/fingerprint.h).
+// Splits by name.
+using KnownSplits = std::map<std::string, DcpContextSplit>;
+
+// The splits that were kept in `path` (data/file/journal.h), added to `known`; then those that are
+// kept from now on. They belong to one input and one set of options: `key` is their fingerprint.
 class RankingState {
  public:
-  // Reads the file if it exists. Throws InvalidArgument for another key, DataError for a file that
-  // is not a ranking or is damaged, or one whose labels do not have this shape.
-  RankingState(std::string path, std::string key, RankingShape shape);
+  // Throws InvalidArgument for another key, DataError for a file that is not a ranking or is
+  // damaged, or one whose labels do not have this shape.
+  RankingState(const std::string& path, const std::string& key, const RankingShape& shape,
+               KnownSplits& known);
 
-  const DcpContextSplit* find(const std::string& name) const;
-  void add(const DcpContextSplit& split);  // and writes the file
-  size_t size() const { return splits_.size(); }
+  void open() { journal_.open(); }
+  // The cost does not depend on how many there are.
+  void keep(const DcpContextSplit& split);
 
  private:
-  void read(const std::string& text, const RankingShape& shape);
-  void write() const;
-
-  std::string path_;
-  std::string key_;
-  std::map<std::string, DcpContextSplit> splits_;
+  Journal journal_;
 };
 
 // The first cell of a row about sample i: called as in labels.csv.

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder that an extraction writes to: made, locked, cleared of what killed runs left.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "milieu/base/error.h"
+#include "milieu/data/file/temporary.h"
+#include "milieu/feature/cache/extract_internal.h"
+
+namespace milieu::internal {
+
+namespace fs = std::filesystem;
+
+FileLock::FileLock(const std::string& path, LockKind kind) {
+  fd_ = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+  if (fd_ < 0) throw IoError(fmt::format("{} cannot be created: {}", path, std::strerror(errno)));
+  operation_ = (kind == LockKind::Shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
+}
+
+FileLock::~FileLock() { ::close(fd_); }
+
+bool FileLock::take() { return ::flock(fd_, operation_) == 0; }
+
+bool FileLock::wait(const Monitor& monitor) {
+  while (!take()) {
+    if (monitor.should_stop()) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return true;
+}
+
+void make_feature_folder(const std::string& out) {
+  std::error_code error;
+  const auto is_ours = [&] {
+    return fs::exists(out + "/.milieu", error) || fs::exists(out + "/features.json", error);
+  };
+  if (fs::exists(out, error) && !fs::is_directory(out, error))
+    throw InvalidArgument(fmt::format("{} is a file, must be a folder for features", out));
+  // Whether it is ours comes last: another shard may be making it.
+  if (fs::is_directory(out, error) && !fs::is_empty(out, error) && !is_ours())
+    throw InvalidArgument(
+        fmt::format("{} holds other files, must be new, empty or a feature folder", out));
+  fs::create_directories(out + "/.milieu", error);
+  if (error) throw IoError(fmt::format("{} cannot be created: {}", out, error.message()));
+}
+
+void remove_leftovers(const std::string& out) {
+  for (const std::string& folder : {out, out + "/.milieu"})
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      const std::string name = entry.path().filename().string();
+      if (name.ends_with(".npy.new") || is_temporary_name(name) ||
+          name.find(".tmp-") != std::string::npos)
+        fs::remove(entry.path());
+    }
+}
+
+}  // namespace milieu::internal
