@@ -10,9 +10,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string>
 
 #include "cli/program.h"
 #include "milieu/base/parallel.h"
+#include "milieu/base/ranks/packing.h"
+#include "milieu/data/atomic_file.h"
 #include "milieu/linalg/isa.h"
 #include "mpi_ranks.h"
 
@@ -30,6 +35,23 @@ int end_together(MpiRanks& ranks, const cli::ProgramEnd& end) {
   MpiRanks::abort(end.code);
 }
 
+// What talking has cost each rank, as JSON in the file that MILIEU_RANK_COST names: for
+// measurements (bench/speed/ranks.py).
+void write_cost(MpiRanks& ranks) {
+  const char* path = std::getenv("MILIEU_RANK_COST");
+  if (!path || *path == '\0') return;
+  const TalkCost own = ranks.cost();
+  std::string text;
+  for (const Message& message : ranks.gather(pack_span<TalkCost>(std::span(&own, 1)))) {
+    TalkCost cost;
+    unpack_span(message, std::span(&cost, 1));
+    text +=
+        fmt::format(R"({}{{"bytes_sent": {}, "messages_sent": {}, "seconds": {}}})",
+                    text.empty() ? "[" : ", ", cost.bytes_sent, cost.messages_sent, cost.seconds);
+  }
+  if (ranks.rank() == 0) write_file_atomically(path, text + "]\n");
+}
+
 int run(int argc, char** argv) {
   MpiRanks ranks(&argc, &argv);
   // Bits depend on the instruction set: all take the lowest.
@@ -37,7 +59,9 @@ int run(int argc, char** argv) {
   const ScopedIsa isa(static_cast<Isa>(lowest));
   const int threads = std::max(1, resolve_num_threads(0) / ranks.local_size());
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-  return end_together(ranks, cli::run_program({argv + 1, argv + argc}, ranks));
+  const cli::ProgramEnd end = cli::run_program({argv + 1, argv + argc}, ranks);
+  if (end.code == cli::kDone) write_cost(ranks);
+  return end_together(ranks, end);
 }
 
 }  // namespace
