@@ -5,14 +5,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cstring>
-
 #include "milieu/base/error.h"
 #include "milieu/base/summary.h"
 #include "milieu/data/file/read_below.h"
 #include "milieu/data/text_file.h"
 #include "milieu/report/page_assets.h"
+#include "serve/replies.h"
 #include "serve/run_edits.h"
 #include "serve/run_files.h"
 
@@ -20,10 +18,8 @@ namespace milieu::serve {
 
 namespace {
 
-constexpr int64_t kMaxNames = 5000;  // in one answer
-constexpr double kHeartBeat = 5;     // seconds
+constexpr double kHeartBeat = 5;  // seconds
 constexpr size_t kMaxPartNames = 10'000;
-constexpr int kMaxDepth = 32;  // of lists and objects in a body
 
 // regl compiles its shaders' callers with Function, hence 'unsafe-eval'; nothing comes from
 // outside.
@@ -41,85 +37,6 @@ std::vector<std::string> path_words(const std::string& path) {
     begin = end + 1;
   }
   return words;
-}
-
-Reply json_reply(const Json& json, int status = 200) {
-  Reply reply;
-  reply.status = status;
-  reply.body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  return reply;
-}
-
-template <class T>
-Reply binary_reply(const std::vector<T>& values) {
-  Reply reply;
-  reply.type = "application/octet-stream";
-  reply.body.resize(values.size() * sizeof(T));
-  if (!values.empty()) std::memcpy(reply.body.data(), values.data(), reply.body.size());
-  return reply;
-}
-
-Reply text_reply(std::string type, std::string_view body) {
-  Reply reply;
-  reply.type = std::move(type);
-  reply.body = body;
-  return reply;
-}
-
-Reply download(std::string type, std::string body, const std::string& name) {
-  Reply reply = text_reply(std::move(type), body);
-  reply.headers.emplace_back("Content-Disposition",
-                             fmt::format("attachment; filename=\"{}\"", name));
-  return reply;
-}
-
-[[noreturn]] void fail_unknown(const std::string& path) {
-  throw RequestError{404, fmt::format("there is nothing at {}", path)};
-}
-
-void require_method(const Request& request, std::string_view method) {
-  if (request.method != method)
-    throw RequestError{405,
-                       fmt::format("{} takes {}, not {}", request.path, method, request.method)};
-}
-
-// Lists and objects inside each other: a parser takes memory for every one of them.
-bool is_nested_deeper(std::string_view text, int limit) {
-  int depth = 0;
-  bool is_quoted = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"') is_quoted = !is_quoted;
-    if (is_quoted && c == '\\') ++i;
-    if (is_quoted) continue;
-    if ((c == '[' || c == '{') && ++depth > limit) return true;
-    if (c == ']' || c == '}') --depth;
-  }
-  return false;
-}
-
-Json parse_body(const Request& request) {
-  if (is_nested_deeper(request.body, kMaxDepth))
-    throw RequestError{400, fmt::format("the body is nested deeper than {}", kMaxDepth)};
-  Json json = Json::parse(request.body, nullptr, false);
-  if (json.is_discarded()) throw RequestError{400, "the body is not JSON"};
-  return json;
-}
-
-int64_t number_in(const std::string& text, const std::string& what, int64_t low, int64_t high) {
-  int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || rest != end || value < low || value > high)
-    throw RequestError{400, fmt::format("{} is '{}', must be a whole number from {} to {}", what,
-                                        text, low, high)};
-  return value;
-}
-
-int64_t query_number(const Request& request, const std::string& name, int64_t standard, int64_t low,
-                     int64_t high) {
-  const auto found = request.query.find(name);
-  return found == request.query.end() ? standard : number_in(found->second, name, low, high);
 }
 
 std::string event_text(const char* name, const Json& data) {
@@ -155,10 +72,11 @@ struct StreamPlace {
 
 Explorer::Explorer(ExplorerOptions options)
     : options_(std::move(options)),
-      collection_(std::move(options_.collection)),
+      spaces_(std::move(options_.spaces)),
+      collection_(spaces_.first().collection()),
       thumbnails_(collection_),
       runs_(options_.runs),
-      results_(collection_) {}
+      results_(spaces_) {}
 
 void Explorer::stop() { runs_.stop(); }
 
@@ -189,6 +107,7 @@ Reply Explorer::handle_api(const Request& request, const std::vector<std::string
     require_method(request, "GET");
     return first == "image" ? original(words[2]) : like(request, words[2]);
   }
+  if (first == "features" && words.size() == 2) return features(request);
   if (first == "methods" && words.size() == 2) {
     require_method(request, "GET");
     Json list = Json::array();
@@ -202,69 +121,6 @@ Reply Explorer::handle_api(const Request& request, const std::vector<std::string
   fail_unknown(request.path);
 }
 
-Reply Explorer::handle_collection(const Request& request, const std::vector<std::string>& words) {
-  if (words.size() > 3) fail_unknown(request.path);
-  const std::string what = words.size() == 3 ? words[2] : "";
-  if (words.size() == 3 && what != "classes" && what != "map" && what != "names" &&
-      what != "nearest")
-    fail_unknown(request.path);
-  require_method(request, "GET");
-  if (what == "names") return names(request);
-  if (what == "nearest") return nearest();
-  if (what == "map") return binary_reply(collection_.map());
-  if (what.empty()) return json_reply(internal::collection_json(collection_));
-  std::vector<int32_t> classes(static_cast<size_t>(collection_.size()), -1);
-  for (size_t i = 0; i < classes.size(); ++i)
-    classes[i] = collection_.class_of(static_cast<int64_t>(i));
-  return binary_reply(classes);
-}
-
-Reply Explorer::names(const Request& request) const {
-  const int64_t n = collection_.size();
-  const int64_t from = query_number(request, "from", 0, 0, n);
-  const int64_t count = query_number(request, "count", 1000, 0, kMaxNames);
-  Json list = Json::array();
-  for (int64_t row = from; row < std::min(n, from + count); ++row)
-    list.push_back(collection_.row_name(row));
-  return json_reply(list);
-}
-
-Reply Explorer::thumb(const Request& request, const std::string& row) const {
-  const int64_t place = number_in(row, "the row", 0, collection_.size() - 1);
-  const auto side =
-      static_cast<int>(query_number(request, "side", 96, kMinThumbSide, kMaxThumbSide));
-  try {
-    Thumbnail made = thumbnails_.make(place, side);
-    Reply reply = text_reply(made.type, made.bytes);
-    reply.headers.emplace_back("Cache-Control", "private, max-age=3600");
-    return reply;
-  } catch (const Error& error) {
-    throw RequestError{404, error.what()};
-  }
-}
-
-Reply Explorer::original(const std::string& row) const {
-  const int64_t place = number_in(row, "the row", 0, collection_.size() - 1);
-  try {
-    Thumbnail made = original_image(collection_, thumbnails_, place);
-    Reply reply = text_reply(made.type, made.bytes);
-    reply.headers.emplace_back("Cache-Control", "private, max-age=3600");
-    return reply;
-  } catch (const Error& error) {
-    throw RequestError{404, error.what()};
-  }
-}
-
-Reply Explorer::like(const Request& request, const std::string& row) const {
-  const int64_t place = number_in(row, "the row", 0, collection_.size() - 1);
-  return json_reply(rows_like(collection_, place, query_number(request, "count", 24, 1, 1000)));
-}
-
-Reply Explorer::nearest() {
-  std::call_once(compared_, [&] { nearest_ = nearest_distances(collection_); });
-  return binary_reply(nearest_);
-}
-
 Reply Explorer::handle_runs(const Request& request, const std::vector<std::string>& words) {
   if (words.size() > 2) return handle_run(request, words);
   if (request.method == "GET") {
@@ -274,6 +130,9 @@ Reply Explorer::handle_runs(const Request& request, const std::vector<std::strin
   }
   require_method(request, "POST");
   const RunPlan plan = plan_run(parse_body(request), collection_, options_.methods);
+  if (!spaces_.has(plan.feature))
+    throw RequestError{
+        400, fmt::format("feature is '{}', which was not added to the collection", plan.feature)};
   return json_reply(runs_.add(plan).brief(), 202);
 }
 

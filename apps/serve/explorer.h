@@ -16,11 +16,12 @@
 #include "serve/run_request.h"
 #include "serve/run_result.h"
 #include "serve/runs.h"
+#include "serve/space/spaces.h"
 
 namespace milieu::serve {
 
 struct ExplorerOptions {
-  CollectionOptions collection;
+  SpacesOptions spaces;
   RunsOptions runs;
   std::vector<MethodInfo> methods;
   size_t max_streams = 64;  // progress streams at once
@@ -39,11 +40,13 @@ class Explorer {
   Reply handle_runs(const Request& request, const std::vector<std::string>& words);
   Reply handle_run(const Request& request, const std::vector<std::string>& words);
   Reply handle_export(const Request& request, const RunRecord& run, const std::string& what);
+  Reply classes() const;
+  Reply neighbor_map(const Request& request);
+  Reply features(const Request& request);
   Reply names(const Request& request) const;
   Reply thumb(const Request& request, const std::string& row) const;
   Reply original(const std::string& row) const;
-  Reply like(const Request& request, const std::string& row) const;
-  Reply nearest();
+  Reply like(const Request& request, const std::string& row);
   Reply change_run(const Request& request, const RunRecord& run);
   RunRecord rename_run(const Json& body, const RunRecord& run);
   void change_edits(const Json& page, const RunRecord& run);
@@ -57,14 +60,13 @@ class Explorer {
   Reply compare(const Request& request);
 
   ExplorerOptions options_;
-  Collection collection_;
+  Spaces spaces_;
+  const Collection& collection_;  // by its first feature
   Thumbnails thumbnails_;
   Runs runs_;
   ResultCache results_;
   std::atomic<size_t> num_streams_ = 0;
   std::mutex edits_mutex_;  // one change of a run at a time
-  std::once_flag compared_;
-  std::vector<float> nearest_;  // distance of each row to the nearest other one, once asked for
 };
 
 // Files of the run folder that a browser may see: {name, title}.
@@ -74,8 +76,9 @@ Json files_of(const RunRecord& run);
 Thumbnail original_image(const Collection& collection, const Thumbnails& thumbnails, int64_t row);
 // {rows, distances} of the rows nearest to a row.
 Json rows_like(const Collection& collection, int64_t row, int64_t count);
-// Of every row to the nearest other one. Throws InvalidArgument for very large collections.
-std::vector<float> nearest_distances(const Collection& collection);
+// Bytes and time of change (seconds since 1970) of every row's file, one after the other; -1 where
+// there is no such file.
+std::vector<double> file_facts(const Collection& collection);
 
 // {rows_in_both, table, ari, nmi, only_a, only_b}.
 Json compare_runs(const ViewColumns& a, const ViewColumns& b);

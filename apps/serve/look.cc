@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looking at the collection itself: originals, and which rows are alike.
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 #include <limits>
 #include <string_view>
 
-#include "milieu/base/error.h"
 #include "milieu/data/file/read_below.h"
+#include "milieu/data/identity/file_stamp.h"
 #include "milieu/neighbors/neighbors.h"
 #include "serve/explorer.h"
 
 namespace milieu::serve {
 
 namespace {
-
-constexpr int64_t kMaxCompared = 100'000;  // rows whose nearest neighbours are found
 
 // Kinds of files that every browser shows, by their first bytes; "" for others.
 std::string browser_type(std::string_view bytes) {
@@ -59,20 +55,17 @@ Json rows_like(const Collection& collection, int64_t row, int64_t count) {
   return {{"rows", std::move(rows)}, {"distances", std::move(distances)}};
 }
 
-std::vector<float> nearest_distances(const Collection& collection) {
-  if (collection.size() > kMaxCompared)
-    throw InvalidArgument(
-        fmt::format("the collection has {} rows: unusual and double images are "
-                    "found among at most {}",
-                    collection.size(), kMaxCompared));
-  const FloatView points = collection.data().points.view();
-  std::vector<float> distances(static_cast<size_t>(collection.size()));
-  if (collection.size() < 2) return distances;
-  const NeighborLists nearest = nearest_neighbors(points, points, 1, {.exclude_self = true});
-  for (size_t i = 0; i < distances.size(); ++i)
-    distances[i] =
-        static_cast<float>(std::sqrt(nearest.squared_distances(static_cast<int64_t>(i), 0)));
-  return distances;
+std::vector<double> file_facts(const Collection& collection) {
+  std::vector<double> facts(static_cast<size_t>(2 * collection.size()), -1);
+  if (!collection.has_image_files()) return facts;
+  for (size_t row = 0; row < facts.size() / 2; ++row) {
+    const FileStamp stamp =
+        stamp_of(collection.root() + "/" + collection.row_name(static_cast<int64_t>(row)));
+    if (stamp.bytes < 0) continue;
+    facts[2 * row] = static_cast<double>(stamp.bytes);
+    facts[2 * row + 1] = static_cast<double>(stamp.mtime_ns) * 1e-9;
+  }
+  return facts;
 }
 
 }  // namespace milieu::serve

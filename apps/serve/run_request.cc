@@ -161,8 +161,9 @@ class Planner {
     plan_.request = request_;
     std::istringstream words(method_.name);
     for (std::string word; words >> word;) plan_.arguments.push_back(word);
-    plan_.arguments.insert(plan_.arguments.end(), method_.input_arguments.begin(),
-                           method_.input_arguments.end());
+    plan_.feature = request_.contains("feature") ? text_of(request_["feature"], "feature") : "";
+    for (std::string& argument : method_.input_arguments(plan_.feature))
+      plan_.arguments.push_back(std::move(argument));
     check_needs();
     add_set();
     add_context();
@@ -190,6 +191,9 @@ class Planner {
         throw InvalidArgument(
             fmt::format("{} needs classes: start milieu explore with --labels or on class folders",
                         method_.name));
+      if (need == "binary" && !collection_.is_binary())
+        throw InvalidArgument(fmt::format(
+            "{} needs vectors of zeros and ones: threshold the data first", method_.name));
       if (need == "images" && !collection_.has_image_files())
         throw InvalidArgument(fmt::format("{} needs an image folder", method_.name));
     }
@@ -421,9 +425,9 @@ std::vector<int64_t> resolve_rows(const Json& set, const Collection& collection,
 RunPlan plan_run(const Json& request, const Collection& collection,
                  const std::vector<MethodInfo>& methods) {
   require_object(request, "the request");
-  constexpr std::array kParts = {"method",     "name",          "set",         "context",
-                                 "options",    "rank_contexts", "constraints", "initial",
-                                 "part_names", "follows"};
+  constexpr std::array kParts = {"method",  "name",          "set",         "context",
+                                 "options", "rank_contexts", "constraints", "initial",
+                                 "feature", "part_names",    "follows"};
   for (const auto& [key, value] : request.items())
     if (std::ranges::find(kParts, key) == kParts.end())
       throw InvalidArgument(fmt::format("the request has no part '{}'", key));

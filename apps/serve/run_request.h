@@ -31,11 +31,12 @@ struct MethodInfo {
   std::string summary;
   bool judges_classes = false;     // every row of its set must have a class
   std::vector<InputField> inputs;  // the further inputs that it declares
-  // "images" (image files), "classes".
+  // "images" (image files), "classes", "binary" (rows of zeros and ones).
   std::vector<std::string> needs;
   std::function<OptionFields()> make_fields;  // fresh ones, with the defaults
-  // INPUT and the flags that say how this method reads it.
-  std::vector<std::string> input_arguments;
+  // INPUT and the flags that say how this method reads it by a feature; "": by the one that the
+  // explorer was started with.
+  std::function<std::vector<std::string>(const std::string& feature)> input_arguments;
 };
 
 // Whether the method declares further samples, or a part for every sample.
@@ -49,6 +50,7 @@ Json method_to_json(const MethodInfo& method);
 struct RunPlan {
   std::string method;
   std::string name;
+  std::string feature;  // "": the one that the explorer was started with
   bool ranks_contexts = false;
   std::vector<int64_t> rows;          // of the collection, ascending
   std::vector<int64_t> context_rows;  // ascending; empty: none

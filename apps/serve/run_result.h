@@ -11,6 +11,7 @@
 
 #include "milieu/report/run_view.h"
 #include "serve/runs.h"
+#include "serve/space/spaces.h"
 
 namespace milieu::serve {
 
@@ -20,13 +21,15 @@ RunView read_result(const RunRecord& record, const Collection& collection);
 // Keeps the results of the last few runs.
 class ResultCache {
  public:
-  explicit ResultCache(const Collection& collection) : collection_(collection) {}
+  explicit ResultCache(Spaces& spaces) : spaces_(spaces) {}
   // RequestError 409 when the run has no result.
   std::shared_ptr<const RunView> get(const RunRecord& record);
   void forget(const std::string& id);
 
  private:
-  const Collection& collection_;
+  std::shared_ptr<Space> rows_of(const RunRecord& record);
+
+  Spaces& spaces_;
   std::mutex mutex_;
   std::vector<std::pair<std::string, std::shared_ptr<const RunView>>> kept_;  // newest last
 };

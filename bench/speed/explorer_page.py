@@ -69,13 +69,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=60000)
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--images", help="folder for the first view, in place of scenes15")
     parser.add_argument("--json")
     options = parser.parse_args()
     data = pathlib.Path(os.environ.get("MILIEU_DATA", ROOT / "../shared/data")) / "scenes15"
     result = {"rows": options.rows}
     with tempfile.TemporaryDirectory() as folder:
         result["frames"] = frames(options.rows, folder)
-        images = next((str(p) for p in (data / "images", data) if p.is_dir()), None)
+        images = options.images or next((str(p) for p in (data / "images", data) if p.is_dir()), None)
         result["first_view"] = first_view(images, options.repeat) if images else None
     for kind in ("pan", "zoom"):
         one = result["frames"][kind]

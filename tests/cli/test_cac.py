@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """milieu cac: the shared cases (without context it is k-means), then words and phrases."""
 
+import base64
 import json
+import re
 import signal
 import unittest
 
 import numpy as np
+from PIL import Image
 
 import images
 from method_cases import MethodCases
@@ -323,6 +326,26 @@ class CacTest(CliTest):
         out, err = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 130, err)
         self.assertEqual(json.loads(out)["termination"], "Cancelled")
+
+    def test_the_report_is_image_by_image_issue24(self):
+        """It listed every keypoint as a grey tile."""
+        random = np.random.RandomState(3)
+        (self.folder / "photos").mkdir()
+        for i in range(3):
+            pixels = np.kron(random.rand(20, 30), np.ones((4, 4)))  # squares: blobs of the right size
+            Image.fromarray((255 * pixels).astype(np.uint8)).save(self.folder / f"photos/{i}.png")
+        self.succeed("cac", "photos", "--words", "4", "--phrases", "2", "--restarts", "1", "--out", "run")
+        page = (self.folder / "run/report.html").read_text()
+        data = json.loads(re.search(r'json" id="milieu-report">(.*?)</script>', page)[1])
+        lines = [line.split(",") for line in (self.folder / "run/row_labels.csv").read_text().split()[1:]]
+        self.assertEqual(data["names"], [name for name, label in lines if label != "-1"])
+        column = base64.b64decode(data["columns"]["run"]["labels"])
+        self.assertEqual(list(np.frombuffer(column, "<i4")), [int(label) for _, label in lines if label != "-1"])
+        detail = data["runs"][0]
+        self.assertEqual(detail["n"], len(data["names"]))
+        self.assertEqual(sum(one["words"] for one in detail["extras"]["images"]),
+                         sum(detail["summary"]["keypoint_sizes"]))
+        self.assertEqual(len(data["thumbs"]["rows_shown"]), len(data["names"]))
 
     def test_images_give_keypoints_and_overlays(self):
         random = np.random.RandomState(3)

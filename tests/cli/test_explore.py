@@ -86,7 +86,8 @@ class CollectionTest(ExplorerTest):
         dcp = methods["dcp"]
         self.assertTrue(dcp["takes_context"] and dcp["takes_constraints"])
         self.assertFalse(methods["kmeans"]["takes_context"])
-        self.assertEqual(methods["icc"]["needs"], ["classes"])
+        self.assertEqual([methods[name]["needs"] for name in ("icc", "icc advise", "kmodes")],
+                         [[], ["classes"], ["binary"]])
         fields = {field["name"]: field for field in dcp["fields"]}
         self.assertEqual(fields["num_clusters"]["default"], 2)
         self.assertEqual(fields["num_clusters"]["min"], 1)
@@ -234,6 +235,7 @@ class RunTest(ExplorerTest):
                 ({"method": "kmeans", "set": {"rest": True}, "options": {"num_clusters": [2]}},
                  "num_clusters"),
                 ({"method": "cac", "set": {"rest": True}}, "needs an image folder"),
+                ({"method": "kmodes", "set": {"rest": True}}, "needs vectors of zeros and ones"),
                 ({"method": "kmeans", "set": {"rest": True}, "extra": 1}, "no part 'extra'"),
                 ({**DCP, "constraints": {"memberships": [[100, 0]]}}, "not in the set"),
                 ([1], "must be an object")):

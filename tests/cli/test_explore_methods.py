@@ -76,6 +76,20 @@ class MethodTest(ExplorerTest):
         report = explorer.get(f"/api/runs/{run}/export/report.html").body.decode()
         self.assertIn('"words":{', report)
 
+    def test_cac_that_is_stopped_on_images_keeps_what_it_has_issue24(self):
+        explorer = self.textures()
+        run = explorer.start_run(method="cac", set={"rest": True}, options={
+            "num_words": 4, "num_phrases": 2, "num_restarts": 100000000})
+        for name, data in explorer.events(run):
+            if name == "progress" and data["done"] > 1:  # starts that are over
+                break
+        explorer.ask("POST", f"/api/runs/{run}/cancel")
+        end = explorer.wait(run)
+        self.assertEqual((end["state"], end["clusters"]), ("cancelled", 2))
+        labels = self.column(explorer, run, "labels")  # a result for every image
+        self.assertEqual(len(labels), 9)
+        self.assertTrue(set(labels) <= {0, 1})
+
     def test_dlgmm_takes_patches_whatever_describes_the_collection(self):
         """It used to be offered, and to fail, where the collection has a feature of whole images."""
         for more in ([], ["--codebook", "words.npy"]):
@@ -96,6 +110,7 @@ class MethodTest(ExplorerTest):
         explorer = self.textures()
         names = explorer.get("/api/collection/names").json()
         self.assertNotIn("cloth/0.jpg", names)
+        self.assertIn("cloth/0.jpg", " ".join(explorer.get("/api/collection").json()["warnings"]))
         detail = explorer.run(method="cac", set={"rows": [0, 4, 8]},
                               options={"num_words": 4, "num_phrases": 2, "num_restarts": 1})
         self.assertEqual([one["row"] for one in detail["extras"]["images"]], [0, 4, 8])
@@ -162,6 +177,18 @@ class MethodTest(ExplorerTest):
         self.assertAlmostEqual(sum(shares), 1, places=4)
         page = (self.folder / "again" / "report.html").read_text()  # the run folder's own report
         self.assertRegex(page, r'"weights":\[\{"name":"column 2"')
+
+    def test_icc_without_classes_and_kmodes_on_bits_run_from_their_defaults_issue24(self):
+        random = np.random.RandomState(4)
+        self.save("flat.npy", (np.repeat(np.eye(3, 8), 40, axis=0) * 9
+                               + random.normal(size=(120, 8))).astype(np.float32))
+        explorer = Explorer(self, "flat.npy")
+        self.assertFalse(explorer.get("/api/collection").json()["binary"])
+        self.check_command(explorer, explorer.run(method="icc", set={"rest": True}))
+        self.save("bits.npy", (random.rand(60, 12) < np.repeat([[0.1], [0.9]], 30, axis=0)).astype(np.float32))
+        bits = Explorer(self, "bits.npy")
+        self.assertTrue(bits.get("/api/collection").json()["binary"])
+        self.check_command(bits, bits.run(method="kmodes", set={"rest": True}))
 
     def test_commands_of_other_methods(self):
         explorer = self.vectors()

@@ -74,6 +74,7 @@ async function start(): Promise<void> {
   document.documentElement.dataset.kind = app.store.collection.value!.kind;
   document.title = `${app.store.collection.value!.name} – Milieu`;
   await startLink(app);
+  app.spaces.follow();
   if (app.store.runId.value && app.store.isNarrow.value) app.store.isPanelOpen.value = false;
   if (report) return;
   followEdits(app);

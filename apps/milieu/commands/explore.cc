@@ -17,6 +17,7 @@
 #include "milieu/data/atomic_file.h"
 #include "milieu/data/groups.h"
 #include "milieu/feature/cache/feature_store.h"
+#include "milieu/feature/catalog.h"
 #include "milieu/input/cache_folder.h"
 #include "milieu/input/default_network.h"
 #include "milieu/input/image_rows.h"
@@ -76,16 +77,15 @@ std::string collection_place(InputSpec& input, const SharedFiles& files) {
                      hex(hash_text(key)));
 }
 
-CollectionOptions load_collection(ExploreOptions& options, Session& session) {
-  ProgressMonitor monitor(session, "explore");
-  monitor.on_stage(RunStage::Reading, options.input.path);
-  InputSpec spec = options.input;
-  Input input = read_rows(spec, options.server.num_threads, "", monitor);
+CollectionOptions load_collection(InputSpec spec, int num_threads, Monitor& monitor) {
+  monitor.on_stage(RunStage::Reading, spec.path);
+  Input input = read_rows(spec, num_threads, "", monitor);
   const ImageSize size = image_size_of(input.data, spec.image_size);
   CollectionOptions collection;
   collection.data = std::move(input.data);
   collection.root = input.images.root;
   collection.feature = input.images.feature;
+  collection.warnings = std::move(input.warnings);
   collection.image_width = size.width;
   collection.image_height = size.height;
   return collection;
@@ -115,6 +115,27 @@ void add_context_files(const ExploreOptions& options, CollectionOptions& collect
     collection.groups = load_groups(files["groups"], collection.data.points.rows());
   if (is_feature_folder(options.input.path))
     collection.keypoint_side = open_feature_folder(options.input.path).max_side;
+}
+
+// The features that the page offers: whole catalog entries, and the network that was set up.
+std::vector<std::pair<std::string, std::string>> known_features() {
+  std::vector<std::pair<std::string, std::string>> known;
+  const std::string network = default_network_feature();
+  if (!network.empty()) known.emplace_back(network, "the network that you have set up");
+  for (const FeatureEntry& entry : feature_catalog())
+    if (entry.file.empty()) known.emplace_back(entry.name, entry.summary);
+  return known;
+}
+
+void add_features(const ExploreOptions& options, const std::string& place,
+                  serve::SpacesOptions& spaces) {
+  spaces.known = known_features();
+  spaces.describe = [input = options.input, place, num_threads = options.server.num_threads](
+                        const std::string& feature, Monitor& monitor) {
+    CollectionOptions described = load_collection(by_feature(input, feature), num_threads, monitor);
+    described.cache_folder = place;
+    return described;
+  };
 }
 
 // A page for the owner's eyes only that leads to the address: every user of the machine can read
@@ -174,13 +195,16 @@ int run_explore(ExploreOptions& options, Session& session) {
       options.input.vectors.empty())
     options.input.feature = default_feature();
   serve::ExplorerOptions explorer_options;
-  explorer_options.collection = load_collection(options, session);
-  check_labels(options, explorer_options.collection);
-  add_context_files(options, explorer_options.collection);
+  CollectionOptions& collection = explorer_options.spaces.first;
+  ProgressMonitor monitor(session, "explore");
+  collection = load_collection(options.input, options.server.num_threads, monitor);
+  check_labels(options, collection);
+  add_context_files(options, collection);
   ::umask(077);
   const std::string place = collection_place(options.input, options.files);
   make_private(place);
-  explorer_options.collection.cache_folder = place;
+  collection.cache_folder = place;
+  if (is_image_folder(options.input.path)) add_features(options, place, explorer_options.spaces);
   explorer_options.runs.folder = options.runs.empty() ? place + "/runs" : options.runs;
   if (options.runs.empty()) make_private(explorer_options.runs.folder);
   explorer_options.runs.program = "/proc/self/exe";

@@ -87,6 +87,13 @@ std::vector<Field> collection_fields(InputSpec& input) {
   return fields;
 }
 
+InputSpec by_feature(InputSpec input, const std::string& feature) {
+  if (feature.empty()) return input;
+  input.feature = feature;
+  input.vectors = input.vector_names = input.codebook = "";
+  return input;
+}
+
 std::vector<std::string> collection_arguments(InputSpec input) {
   std::vector<std::string> arguments;
   if (!input.path.empty()) arguments.push_back(input.path);

@@ -48,6 +48,9 @@ class SharedFiles {
 // The fields of INPUT that make sense for a whole collection; the path is the first.
 std::vector<Field> collection_fields(InputSpec& input);
 
+// The same images described by another feature; "": as they are.
+InputSpec by_feature(InputSpec input, const std::string& feature);
+
 // INPUT and flags with which a run of `method` reads the collection and names its parts; without a
 // method, as the collection itself is read.
 std::vector<std::string> collection_arguments(InputSpec input);

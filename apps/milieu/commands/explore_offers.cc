@@ -8,7 +8,7 @@ namespace milieu::cli {
 namespace {
 
 const char* need_name(MethodNeed need) {
-  return need == MethodNeed::Classes ? "classes" : "images";
+  return need == MethodNeed::Classes ? "classes" : need == MethodNeed::Images ? "images" : "binary";
 }
 
 serve::MethodInfo method_info(const MethodEntry& method, const InputSpec& input,
@@ -21,7 +21,9 @@ serve::MethodInfo method_info(const MethodEntry& method, const InputSpec& input,
   for (const MethodNeed need : method.needs)
     if (need != MethodNeed::Images || !files.has_any_of(method))
       info.needs.emplace_back(need_name(need));
-  info.input_arguments = collection_arguments(method, input, describe, files);
+  info.input_arguments = [&method, input, describe, &files](const std::string& feature) {
+    return collection_arguments(method, by_feature(input, feature), describe, files);
+  };
   info.make_fields = [&method] {
     std::shared_ptr<Method> made = method.make();
     std::vector<Field> fields = made->option_fields();
@@ -40,7 +42,9 @@ serve::MethodInfo advice_info(InputSpec input) {
   info.needs.emplace_back(need_name(MethodNeed::Classes));
   info.judges_classes = true;
   input.truth.clear();
-  info.input_arguments = collection_arguments(std::move(input));
+  info.input_arguments = [input](const std::string& feature) {
+    return collection_arguments(by_feature(input, feature));
+  };
   info.make_fields = [] {
     auto options = std::make_shared<IccAdviseOptions>();
     std::vector<Field> fields = fields_of(*options);

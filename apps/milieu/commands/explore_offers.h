@@ -10,6 +10,7 @@
 
 namespace milieu::cli {
 
+// They refer to `files`.
 std::vector<serve::MethodInfo> explorer_offers(const InputSpec& input, const DescribeSpec& describe,
                                                const SharedFiles& files);
 

@@ -28,20 +28,27 @@ const char* class_of(CardWidth width) {
   return "card";
 }
 
-// Three groups of dots.
+// The explorer's mark (web/src/app/top_bar.tsx): two sets and the line that separates them.
 void add_mark(Markup& page) {
   struct Dot {
-    const char* x;
-    const char* y;
-    int cluster;
+    const char *x, *y, *radius, *color, *opacity;
   };
-  constexpr Dot kDots[] = {{"7", "7", 0},   {"13", "5", 0},  {"10", "12", 0}, {"22", "12", 1},
-                           {"27", "17", 1}, {"20", "18", 1}, {"8", "24", 2},  {"14", "27", 2}};
-  page.open("svg", {{"viewBox", "0 0 32 32"}, {"aria-hidden", "true"}});
+  constexpr Dot kDots[] = {{"6.5", "7", "3", "#0b63b5", "1"},
+                           {"6", "15.5", "2", "#0b63b5", ".55"},
+                           {"16", "15", "3", "#d55e00", "1"},
+                           {"16.5", "6.5", "2", "#d55e00", ".55"}};
+  page.open("svg", {{"viewBox", "0 0 22 22"}, {"aria-hidden", "true"}});
   for (const Dot& dot : kDots)
-    page.leaf(
-        "circle",
-        {{"cx", dot.x}, {"cy", dot.y}, {"r", "3.1"}, {"fill", to_hex(cluster_color(dot.cluster))}});
+    page.leaf("circle", {{"cx", dot.x},
+                         {"cy", dot.y},
+                         {"r", dot.radius},
+                         {"fill", dot.color},
+                         {"opacity", dot.opacity}});
+  page.leaf("path", {{"d", "M11.5 2.5c-2 6 2 11 0 17"},
+                     {"stroke", "currentColor"},
+                     {"stroke-width", "1.6"},
+                     {"fill", "none"},
+                     {"stroke-linecap", "round"}});
   page.close("svg");
 }
 

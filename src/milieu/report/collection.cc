@@ -69,6 +69,13 @@ Matrix<float> leading_coordinates(FloatView points) {
   return y;
 }
 
+bool has_bits_only(FloatView points) {
+  for (int64_t i = 0; i < points.rows(); ++i)
+    for (const float value : points.row_span(i))
+      if (value != 0 && value != 1) return false;
+  return true;
+}
+
 void scale_to_unit(std::vector<float>& map) {
   float largest = 0;
   for (const float value : map) largest = std::max(largest, std::abs(value));
@@ -98,6 +105,7 @@ Collection::Collection(CollectionOptions options) : options_(std::move(options))
   class_sizes_.resize(labels.names.size());
   for (const int index : labels.indices)
     if (index >= 0) ++class_sizes_[static_cast<size_t>(index)];
+  is_binary_ = has_bits_only(data().points.view());
   map_ = std::async(std::launch::async, [this] { return principal_map(data().points.view()); });
 }
 

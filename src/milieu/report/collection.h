@@ -23,7 +23,8 @@ struct CollectionOptions {
   std::string cache_folder;      // thumbnails are kept below it; "": not kept
   Groups groups;                 // rows that occur together, for cac; none: not known
   std::vector<float> positions;  // x, y of each row, for cac and the map; empty: not known
-  int keypoint_side = 1024;      // longer images are scaled down to it before cac reads them
+  std::vector<std::string> warnings = {};  // of reading them, such as the images that were skipped
+  int keypoint_side = 1024;  // longer images are scaled down to it before cac reads them
 };
 
 class Collection {
@@ -42,6 +43,7 @@ class Collection {
   const std::string& cache_folder() const { return options_.cache_folder; }
   int image_width() const { return options_.image_width; }
   int image_height() const { return options_.image_height; }
+  const std::vector<std::string>& warnings() const { return options_.warnings; }
   const Groups& groups() const { return options_.groups; }
   const std::vector<float>& positions() const { return options_.positions; }
   int keypoint_side() const { return options_.keypoint_side; }
@@ -49,6 +51,8 @@ class Collection {
   int class_of(int64_t row) const {
     return data().labels.empty() ? -1 : data().labels.indices[static_cast<size_t>(row)];
   }
+  // Whether all values are 0 or 1.
+  bool is_binary() const { return is_binary_; }
   // The row's file, relative to the root, or its number.
   std::string row_name(int64_t row) const;
   // First two principal axes of every row, scaled to [-1, 1]: 2n numbers. Made in the background
@@ -58,6 +62,7 @@ class Collection {
  private:
   CollectionOptions options_;
   std::vector<int64_t> class_sizes_;
+  bool is_binary_ = false;
   mutable std::shared_future<std::vector<float>> map_;
 };
 

@@ -84,6 +84,13 @@ void add_objective_card(Markup& page, const LearnReportInput& input) {
   close_card(page);
 }
 
+constexpr size_t kMostNamedBars = 12, kMostLetters = 18;
+
+// The end of a long name: paths and features differ there.
+std::string shortened(const std::string& name) {
+  return name.size() <= kMostLetters ? name : "…" + name.substr(name.size() - kMostLetters + 1);
+}
+
 }  // namespace
 
 std::string render_weight_bars(std::span<const std::string> names, std::span<const double> shares,
@@ -104,15 +111,21 @@ std::string render_weight_bars(std::span<const std::string> names, std::span<con
       counted(shares.size(), "candidate"));
   spec.width = 1120;
   spec.height = 300;
-  spec.x = {.label = "candidate",
+  const bool has_names = shares.size() <= kMostNamedBars;
+  spec.x = {.label = has_names ? "" : "candidate",
             .low = -0.6,
             .high = static_cast<double>(shares.size()) - 0.4,
-            .whole_numbers = true};
+            .whole_numbers = true,
+            .is_hidden = has_names};
   spec.y = {.label = "share in %", .has_grid = true};
-  spec.y = fit_axis(spec.y, values, 0.05);
+  spec.y = fit_axis(spec.y, values, 0.1);
   spec.y.low = std::min(0.0, *std::min_element(values.begin(), values.end()));
   Plot plot(spec);
   plot.add_bars(bars);
+  const double above = 0.04 * (spec.y.high - spec.y.low);
+  for (size_t t = 0; has_names && t < shares.size(); ++t)
+    plot.add_label(static_cast<double>(t), std::max(0.0, 100 * shares[t]) + above,
+                   shortened(names[t]));
   return std::move(plot).finish();
 }
 

@@ -32,7 +32,7 @@ TEST(LearnReport, SaysWhichCandidatesAreSwitchedOff) {
   const std::string page = render_learn_report(input);
   EXPECT_THAT(find_markup_faults(page), IsEmpty());
   EXPECT_THAT(page, HasSubstr("1 of 3 candidates is switched off: noise."));
-  EXPECT_THAT(page, HasSubstr("lbp &lt;rbf&gt;"));
+  EXPECT_THAT(page, HasSubstr("lbp &lt;rbf&gt;</text>"));  // the bars have names
   EXPECT_THAT(page, Not(HasSubstr("<old>")));
   input.shares[2] = 0.1;
   EXPECT_THAT(render_learn_report(input), HasSubstr("All 3 candidates take part."));

@@ -105,6 +105,8 @@ Json collection_json(const Collection& collection) {
           {"d", collection.data().points.cols()},
           {"feature", collection.feature()},
           {"has_images", collection.has_images()},
+          {"binary", collection.is_binary()},
+          {"warnings", collection.warnings()},
           {"classes", std::move(classes)},
           {"version", version()}};
 }

@@ -10,6 +10,7 @@
 #include "milieu/base/error.h"
 #include "milieu/data/printable.h"
 #include "milieu/feature/decode/decode.h"
+#include "milieu/report/by_image_internal.h"
 #include "milieu/report/decision_card.h"
 #include "milieu/report/page_json.h"
 #include "milieu/report/static_report.h"
@@ -167,6 +168,11 @@ CollectionOptions report_collection(const RunOutcome& outcome, const ReportRows&
   return options;
 }
 
+// Keypoints were found in images of this size at most.
+void set_keypoint_side(const SamplePlaces& places, CollectionOptions& options) {
+  if (places.max_side > 0) options.keypoint_side = places.max_side;
+}
+
 // {"classes": [...]} of the classes that rows have; nothing where some have none.
 Json classes_of(const Labels& labels, int64_t num_rows) {
   if (labels.empty() || static_cast<int64_t>(labels.indices.size()) != num_rows) return Json();
@@ -241,9 +247,8 @@ RunView view_of(const RunOutcome& outcome, const ReportRows& rows, const Collect
   return view;
 }
 
-}  // namespace
-
-std::string render_run_page(const RunOutcome& outcome) {
+std::string render_page(const RunOutcome& outcome, const WordView& words,
+                        const SamplePlaces& places) {
   RunSummary summary = outcome.summary;
   const std::string lost = lost_images(outcome);
   if (!lost.empty()) summary.warnings.push_back(lost);
@@ -254,8 +259,12 @@ std::string render_run_page(const RunOutcome& outcome) {
     return page;
   const PageLimits limits;
   const ReportRows rows = choose_rows(outcome, limits);
-  const Collection collection(report_collection(outcome, rows));
-  const RunView view = view_of(outcome, rows, collection);
+  CollectionOptions options = report_collection(outcome, rows);
+  set_keypoint_side(places, options);
+  const Collection collection(std::move(options));
+  RunView view = view_of(outcome, rows, collection);
+  const bool has_all = n == static_cast<int64_t>(rows.samples.size());
+  if (has_all) view.words = words;
   PageRun run = page_run(outcome);
   if (!lost.empty() && run.summary.is_object()) run.summary["warnings"].push_back(lost);
   Json data = internal::page_data(run, view, collection, limits);
@@ -265,6 +274,14 @@ std::string render_run_page(const RunOutcome& outcome) {
   for (const ResultFile& file : outcome.files) files.emplace_back(file.name, file.content);
   internal::add_page_files(files, data, limits);
   return internal::page_around(page, data);
+}
+
+}  // namespace
+
+std::string render_run_page(const RunOutcome& run) {
+  const std::optional<internal::RunByImage> images = internal::run_by_image(run);
+  return render_page(images ? images->outcome : run, images ? images->words : WordView(),
+                     run.input.places);
 }
 
 }  // namespace milieu

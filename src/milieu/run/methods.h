@@ -17,8 +17,8 @@ namespace milieu {
 enum class MethodGroup { Context, Baseline };
 
 // What a method cannot run without on a collection, beside rows. Images: image files, unless one of
-// its shared files is given.
-enum class MethodNeed { Classes, Images };
+// its shared files is given. Binary: rows of zeros and ones.
+enum class MethodNeed { Classes, Images, Binary };
 
 struct MethodEntry {
   std::string name;     // "kmeans": the command

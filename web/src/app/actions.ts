@@ -6,7 +6,6 @@ import { addPart, constraintsOf, correctedLabels, correctionCount, kNoCorrection
 import { correctedSplit, packEdits, unpackEdits } from "../model/edit_log";
 import { changedOptions } from "../model/form";
 import { kHome } from "../model/camera";
-import type { Order } from "../model/order";
 import { allParts, namesByHand, renamedPart } from "../model/part_names";
 import { isEmptySet, plainRequest, requestName, rowsOf, runTitle } from "../model/rows";
 import { hasResult, isOver, type Progress, type RunBrief, type RunRequest } from "../model/types";
@@ -31,13 +30,14 @@ export class Actions {
     const { store } = this;
     try {
       const source = store.source;
-      const [collection, classes, map, methods, runs] = await Promise.all(
-        [source.collection(), source.classes(), source.map(), source.methods(), source.runs()]);
+      const [collection, classes, map, methods, runs, features] = await Promise.all(
+        [source.collection(), source.classes(), source.map(""), source.methods(), source.runs(), source.features()]);
       batch(() => {
         store.collection.value = collection;
         store.classes.value = classes;
         store.map.value = map;
         store.methods.value = methods;
+        store.features.value = features;
         store.runs.value = runs;
         store.phase.value = "ready";
       });
@@ -151,16 +151,6 @@ export class Actions {
     for (const part of parts)
       if (part.named_by === "hand") await this.namePart(part.index === 0 ? follows.part : first + part.index - 1, part.name);
   }
-
-  // Orders by distance need the distances, which the server finds when first asked.
-  setOrder(order: Order): void {
-    const { store } = this;
-    store.order.value = order;
-    if ((order === "odd" || order === "twin") && !store.nearest.value)
-      store.source.nearest().then((nearest) => { store.nearest.value = nearest; }, (error) => this.fail(error));
-  }
-
-  setFilter(text: string): void { this.store.filter.value = text; }
 
   // Keeps the corrections in the run's folder, a moment after the last of them.
   saveEdits(): void {

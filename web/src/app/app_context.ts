@@ -6,15 +6,17 @@ import { Actions } from "./actions";
 import { Edits } from "./edits";
 import { Names } from "./names";
 import { createScene } from "./scene";
+import { Spaces } from "./spaces";
 import { createStore } from "./store";
 import type { Source } from "../source/source";
 
 export function createApp(source: Source) {
   const store = createStore(source);
-  const scene = createScene(store);
+  const names = new Names(store);
+  const scene = createScene(store, names);
   const actions = new Actions(store);
   const edits = new Edits(store, scene, actions);
-  return { store, scene, actions, edits, names: new Names(store) };
+  return { store, scene, actions, edits, names, spaces: new Spaces(store, actions, names) };
 }
 
 export type App = ReturnType<typeof createApp>;

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The left panel: what to split, against which context, how; and the runs so far.
-import { partsField, unmetNeed } from "../model/form";
+import { automaticParts, partsField, simplestClusters, unmetNeed } from "../model/form";
 import { isEmptySet } from "../model/rows";
+import type { Field, Value } from "../model/types";
 import { Stepper } from "../component/controls";
 import { Icon } from "../component/icon";
 import { useApp } from "./app_context";
 import { AdviceEntry } from "./advice_view";
+import { FeaturePicker } from "./feature_picker";
 import { OptionsForm } from "./options_form";
 import { RowSetPicker } from "./row_set_picker";
 import { RunHistory } from "./run_history";
+
+const kFewParts = 2;
 
 export function ChoosePanel() {
   const { store } = useApp();
   return (
     <aside class="panel" aria-label="Choose and run" id="panel">
+      {store.source.can.spaces && <FeaturePicker />}
       {store.source.can.run && <ChooseForm />}
       {store.source.can.run && <AdviceEntry />}
       <RunHistory />
@@ -31,7 +36,6 @@ function ChooseForm() {
     event.preventDefault();
     if (!store.problem.value && !store.isStarting.value) void actions.start();
   };
-  const setOption = (value: number) => { store.options.value = { ...store.options.value, num_clusters: value }; };
   return (
     <form class="choose" onSubmit={run} aria-label="New run">
       <RowSetPicker title={`${things} to split`} hint="The set that is divided into parts" value={store.set.value} size={store.setRows.value.length}
@@ -43,10 +47,7 @@ function ChooseForm() {
                       onChange={(value) => { store.context.value = value; }} />}
       <div class="row-of-two">
         <MethodSelect />
-        {parts && <div class="field"><label for="num-parts">Parts</label>
-          <Stepper id="num-parts" label="Parts" value={store.numPartsWanted.value} min={parts.min ?? 1}
-                   max={parts.max ?? 999} onChange={setOption} />
-          {parts.min === 0 && store.numPartsWanted.value === 0 && <span class="hint">0: the method finds it</span>}</div>}
+        {parts && <PartsInput field={parts} />}
       </div>
       {method && <p class="hint method-summary">{method.summary}</p>}
       <OptionsForm />
@@ -63,10 +64,27 @@ function ChooseForm() {
   );
 }
 
+// How many parts: a number, or what the method calls finding it itself (a word, or 0).
+function PartsInput({ field }: { field: Field }) {
+  const { store } = useApp();
+  const set = (value: Value) => { store.options.value = { ...store.options.value, num_clusters: value }; };
+  const automatic = automaticParts(field);
+  const wanted = store.numPartsWanted.value;
+  const isAutomatic = automatic !== undefined && wanted === automatic;
+  return (
+    <div class="field"><label for="num-parts">Parts</label>
+      <Stepper id="num-parts" label="Parts" value={isAutomatic ? null : Number(wanted)} min={Math.max(1, field.min ?? 1)} max={field.max ?? 999} onChange={set} />
+      {automatic !== undefined &&
+        <label class="check"><input type="checkbox" checked={isAutomatic} data-testid="auto-parts"
+          onChange={(event) => set(event.currentTarget.checked ? automatic : kFewParts)} />automatic</label>}
+    </div>
+  );
+}
+
 // A collection without classes: where a set can come from.
 function FlatHint() {
   const { store } = useApp();
-  const other = store.methods.value.find((m) => !m.takes_context && !unmetNeed(m, store.collection.value!) && partsField(m));
+  const other = simplestClusters(store.methods.value, store.collection.value!);
   return (
     <p class="hint" data-testid="flat-hint">There are no classes here. Select images on the map or in the gallery and choose <em>Use as … set to split</em>
       {other && <>, or <button type="button" class="link-button" onClick={() => { store.methodName.value = other.name; store.set.value = { rest: true }; }}>find clusters first</button> and
@@ -78,7 +96,9 @@ function MethodSelect() {
   const { store } = useApp();
   const choose = (event: Event) => {
     store.methodName.value = (event.currentTarget as HTMLSelectElement).value;
-    if (store.method.value?.takes_context && store.set.value.rest) store.set.value = {}; // everything has no context
+    const { method, set, collection } = store;
+    if (method.value?.takes_context && set.value.rest) set.value = {}; // everything has no context
+    else if (method.value && !method.value.takes_context && isEmptySet(set.value) && !collection.value!.classes.length) set.value = { rest: true };
     const parts = store.options.value.num_clusters;
     store.options.value = parts === undefined ? {} : { num_clusters: parts };
   };

@@ -67,6 +67,19 @@ export class Edits {
     this.store.isPanelOpen.value = true;
   }
 
+  // Prepares a run that splits a part against all other images.
+  splitAgainstRest(part: number): void {
+    const { methods, methodName, set, context, isPanelOpen } = this.store;
+    const method = methods.value.find((m) => m.takes_context);
+    const rows = this.rowsOfPart(part).sort((a, b) => a - b);
+    if (!method || !rows.length) return;
+    methodName.value = method.name;
+    set.value = { rows };
+    context.value = { rest: true };
+    isPanelOpen.value = true;
+    this.actions.toast(`${counted(rows.length, "image")} to split, all others as context: press Run.`);
+  }
+
   move(rows: Iterable<number>, part: number): void {
     const list = this.known(rows);
     if (part === kSetAside) return this.setAside(list);

@@ -64,13 +64,13 @@ function LargeImage({ row, side }: { row: number; side: number }) {
   return <Thumbnail thumb={store.collection.value!.has_images ? store.source.thumb(row, 512) : null} alt={names.of(row)} side={side} text={names.of(row)} />;
 }
 
-// More like this: the nearest rows by the collection's feature.
+// More like this: the nearest rows by the chosen feature.
 function AlikeImages({ row }: { row: number }) {
   const { store, scene, edits, names } = useApp();
   const [alike, setAlike] = useState<{ rows: number[]; distances: number[] } | null>(null);
   useEffect(() => {
     let isHere = true;
-    store.source.like(row, kAlike).then((answer) => { if (isHere) setAlike(answer); }, () => undefined);
+    store.source.like(row, kAlike, store.feature.value).then((answer) => { if (isHere) setAlike(answer); }, () => undefined);
     return () => { isHere = false; };
   }, [row]);
   if (!alike?.rows.length) return null;

@@ -9,7 +9,7 @@ import type { App } from "./app_context";
 export const kKeys: { title: string; keys: [string, string][] }[] = [
   { title: "Everywhere", keys: [
     ["?", "these keys"], ["R", "run with the options on the left"], ["Shift R", "run again with the corrections"],
-    ["G", "gallery, map, or both"], ["[ and ]", "previous and next view"], ["C", "show or hide the options"],
+    ["G", "gallery, map, both, or table"], ["[ and ]", "previous and next view"], ["C", "show or hide the options"],
     ["S", "export: files, command, link"], ["D", "dark, light, or system theme"], ["Esc", "clear the selection, close"]] },
   { title: "Gallery", keys: [
     ["Arrows", "move; at the edge, to the next part"], ["Space", "select or deselect"], ["Shift Arrows", "extend the selection"],
@@ -65,7 +65,7 @@ function plain(app: App, event: KeyboardEvent): boolean {
     p: () => edits.pin(selection),
     t: () => edits.link(selection, "together"),
     x: () => edits.link(selection, "apart"),
-    "0": () => { store.camera.value = kHome; }, // the map's own key, also when it has no focus
+    "0": () => { store.camera.value = { ...kHome }; }, // the map's own key, also when it has no focus and has just been moved
     v: () => { store.tool.value = "pan"; },
     l: () => { store.tool.value = "lasso"; },
     b: () => { store.tool.value = "box"; },
@@ -78,7 +78,7 @@ function plain(app: App, event: KeyboardEvent): boolean {
 }
 
 function cycleLayout({ store }: App): void {
-  const order = store.isNarrow.value ? (["gallery", "map"] as const) : (["both", "gallery", "map"] as const);
+  const order = store.isNarrow.value ? (["gallery", "map", "table"] as const) : (["both", "gallery", "map", "table"] as const);
   const at = (order as readonly string[]).indexOf(store.layout.value);
   batch(() => { store.view.value = "look"; store.layout.value = order[(at + 1) % order.length]; });
 }
@@ -91,9 +91,9 @@ export function viewsOf({ store }: App): { value: View; title: string }[] {
   const method = store.methods.value.find((m) => m.name === opened.detail.method);
   if (method?.takes_context || opened.detail.extras?.contexts?.length) views.push({ value: "contexts", title: "Contexts" });
   if (store.source.can.run || store.runs.value.length > 1) views.push({ value: "compare", title: "Compare" });
-  const { extras, files } = opened.detail;
+  const { extras, files, rank_contexts } = opened.detail;
   const hasExtras = !!(extras?.exemplars?.length || extras?.penalty_curve?.length || extras?.weights?.length || extras?.phrases?.length);
-  if (hasExtras || files.length) views.push({ value: "method", title: `Inside ${opened.detail.method}` });
+  if (hasExtras || files.length || (opened.columns.decisions && !rank_contexts)) views.push({ value: "method", title: `Inside ${opened.detail.method}` });
   views.push({ value: "details", title: "Details" });
   return views;
 }

@@ -8,8 +8,8 @@ function linkState({ store }: App): LinkState {
   return {
     run: store.runId.value, against: store.againstId.value, view: store.view.value,
     layout: store.layout.value, method: store.methodName.value, set: store.set.value,
-    context: store.context.value, options: store.options.value, parts: [...store.emphasised.value],
-    order: store.order.value, colorBy: store.colorBy.value, axes: store.axes.value,
+    context: store.context.value, options: store.options.value, feature: store.feature.value, parts: [...store.emphasised.value],
+    order: store.order.value, criteria: store.criteria.value, colorBy: store.colorBy.value, axes: store.axes.value,
     axisParts: store.axisParts.value, camera: store.camera.value, showContext: store.showContext.value,
     tile: store.tile.value, selection: [...store.selection.value],
   };
@@ -28,7 +28,8 @@ async function applyLink(app: App, state: LinkState): Promise<void> {
     store.options.value = state.options;
     store.view.value = state.view;
     store.layout.value = state.layout;
-    store.order.value = state.order;
+    app.spaces.order(state.order);
+    app.spaces.limit(state.criteria);
     store.colorBy.value = state.colorBy;
     store.axes.value = state.axes;
     store.axisParts.value = state.axisParts;
@@ -36,6 +37,7 @@ async function applyLink(app: App, state: LinkState): Promise<void> {
     store.tile.value = state.tile;
   });
   const wanted = { view: state.view };
+  if (state.feature !== store.feature.value) await app.spaces.choose(state.feature);
   if (store.runId.value !== state.run) await actions.open(state.run);
   batch(() => {
     store.view.value = wanted.view;

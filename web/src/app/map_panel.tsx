@@ -44,6 +44,9 @@ export function MapPanel() {
         {scene.scene.value && scene.scene.value.context.length > 0 &&
           <label class="check"><input type="checkbox" checked={store.showContext.value}
             onChange={(event) => { store.showContext.value = event.currentTarget.checked; }} />Context</label>}
+        {store.collection.value!.has_images &&
+          <label class="check" title="Images on the map: always in small sets, zoomed in in large ones"><input type="checkbox" checked={store.showThumbs.value}
+            onChange={(event) => { store.showThumbs.value = event.currentTarget.checked; }} />Images</label>}
       </div>
       <ScatterMap data={data} camera={store.camera.value} tool={store.tool.value} thumb={thumb} onSelect={onSelect}
                   label={`Map of ${counted(data.points.x.length - context, "point")}${context ? ` and ${counted(context, "context point")}` : ""}. Arrows pan, plus and minus zoom, L lasso, B box, question mark for all keys.`}
@@ -75,7 +78,7 @@ function describePoint({ store, scene, names }: ReturnType<typeof useApp>, i: nu
 function AxesSelect() {
   const { store, scene } = useApp();
   const hasPlaces = !!scene.scene.value?.columns.places;
-  if (!scene.hasOwnAxes.value && !hasPlaces) return null;
+  if (!scene.hasOwnAxes.value && !hasPlaces && !store.source.can.spaces) return null;
   const parts = scene.scene.value!.parts;
   const choices = parts.map((p) => ({ value: String(p.index), title: p.name }));
   const set = (which: 0 | 1, value: string) => {
@@ -87,6 +90,7 @@ function AxesSelect() {
     <>
       <Select label="Axes" value={store.axes.value} onChange={(value) => { store.axes.value = value; }}
               choices={[{ value: "pca", title: "Axes: principal" },
+                        ...(store.source.can.spaces ? [{ value: "neighbors" as const, title: "Map: neighbours" }] : []),
                         ...(scene.hasOwnAxes.value ? [{ value: "own" as const, title: "Axes: decisions" }] : []),
                         ...(hasPlaces ? [{ value: "place" as const, title: "Axes: positions" }] : [])]} />
       {store.axes.value === "own" && parts.length > 2 && <>
@@ -96,9 +100,26 @@ function AxesSelect() {
   );
 }
 
+// While the map by neighbours is made, the principal axes are shown.
+function MapProgress() {
+  const { store, spaces } = useApp();
+  const now = store.mapProgress.value;
+  const share = now && now.total > 0 ? Math.round((now.done / now.total) * 100) : 0;
+  return (
+    <div class="axis-names map-progress" data-testid="map-progress">
+      <span>{now?.stage === "layout" ? `Laying out the map: ${share} %` : "Finding the neighbours"}</span>
+      <span class="progress-bar" role="progressbar" aria-label="The map by neighbours" aria-valuemin={0} aria-valuemax={100} aria-valuenow={share}>
+        <span style={{ width: `${share}%` }} /></span>
+      <button type="button" class="link-button" onClick={() => spaces.cancelMap()}>Cancel</button>
+    </div>
+  );
+}
+
 function AxisNames() {
   const { store, scene } = useApp();
   const points = scene.points.value;
+  if (store.axes.value === "neighbors" && store.source.can.spaces)
+    return store.neighborMap.value ? <div class="axis-names"><span>neighbours are alike; distances between groups mean little (UMAP)</span></div> : <MapProgress />;
   if (store.axes.value === "place" && scene.scene.value?.columns.places)
     return <div class="axis-names"><span>position: x →</span><span>y ↓</span></div>;
   if (!points?.xRange) return <div class="axis-names"><span>first principal axis →</span><span>second ↑</span></div>;

@@ -4,12 +4,13 @@
 import { useState } from "preact/hooks";
 import { partColor } from "../model/palette";
 import { baseName, count, counted } from "../model/text";
-import type { RunFile } from "../model/types";
+import type { Part, RunFile } from "../model/types";
 import { Bars, Curve } from "../component/charts";
 import { PartMark } from "../component/controls";
 import { Dialog } from "../component/dialog";
 import { Thumbnail } from "../component/thumbnail";
 import { useApp } from "./app_context";
+import { DecisionsView } from "./decisions_view";
 import { PhrasesView } from "./phrases_view";
 
 const kIntro: Record<string, string> = {
@@ -42,6 +43,7 @@ export function MethodView() {
   return (
     <section class="method-view" aria-label={`Inside ${detail.method}`}>
       {kIntro[detail.method] && <p class="lead">{kIntro[detail.method]}</p>}
+      <DecisionsView />
       {!!extras?.phrases?.length && <PhrasesView />}
       {"subclasses" in detail.summary && <BeforeAfter />}
       {!!extras?.exemplars?.length && <Exemplars rows={extras.exemplars} />}
@@ -53,7 +55,7 @@ export function MethodView() {
       {pictures.length > 0 && <FilePictures files={pictures} />}
       {others.length > 0 && <section class="block"><h2>Files</h2><ul class="file-list">
         {others.map((f) => <li key={f.name}><a href={store.source.fileUrl(detail.id, f.name)!} target="_blank" rel="noopener">{f.title || f.name}</a></li>)}</ul></section>}
-      {pictures.length + others.length === 0 && !extras && <p class="hint">This method has nothing further to show.</p>}
+      {pictures.length + others.length === 0 && !extras && !store.opened.value!.columns.decisions && <p class="hint">This method has nothing further to show.</p>}
     </section>
   );
 }
@@ -124,8 +126,16 @@ function Exemplars({ rows }: { rows: number[] }) {
   );
 }
 
-function FilePictures({ files }: { files: RunFile[] }) {
+// class_2.png shows the third class, which the reader knows by its name.
+function titleOf(file: RunFile, parts: Part[]): string {
+  const index = /^class_(\d+)\./.exec(file.name)?.[1];
+  const classes = [...new Set(parts.map((p) => p.classes[0]?.[0]))];
+  return (index !== undefined && classes[Number(index)]) || file.title || file.name;
+}
+
+function FilePictures({ files: listed }: { files: RunFile[] }) {
   const { store } = useApp();
+  const files = listed.map((f) => ({ ...f, title: titleOf(f, store.opened.value!.detail.parts) }));
   const { id } = store.opened.value!.detail;
   const [open, setOpen] = useState<RunFile | null>(null);
   return (

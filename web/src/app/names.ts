@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of rows, fetched a page at a time when one is needed.
+import { computed } from "@preact/signals";
 import type { Store } from "./store";
 
 const kPage = 1000;
@@ -19,8 +20,24 @@ export class Names {
     return `row ${row}`;
   }
 
-  // Rows whose name holds the text, in upper or lower case; names that are not here yet are fetched.
-  matches(row: number, text: string): boolean { return this.of(row).toLowerCase().includes(text); }
+  // All names, fetched when first wanted.
+  fetchAll(): void {
+    const n = this.store.collection.value?.n ?? 0;
+    for (let page = 0; page * kPage < n; ++page) if (this.pages.get(page) === undefined) void this.fetch(page);
+  }
+
+  // All names; null until they are here.
+  readonly all = computed(() => {
+    void this.store.namesVersion.value;
+    const n = this.store.collection.value?.n ?? 0;
+    const all: string[] = [];
+    for (let page = 0; page * kPage < n; ++page) {
+      const names = this.pages.get(page);
+      if (!names) return null;
+      all.push(...names);
+    }
+    return all;
+  });
 
   private async fetch(page: number): Promise<void> {
     this.pages.set(page, null);

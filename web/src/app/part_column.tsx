@@ -11,6 +11,7 @@ import { Thumbnail } from "../component/thumbnail";
 import { VirtualGrid, type TileInfo } from "../component/virtual_grid";
 import { useApp, type App } from "./app_context";
 
+const kNobody = new Int32Array(0);
 const kDragType = "application/x-milieu-rows";
 
 export function PartColumn({ part }: { part: Part }) {
@@ -20,8 +21,8 @@ export function PartColumn({ part }: { part: Part }) {
   const [column, isSeen] = useIsSeen();
   const positions = part.index < 0 ? scene.unplaced.value : scene.byPart.value[part.index];
   const all = scene.scene.value!.columns.rows;
-  const every = useMemo(() => Int32Array.from(positions ?? [], (i) => all[i]), [positions, all]);
-  const rows = found(app, every);
+  const shown = scene.shown.value;
+  const rows = useMemo(() => Int32Array.from((positions ?? kNobody).filter((i) => !shown || shown[i]), (i) => all[i]), [positions, all, shown]);
   const canCorrect = edits.canCorrect;
   const onDrop = (event: DragEvent) => {
     setTarget(false);
@@ -40,7 +41,7 @@ export function PartColumn({ part }: { part: Part }) {
     <section ref={column} class={`part-column ${isTarget ? "is-target" : ""}`} aria-label={part.name} data-part={part.index}
              style={{ "--part": partColor(part.index, store.isDark.value) }}
              onDragOver={onDragOver} onDragLeave={() => setTarget(false)} onDrop={onDrop}>
-      <PartCard part={part} size={every.length} />
+      <PartCard part={part} size={positions?.length ?? 0} />
       <VirtualGrid id={`part-${part.index}`} label={`Images of ${part.name}`} rows={rows} tile={store.tile.value} isSeen={isSeen}
                    color={partColor(part.index, store.isDark.value)} selected={store.selection.value}
                    tileOf={(row) => tileOf(app, row)} onOpen={(row) => { store.image.value = row; }}
@@ -48,13 +49,6 @@ export function PartColumn({ part }: { part: Part }) {
                    onEdge={(direction) => focusPart(part.index + direction)} dragged={canCorrect ? dragged : undefined} />
     </section>
   );
-}
-
-// Rows whose name or tag holds what is looked for.
-function found({ store, names, edits }: App, rows: Int32Array): Int32Array {
-  const text = store.filter.value.trim().toLowerCase();
-  if (!text) return rows;
-  return rows.filter((row) => names.matches(row, text) || edits.now.tags.get(row)?.some((tag) => tag.toLowerCase().includes(text)));
 }
 
 // Whether an element is in the window or near it.
@@ -116,12 +110,13 @@ function PartActions({ part }: { part: Part }) {
   const others = scene.scene.value!.parts.filter((p) => p.index !== part.index);
   const act = (what: string) => {
     if (what === "split") void actions.splitPart(part.index, part.name, edits.rowsOfPart(part.index));
+    else if (what === "against") edits.splitAgainstRest(part.index);
     else if (what === "aside") edits.setAside(edits.rowsOfPart(part.index));
     else edits.merge(part.index, Number(what));
   };
   return (
     <Select label={`What to do with ${part.name}`} value="" onChange={act}
-            choices={[{ value: "", title: "…", disabled: true }, { value: "split", title: "Split this part" },
+            choices={[{ value: "", title: "…", disabled: true }, { value: "split", title: "Split this part" }, { value: "against", title: "Split it against all others" },
                       ...others.map((p) => ({ value: String(p.index), title: `Merge into ${p.index + 1} ${p.name}` })),
                       { value: "aside", title: "Set aside" }]} />
   );

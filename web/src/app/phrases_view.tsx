@@ -31,7 +31,8 @@ export function PhrasesView() {
 // How many keypoints, groups or rows a phrase has.
 function phraseSizes({ store, scene }: ReturnType<typeof useApp>): number[] {
   const { summary } = store.opened.value!.detail;
-  if (Array.isArray(summary.sizes)) return summary.sizes.map(Number);
+  const sizes = summary.keypoint_sizes ?? summary.sizes; // a report by images has both
+  if (Array.isArray(sizes)) return sizes.map(Number);
   return scene.byPart.value.map((positions) => positions.length);
 }
 

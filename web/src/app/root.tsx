@@ -8,6 +8,7 @@ import { CompareView } from "./compare_view";
 import { ContextsView } from "./contexts_view";
 import { DetailsView } from "./details_view";
 import { CorrectionsDialog, HelpDialog } from "./help_dialog";
+import { FeatureDialog } from "./feature_picker";
 import { LookView } from "./look_view";
 import { MethodView } from "./method_view";
 import { ImageDialog } from "./image_dialog";
@@ -31,6 +32,7 @@ export function Root() {
       {store.dialog.value === "help" && <HelpDialog />}
       {store.dialog.value === "export" && <ExportDialog />}
       {store.dialog.value === "corrections" && <CorrectionsDialog />}
+      {store.dialog.value === "features" && <FeatureDialog />}
       {store.image.value >= 0 && <ImageDialog />}
       <Toasts />
       <div class="unseen" role="status" aria-live="polite">{store.announcement.value}</div>

@@ -71,6 +71,7 @@ function CollectionHeader() {
       <div class="run-title">
         <h2>The collection</h2>
         <p class="run-facts"><span>{counted(collection.n, collection.kind === "images" ? "image" : "row")} with {counted(collection.d, "dimension")}.
+{(collection.warnings?.length ?? 0) > 0 && <> <span class="is-poor" data-testid="collection-warnings">{collection.warnings!.join(" ")}</span></>}
           {store.source.can.run ? " Choose a set and a context on the left, or select images, and run." : " Choose a run."}</span></p>
       </div>
     </div>

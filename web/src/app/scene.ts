@@ -10,6 +10,8 @@ import { rowsOf } from "../model/rows";
 import type { Columns, Part } from "../model/types";
 import { Weight } from "../component/map/renderer";
 import type { MapData } from "../component/map/map_controller";
+import type { Names } from "./names";
+import { createNameRanks, orderFacts, shownPositions } from "./shown";
 import type { Store } from "./store";
 
 export interface Scene {
@@ -23,15 +25,17 @@ export interface Scene {
 const kScaleSteps = 24;
 const kNobody = new Int32Array(0);
 
-export function createScene(store: Store) {
+export function createScene(store: Store, names: Names) {
   const scene = computed<Scene | null>(() => {
     const opened = store.opened.value;
     if (opened) return runScene(store);
     return store.phase.value === "ready" && !store.runId.value ? collectionScene(store) : null;
   });
-  const byPart = computed(() => scene.value
-    ? positionsByPart(scene.value.labels, orderKeys(store.order.value, scene.value.columns.rows, scene.value.columns.margins, store.nearest.value), scene.value.parts.length)
-    : []);
+  const ranks = createNameRanks(names);
+  const keys = computed(() => scene.value
+    ? orderKeys(store.order.value, orderFacts(store, ranks.value, scene.value.columns, scene.value.labels)) : null);
+  const byPart = computed(() => (scene.value ? positionsByPart(scene.value.labels, keys.value, scene.value.parts.length) : []));
+  const shown = computed(() => scene.value && shownPositions(store, names, scene.value.columns));
   const selectedCounts = computed(() => scene.value
     ? selectedByPart(scene.value.columns.rows, scene.value.labels, store.selection.value, scene.value.parts.length)
     : []);
@@ -39,8 +43,8 @@ export function createScene(store: Store) {
   const hasOwnAxes = computed(() => !!scene.value?.columns.decisions && scene.value.columns.decisions.length > scene.value.columns.rows.length);
   const points = computed<MapPoints | null>(() => scene.value && scenePoints(store, scene.value, hasOwnAxes.value));
   const mapData = computed<MapData | null>(() =>
-    scene.value && points.value && colorPoints(store, scene.value, points.value));
-  return { scene, byPart, unplaced, selectedCounts, hasOwnAxes, points, mapData };
+    scene.value && points.value && colorPoints(store, scene.value, points.value, shown.value));
+  return { scene, byPart, keys, shown, unplaced, selectedCounts, hasOwnAxes, points, mapData };
 }
 
 export type SceneSignals = ReturnType<typeof createScene>;
@@ -99,19 +103,21 @@ function scenePoints(store: Store, scene: Scene, hasOwnAxes: boolean): MapPoints
     return decisionPoints(columns, labels, numParts, axes, store.showContext.value);
   }
   if (columns.places && store.axes.value === "place") return placedPoints(columns, labels);
-  return principalPoints(store.map.value, columns, labels, store.showContext.value ? scene.context : kNobody);
+  const map = store.axes.value === "neighbors" ? store.neighborMap.value : null;
+  return principalPoints(map ?? store.map.value, columns, labels, store.showContext.value ? scene.context : kNobody);
 }
 
 // Colour and weight of every point; index 0 is the context's colour.
-function colorPoints(store: Store, scene: Scene, points: MapPoints): MapData {
+function colorPoints(store: Store, scene: Scene, points: MapPoints, shown: Uint8Array | null): MapData {
   const dark = store.isDark.value;
   const { colors, color } = colorIndices(store, scene, points, dark);
   const selection = store.selection.value;
   const emphasised = new Set(store.emphasised.value);
   const weight = new Uint8Array(points.rows.length);
+  const numContext = points.rows.length - scene.columns.rows.length; // they come first
   for (let i = 0; i < weight.length; ++i) {
     if (points.isContext[i]) { color[i] = 0; continue; }
-    const isDim = selection.size > 0 || (emphasised.size > 0 && !emphasised.has(points.part[i]));
+    const isDim = selection.size > 0 || (emphasised.size > 0 && !emphasised.has(points.part[i])) || (shown !== null && !shown[i - numContext]);
     weight[i] = selection.has(points.rows[i]) ? Weight.Selected : isDim ? Weight.Dim : Weight.Normal;
   }
   return { points, color, weight, colors: [partColor(-1, dark), ...colors], dark };

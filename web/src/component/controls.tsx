@@ -48,10 +48,16 @@ export function Segmented<T extends string>(p: {
 export function Select<T extends string>(p: {
   label: string; value: T; choices: Choice<T>[]; onChange(value: T): void; isLabelShown?: boolean; id?: string;
 }) {
+  // Shows what holds, not what was asked for: some choices only open something.
+  const choose = (event: Event & { currentTarget: HTMLSelectElement }) => {
+    const chosen = event.currentTarget.value as T;
+    event.currentTarget.value = p.value;
+    p.onChange(chosen);
+  };
   return (
     <label class="select">
       <span class={p.isLabelShown ? "select-label" : "unseen"}>{p.label}</span>
-      <select id={p.id} value={p.value} onChange={(event) => p.onChange(event.currentTarget.value as T)} title={p.label}>
+      <select id={p.id} value={p.value} onChange={choose} title={p.label}>
         {p.choices.map((c) => <option key={c.value} value={c.value} disabled={c.disabled}>{c.title}</option>)}
       </select>
     </label>
@@ -90,16 +96,18 @@ export function EditableText(p: { value: string; label: string; onChange(value: 
   );
 }
 
-export function Stepper(p: { label: string; value: number; min: number; max: number; onChange(value: number): void; id?: string }) {
+// `value` null: none is chosen yet.
+export function Stepper(p: { label: string; value: number | null; min: number; max: number; onChange(value: number): void; id?: string }) {
   const set = (value: number) => {
     if (Number.isFinite(value)) p.onChange(Math.min(p.max, Math.max(p.min, Math.round(value))));
   };
+  const now = p.value ?? p.min - 1;
   return (
     <div class="stepper">
-      <button type="button" aria-label={`Fewer: ${p.label}`} disabled={p.value <= p.min} onClick={() => set(p.value - 1)}><Icon name="minus" size={14} /></button>
-      <input id={p.id} type="number" inputMode="numeric" aria-label={p.label} min={p.min} max={p.max} value={p.value}
-             onChange={(event) => set(Number(event.currentTarget.value))} />
-      <button type="button" aria-label={`More: ${p.label}`} disabled={p.value >= p.max} onClick={() => set(p.value + 1)}><Icon name="plus" size={14} /></button>
+      <button type="button" aria-label={`Fewer: ${p.label}`} disabled={now <= p.min} onClick={() => set(now - 1)}><Icon name="minus" size={14} /></button>
+      <input id={p.id} type="number" inputMode="numeric" aria-label={p.label} min={p.min} max={p.max} value={p.value ?? ""} placeholder="–"
+             onChange={(event) => { if (event.currentTarget.value) set(Number(event.currentTarget.value)); }} />
+      <button type="button" aria-label={`More: ${p.label}`} disabled={now >= p.max} onClick={() => set(now + 1)}><Icon name="plus" size={14} /></button>
     </div>
   );
 }

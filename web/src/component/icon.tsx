@@ -37,6 +37,7 @@ const kPaths = {
   file: "M5.5 3h6l3.5 3.5V17h-9.5zM11.5 3v3.5H15",
   rank: "M5 16V9M10 16V4M15 16v-4",
   gallery: "M3.5 3.5h5v5h-5zM11.5 3.5h5v5h-5zM3.5 11.5h5v5h-5zM11.5 11.5h5v5h-5z",
+  table: "M3.5 4.5h13v11h-13zM3.5 8.2h13M3.5 11.9h13M8 8.2v7.3",
   dots: "M5 13v.1M8 7v.1M12 10v.1M15 5v.1M14 15v.1M7 16v.1M4 5v.1",
 } as const;
 

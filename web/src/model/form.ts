@@ -17,6 +17,17 @@ export function partsField(method: Method): Field | undefined {
   return method.fields.find((f) => f.name === "num_clusters");
 }
 
+// The value with which a method finds the number of parts itself; undefined where it cannot.
+export function automaticParts(field: Field): Value | undefined {
+  return field.word || (field.min === 0 ? 0 : undefined);
+}
+
+// The plainest method that makes a given number of clusters of any images: where a set can come from.
+export function simplestClusters(methods: Method[], collection: Collection): Method | undefined {
+  const able = methods.filter((m) => !m.takes_context && !unmetNeed(m, collection) && partsField(m));
+  return able.find((m) => m.name === "kmeans") ?? able[0];
+}
+
 // What is typed, as the field's own kind; text that is not a number stays text.
 export function parseValue(field: Field, text: string): Value {
   if (field.kind !== "integer" && field.kind !== "real") return text;
@@ -29,7 +40,8 @@ export function problemOf(field: Field, value: Value): string {
   if (field.kind === "choice")
     return field.choices.includes(String(value)) ? "" : `must be one of ${field.choices.join(", ")}`;
   if (field.kind !== "integer" && field.kind !== "real") return "";
-  if (typeof value !== "number") return "must be a number";
+  if (field.word && value === field.word) return "";
+  if (typeof value !== "number") return field.word ? `must be a number or ${field.word}` : "must be a number";
   if (field.kind === "integer" && !Number.isInteger(value)) return "must be a whole number";
   if (field.min !== null && (field.min_excluded ? value <= field.min : value < field.min))
     return `must be ${field.min_excluded ? "above" : "at least"} ${field.min}`;
@@ -40,7 +52,8 @@ export function problemOf(field: Field, value: Value): string {
 export function rangeOf(field: Field): string {
   if (field.kind === "choice" || field.kind === "flag" || field.kind === "text") return "";
   const low = field.min === null ? "" : `${field.min_excluded ? "above" : "at least"} ${field.min}`;
-  return field.max === null ? low : `${low ? low + ", " : ""}at most ${field.max}`;
+  const range = field.max === null ? low : `${low ? low + ", " : ""}at most ${field.max}`;
+  return field.word ? [range, field.word].filter(Boolean).join(", or ") : range;
 }
 
 // The values that differ from the defaults: what a request carries.
@@ -56,6 +69,7 @@ export function changedOptions(method: Method, values: Record<string, Value>): R
 // Why the method cannot be used on this collection, or "".
 export function unmetNeed(method: Method, collection: Collection): string {
   if (method.needs.includes("images") && collection.kind !== "images") return "needs an image folder";
+  if (method.needs.includes("binary") && !collection.binary) return "needs zeros and ones";
   if (method.needs.includes("classes") && collection.classes.length === 0) return "needs classes";
   return "";
 }
@@ -72,7 +86,7 @@ export function requestProblem(request: RunRequest, method: Method | undefined,
     const problem = value === undefined ? "" : problemOf(field, value);
     if (problem) return `${field.flag || field.name} ${problem}.`;
   }
-  const parts = Number(request.options.num_clusters ?? partsField(method)?.default ?? 1);
+  const parts = Number(request.options.num_clusters ?? partsField(method)?.default ?? 1); // a word is no number
   if (numRows < parts) return `${counted(numRows, "row")} cannot fill ${counted(parts, "part")}.`;
   return "";
 }

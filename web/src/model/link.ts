@@ -2,14 +2,15 @@
 // The permalink: everything a user might want to return to, as the URL's hash.
 import type { Camera } from "./camera";
 import { kHome } from "./camera";
-import type { Order } from "./order";
+import { kNoCriteria, packCriteria, unpackCriteria, type Criteria } from "./criteria";
+import { kOrders, type Order } from "./order";
 import { packRows, unpackRows } from "./rows";
 import type { Pair, RowSet, Value } from "./types";
 
 export type View = "look" | "contexts" | "compare" | "advice" | "method" | "details";
-export type Layout = "both" | "gallery" | "map";
+export type Layout = "both" | "gallery" | "map" | "table";
 export type ColorBy = "part" | "class" | "margin" | "word";
-export type Axes = "pca" | "own" | "place";
+export type Axes = "pca" | "neighbors" | "own" | "place";
 
 export interface LinkState {
   run: string;
@@ -20,8 +21,10 @@ export interface LinkState {
   set: RowSet;
   context: RowSet;
   options: Record<string, Value>;
+  feature: string;
   parts: number[]; // emphasised parts
   order: Order;
+  criteria: Criteria;
   colorBy: ColorBy;
   axes: Axes;
   axisParts: Pair;
@@ -33,7 +36,7 @@ export interface LinkState {
 
 export const kDefaultLink: LinkState = {
   run: "", against: "", view: "look", layout: "both", method: "", set: {}, context: {}, options: {},
-  parts: [], order: "sure", colorBy: "part", axes: "pca", axisParts: [0, 1], camera: kHome,
+  feature: "", parts: [], order: "sure", criteria: kNoCriteria, colorBy: "part", axes: "pca", axisParts: [0, 1], camera: kHome,
   showContext: true, tile: 72, selection: [],
 };
 
@@ -96,9 +99,10 @@ export function packLink(state: LinkState): string {
     ["layout", state.layout === "both" ? "" : state.layout],
     ["method", escape(state.method)], ["set", packSet(state.set)],
     ["context", packSet(state.context)], ["options", packOptions(state.options)],
-    ["parts", state.parts.join(".")], ["order", state.order === "sure" ? "" : state.order],
+    ["parts", state.parts.join(".")], ["order", state.order === "sure" ? "" : state.order], ["only", escape(packCriteria(state.criteria))],
     ["color", state.colorBy === "part" ? "" : state.colorBy],
-    ["axes", state.axes === "pca" ? "" : state.axes === "place" ? "place" : state.axisParts.join(".")],
+    ["feature", escape(state.feature)],
+    ["axes", state.axes === "pca" ? "" : state.axes === "own" ? state.axisParts.join(".") : state.axes],
     ["zoom", isHome(state.camera) ? "" : packCamera(state.camera)],
     ["background", state.showContext ? "" : "off"],
     ["tile", state.tile === kDefaultLink.tile ? "" : String(state.tile)],
@@ -109,7 +113,7 @@ export function packLink(state: LinkState): string {
 
 const isHome = (c: Camera) => c.x === 0 && c.y === 0 && c.zoom === 1;
 
-function oneOf<T extends string>(text: string, allowed: readonly T[], fallback: T): T {
+function oneOf<T extends string, F extends string>(text: string, allowed: readonly T[], fallback: F): T | F {
   return (allowed as readonly string[]).includes(text) ? (text as T) : fallback;
 }
 
@@ -125,13 +129,13 @@ export function unpackLink(hash: string): LinkState {
   return {
     run: unescape(read("run")), against: unescape(read("against")),
     view: oneOf(read("view"), ["look", "contexts", "compare", "advice", "method", "details"] as const, "look"),
-    layout: oneOf(read("layout"), ["both", "gallery", "map"] as const, "both"),
+    layout: oneOf(read("layout"), ["both", "gallery", "map", "table"] as const, "both"),
     method: unescape(read("method")), set: unpackSet(read("set")),
-    context: unpackSet(read("context")), options: unpackOptions(read("options")),
+    context: unpackSet(read("context")), options: unpackOptions(read("options")), feature: unescape(read("feature")),
     parts: read("parts").split(".").filter(Boolean).map(Number).filter(Number.isInteger),
-    order: oneOf(read("order"), ["sure", "border", "row", "odd", "twin"] as const, "sure"),
+    order: oneOf(read("order"), kOrders.map((order) => order.value), "sure"), criteria: unpackCriteria(unescape(read("only"))),
     colorBy: oneOf(read("color"), ["part", "class", "margin", "word"] as const, "part"),
-    axes: read("axes") === "place" ? "place" : read("axes") ? "own" : "pca",
+    axes: oneOf(read("axes"), ["place", "neighbors"] as const, read("axes") ? "own" : "pca"),
     axisParts: axisParts.length === 2 && axisParts.every(Number.isInteger)
       ? (axisParts as Pair) : [0, 1],
     camera: read("zoom") ? unpackCamera(read("zoom")) : kHome,

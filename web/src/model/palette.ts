@@ -13,7 +13,7 @@ const kDark = [
   "#d0668f", "#5fbf6f", "#e38aa0", "#9488e8", "#cfcf6a", "#7fdccb", "#d08a6f", "#a8c8ea",
 ];
 
-export const kNoPart = { light: "#9aa0a6", dark: "#6f767d" };
+export const kNoPart = { light: "#646b73", dark: "#9aa1a8" };
 
 export function partColor(part: number, dark: boolean): string {
   if (part < 0) return dark ? kNoPart.dark : kNoPart.light;

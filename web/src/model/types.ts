@@ -8,9 +8,20 @@ export interface Collection {
   d: number;
   feature: string;
   has_images: boolean;
+  binary?: boolean; // all values are 0 or 1
+  warnings?: string[]; // of reading it
   classes: { name: string; count: number }[];
   version: string;
   total?: number; // of a thinned report: how many rows there were
+}
+
+// Work of the server in the background.
+export interface JobProgress { state: "none" | "running" | "done" | "failed" | "cancelled"; stage: string; done: number; total: number; error?: string }
+
+// What may describe the images, and what does beside the first feature.
+export interface Features {
+  known: { feature: string; summary: string }[];
+  kept: (JobProgress & { feature: string; d?: number })[];
 }
 
 export type Value = boolean | number | string;
@@ -60,6 +71,7 @@ export interface RunRequest {
   set: RowSet;
   context?: RowSet;
   options: Record<string, Value>;
+  feature?: string; // that the images are described by; none: the first of the collection
   rank_contexts?: boolean;
   constraints?: Constraints;
   initial?: Pair[]; // row, part: the split to start from

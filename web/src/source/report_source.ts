@@ -2,7 +2,7 @@
 // The data inside a report.html: everything is there, nothing can be run.
 import { compareSplits } from "../model/compare";
 import { labelsCsv, labelsJson } from "../model/export";
-import type { Collection, Columns, Comparison, Method, ImageWords, RunBrief, RunDetail } from "../model/types";
+import type { Collection, Columns, Comparison, Features, Method, ImageWords, RunBrief, RunDetail } from "../model/types";
 import { SourceError, type Abilities, type Download, type RunListener, type Source,
          type Thumb } from "./source";
 
@@ -31,7 +31,7 @@ export function unpack(text: Packed): ArrayBuffer {
 const kNoServer = "A report cannot do this: open the collection with `milieu explore`.";
 
 export class ReportSource implements Source {
-  readonly can: Abilities = { run: false, rename: false, folders: false, report: false, like: false };
+  readonly can: Abilities = { run: false, rename: false, folders: false, report: false, like: false, spaces: false };
   readonly note: string;
   private readonly cellOfRow = new Map<number, number>();
 
@@ -56,6 +56,7 @@ export class ReportSource implements Source {
   async collection() { return this.data.collection; }
   async classes() { return new Int32Array(unpack(this.data.classes)); }
   async map() { return new Float32Array(unpack(this.data.map)); }
+  files(): Promise<never> { return refuse(); }
   async names(from: number, count: number) { return this.data.names.slice(from, from + count); }
   async methods() { return this.data.methods ?? []; }
   async runs(): Promise<RunBrief[]> { return this.data.runs; }
@@ -72,6 +73,11 @@ export class ReportSource implements Source {
   original() { return null; }
   like(): Promise<never> { return refuse(); }
   nearest(): Promise<never> { return refuse(); }
+  neighborMap(): Promise<never> { return refuse(); }
+  cancelNeighborMap(): Promise<never> { return refuse(); }
+  async features(): Promise<Features> { return { known: [], kept: [] }; }
+  addFeature(): Promise<never> { return refuse(); }
+  removeFeature(): Promise<never> { return refuse(); }
 
   async run(id: string): Promise<RunDetail> {
     const found = this.data.runs.find((run) => run.id === id);

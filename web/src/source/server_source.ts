@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The server of `milieu explore`, on the same address as the page.
-import type { Collection, Columns, Comparison, Method, ImageWords, RunBrief, RunDetail,
+import type { Collection, Columns, Comparison, Features, JobProgress, Method, ImageWords, RunBrief, RunDetail,
               RunRequest } from "../model/types";
 import { SourceError, type Abilities, type Download, type RunChange, type RunListener,
          type Source, type Thumb } from "./source";
@@ -40,20 +40,36 @@ async function bytes(path: string, size: number): Promise<ArrayBuffer> {
   return buffer;
 }
 
+// The same call for a feature of the collection; "" is the first.
+function by(path: string, feature: string): string {
+  return feature ? `${path}${path.includes("?") ? "&" : "?"}feature=${encodeURIComponent(feature)}` : path;
+}
+
 export class ServerSource implements Source {
-  readonly can: Abilities = { run: true, rename: true, folders: true, report: true, like: true };
+  readonly can: Abilities = { run: true, rename: true, folders: true, report: true, like: true, spaces: true };
   readonly note = "";
 
   collection(): Promise<Collection> { return json("/api/collection"); }
   async classes() { return new Int32Array(await bytes("/api/collection/classes", 4)); }
-  async map() { return new Float32Array(await bytes("/api/collection/map", 8)); }
+  async map(feature: string) { return new Float32Array(await bytes(by("/api/collection/map", feature), 8)); }
+  async neighborMap(feature: string): Promise<Float32Array | JobProgress> {
+    const answer = await call(by("/api/collection/neighbor-map", feature));
+    return answer.status === 202 ? answer.json() as Promise<JobProgress> : new Float32Array(await answer.arrayBuffer());
+  }
+  async cancelNeighborMap(feature: string): Promise<void> { await send("DELETE", by("/api/collection/neighbor-map", feature)); }
+  features(): Promise<Features> { return json("/api/features"); }
+  addFeature(feature: string): Promise<Features> { return send("POST", "/api/features", { feature }); }
+  removeFeature(feature: string): Promise<Features> { return send("DELETE", by("/api/features", feature)); }
+  async files() { return new Float64Array(await bytes("/api/collection/files", 8)); }
   names(from: number, count: number): Promise<string[]> {
     return json(`/api/collection/names?from=${from}&count=${count}`);
   }
   thumb(row: number, side: number): Thumb { return { url: `/api/thumb/${row}?side=${side}` }; }
   original(row: number) { return `/api/image/${row}`; }
-  like(row: number, count: number): Promise<{ rows: number[]; distances: number[] }> { return json(`/api/like/${row}?count=${count}`); }
-  async nearest() { return new Float32Array(await bytes("/api/collection/nearest", 4)); }
+  like(row: number, count: number, feature: string): Promise<{ rows: number[]; distances: number[] }> {
+    return json(by(`/api/like/${row}?count=${count}`, feature));
+  }
+  async nearest(feature: string) { return new Float32Array(await bytes(by("/api/collection/nearest", feature), 4)); }
   methods(): Promise<Method[]> { return json("/api/methods"); }
   runs(): Promise<RunBrief[]> { return json("/api/runs"); }
   run(id: string): Promise<RunDetail> { return json(this.path(id)); }

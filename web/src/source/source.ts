@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the page gets its data from: the server of `milieu explore`, or the data inside a
 // report.html. What a source cannot do is hidden by the page.
-import type { Collection, Columns, Comparison, Method, ImageWords, Progress, RunBrief, RunDetail,
+import type { Collection, Columns, Comparison, Features, JobProgress, Method, ImageWords, Progress, RunBrief, RunDetail,
               RunEdits, RunRequest } from "../model/types";
 
 export interface Abilities {
@@ -10,6 +10,7 @@ export interface Abilities {
   folders: boolean; // write images into folders
   report: boolean; // export report.html
   like: boolean; // originals, and images that are alike
+  spaces: boolean; // other features, maps by neighbours
 }
 
 // An image, or a cell of a contact sheet.
@@ -32,12 +33,19 @@ export interface Source {
   readonly note: string; // shown once at the top of the page; "" for nothing
   collection(): Promise<Collection>;
   classes(): Promise<Int32Array>;
-  map(): Promise<Float32Array>; // 2n
+  // Of the rows by a feature of the collection; "" is the first.
+  map(feature: string): Promise<Float32Array>; // principal axes, 2n
+  neighborMap(feature: string): Promise<Float32Array | JobProgress>; // begins it; 2n once it is there
+  cancelNeighborMap(feature: string): Promise<void>;
+  features(): Promise<Features>;
+  addFeature(feature: string): Promise<Features>;
+  removeFeature(feature: string): Promise<Features>;
+  files(): Promise<Float64Array>; // bytes and seconds since 1970 of each row's file, -1 where there is none
   names(from: number, count: number): Promise<string[]>;
   thumb(row: number, side: number): Thumb | null;
   original(row: number): string | null; // address of the image in full size
-  like(row: number, count: number): Promise<{ rows: number[]; distances: number[] }>;
-  nearest(): Promise<Float32Array>; // distance of each row to the nearest other one
+  like(row: number, count: number, feature: string): Promise<{ rows: number[]; distances: number[] }>;
+  nearest(feature: string): Promise<Float32Array>; // distance of each row to the nearest other one
   methods(): Promise<Method[]>;
   runs(): Promise<RunBrief[]>;
   run(id: string): Promise<RunDetail>;

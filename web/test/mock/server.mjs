@@ -42,7 +42,8 @@ function collectionApi(parts, url, response) {
   const n = collection.rows.length;
   if (parts.length === 2) return answer(response, 200, { name: "shapes", kind: "images", n, d: 64, feature: "tiny", has_images: true, classes: collection.classes, version: "mock" });
   if (parts[2] === "classes") return binary(response, Int32Array.from(collection.rows, (r) => r.kind));
-  if (parts[2] === "map") return binary(response, collection.map);
+  if (parts[2] === "map" || parts[2] === "neighbor-map") return binary(response, collection.map);
+  if (parts[2] === "files") return binary(response, Float64Array.from({ length: 2 * n }, (_, i) => (i % 2 ? 1.7e9 + 3600 * i : 1000 + i)));
   const from = Number(url.searchParams.get("from")), size = Number(url.searchParams.get("count"));
   const names = collection.rows.slice(from, from + size).map((r, i) => `${collection.classes[r.kind].name}/image_${String(from + i).padStart(5, "0")}.png`);
   return answer(response, 200, names);
@@ -53,6 +54,7 @@ async function route(request, response) {
   const parts = url.pathname.slice(1).split("/");
   if (parts[0] !== "api") return page(url, response);
   if (parts[1] === "collection") return collectionApi(parts, url, response);
+  if (parts[1] === "features") return answer(response, 200, { known: [], kept: [] });
   if (parts[1] === "methods") return answer(response, 200, kMethods);
   if (parts[1] === "thumb") return answer(response, 200, imageOf(collection.rows[Number(parts[2])]), "image/svg+xml");
   if (parts[1] === "runs" || parts[1] === "compare") {

@@ -10,8 +10,8 @@ const json = (page, path) => page.evaluate(async (p) => (await fetch(p)).json(),
 const runId = (page) => new URLSearchParams(new URL(page.url()).hash.slice(1)).get("run");
 
 // Every image of the classes in one folder, under its class's name: the truth is in the names only.
-function writeFlatFolder(folder) {
-  writeImages(join(folder, "sorted"), 50);
+export function writeFlatFolder(folder, each = 50) {
+  writeImages(join(folder, "sorted"), each);
   const flat = join(folder, "flat");
   mkdirSync(flat);
   for (const name of readdirSync(join(folder, "sorted")))
@@ -45,6 +45,7 @@ async function findByName(page) {
   await page.getByTestId("find").fill("rings_00");
   await page.getByRole("button", { name: "Gallery", exact: true }).click();
   await until("ten images are found", async () => (await page.locator(".tile").count()) === 10);
+  assert.match(await page.getByTestId("shown").innerText(), /^10 of 200/);
   await page.getByTestId("find").fill("");
   await page.getByRole("button", { name: "Map and gallery" }).click();
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
 // The explorer in a real browser, on generated images.
-//   node test/story/run.mjs PROGRAM SCREENSHOTS [--part main|curator|advice]
+//   node test/story/run.mjs PROGRAM SCREENSHOTS [--part main|curator|advice|methods|spaces]
 // Exit code 77: there is no browser, the test is skipped.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -10,9 +10,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { adviceStory } from "./advice_story.mjs";
 import * as story from "./main_story.mjs";
+import { methodsStory } from "./methods_story.mjs";
 import { keyboardStory, plainCanvasStory, reportStory, windowsStory } from "./other_stories.mjs";
 import { curatorStory } from "./curator_stories.mjs";
 import { writeImages } from "./images.mjs";
+import { spacesStory } from "./spaces_story.mjs";
 import { findBrowser, Stage, startServer } from "./stage.mjs";
 import { tabsStory, vanishStory, wordsStory } from "./world_stories.mjs";
 
@@ -64,8 +66,12 @@ async function main() {
   try {
     if (part === "advice") return await tell("advice on classes", () => adviceStory(stage, program, folder));
     if (part === "curator") return await tell("a curator's day", () => curatorStory(stage, program, folder));
+    if (part === "methods") return await tell("every method from its defaults", () => methodsStory(stage, program, folder));
+    if (part === "spaces") return await tell("features, maps, filters, table", () => spacesStory(stage, program, folder));
     const link = await mainStory(stage, server);
     await tell("a curator's day", () => curatorStory(stage, program, folder));
+    await tell("every method from its defaults", () => methodsStory(stage, program, folder));
+    await tell("features, maps, filters, table", () => spacesStory(stage, program, folder));
     await tell("advice on classes", () => adviceStory(stage, program, folder));
     await tell("words of cac", () => wordsStory(stage, server.address));
     await tell("two tabs, reload, cancel", () => tabsStory(stage, server.address));

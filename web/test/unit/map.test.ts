@@ -5,7 +5,8 @@ import { decisionPoints, placedPoints, placeOf, principalPoints, rankShares } fr
 import { clampCamera, fit, kHome, pan, toPlane, toScreen, viewMatrix, zoomAt } from "../../src/model/camera";
 import { adjustedRand, compareSplits, matchColumns, mutualInformation } from "../../src/model/compare";
 import { packLink, unpackLink, kDefaultLink, type LinkState } from "../../src/model/link";
-import { contrast, inkOn, partColor, scaleColor } from "../../src/model/palette";
+import { kContextOpacity, pointStyle, Weight } from "../../src/component/map/renderer";
+import { contrast, inkOn, partColor, rgbOf, scaleColor } from "../../src/model/palette";
 import { PointIndex } from "../../src/model/point_index";
 import { isInPolygon, pointsInBox, pointsInPolygon } from "../../src/model/polygon";
 
@@ -147,15 +148,17 @@ describe("link", () => {
     const state: LinkState = {
       run: "r 1/ü", against: "r2", view: "compare", layout: "map", method: "dcp", set: { classes: ["a,b", "c&d=.#"] },
       context: { rows: [3, 4, 5, 90] }, options: { num_clusters: 3, loss: "hinge", center: false, sizes: "20%-80%,3" },
-      parts: [0, 2], order: "border", colorBy: "margin", axes: "own", axisParts: [2, 1], camera: { x: 0.25, y: -0.5, zoom: 12.5 },
+      feature: "onnx:a,b.onnx:size=224", parts: [0, 2], order: "border", colorBy: "margin", axes: "own", axisParts: [2, 1], camera: { x: 0.25, y: -0.5, zoom: 12.5 },
       showContext: false, tile: 120, selection: [1, 2, 3, 700],
+      criteria: { text: "a&b=c", tag: "odd one", classes: ["c&d=.#"], margin: { from: -0.5, to: null }, kilobytes: { from: null, to: 20 }, dates: { from: "2026-01-01", to: "" } },
     };
     expect(unpackLink("#" + packLink(state))).toEqual(state);
+    for (const axes of ["neighbors", "place", "pca"] as const) expect(unpackLink("#" + packLink({ ...state, axes })).axes).toBe(axes);
     expect(packLink(state)).not.toMatch(/[\s"<>]/);
   });
   it("is empty for the defaults and survives nonsense", () => {
     expect(packLink(kDefaultLink)).toBe("");
-    expect(unpackLink("#view=zzz&zoom=a,b&tile=-4&axes=x&order=%E0%A4%A&set=%zz&options=:::")).toEqual({ ...kDefaultLink, axes: "own", set: { rows: [] } });
+    expect(unpackLink("#view=zzz&zoom=a,b&tile=-4&axes=x&order=%E0%A4%A&set=%zz&only={[&options=:::")).toEqual({ ...kDefaultLink, axes: "own", set: { rows: [] } });
   });
 });
 
@@ -170,6 +173,14 @@ describe("palette", () => {
       expect(contrast(partColor(part, true), "#16181c")).toBeGreaterThanOrEqual(3);
       for (const dark of [false, true]) expect(contrast(inkOn(partColor(part, dark)), partColor(part, dark))).toBeGreaterThanOrEqual(4.5);
     }
+  });
+  it("shows the context as it is blended with the ground", () => {
+    for (const [dark, ground] of [[false, "#ffffff"], [true, "#16181c"]] as const) {
+      const blend = rgbOf(partColor(-1, dark)).map((v, i) => Math.round(kContextOpacity * v + (1 - kContextOpacity) * rgbOf(ground)[i]));
+      const shown = "#" + blend.map((v) => v.toString(16).padStart(2, "0")).join("");
+      expect(contrast(shown, ground)).toBeGreaterThanOrEqual(3);
+    }
+    expect(pointStyle(2000).opacity[Weight.Context]).toBe(kContextOpacity);
   });
   it("grows lighter along the scale", () => {
     for (let i = 1; i <= 10; ++i) expect(contrast(scaleColor(i / 10), "#000000")).toBeGreaterThan(contrast(scaleColor((i - 1) / 10), "#000000"));

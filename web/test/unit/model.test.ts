@@ -4,9 +4,8 @@ import { galleryRows, movedRows } from "../../src/model/compare";
 import { constraintsOf, correctedLabels, correctionsOf, freeRows, kNoCorrections, linkRows, moveRows, record, redo,
          startHistory, undo } from "../../src/model/corrections";
 import { namedConflict } from "../../src/model/conflicts";
-import { changedOptions, parseValue, problemOf, requestProblem } from "../../src/model/form";
+import { automaticParts, changedOptions, parseValue, problemOf, rangeOf, requestProblem } from "../../src/model/form";
 import { layGrid, scrollTo, stepItem, visibleItems } from "../../src/model/grid";
-import { orderKeys, positionsByPart, selectedByPart, type Order } from "../../src/model/order";
 import { namesByHand, renamedPart, sureText } from "../../src/model/part_names";
 import { packRows, rowsOf, unpackRows } from "../../src/model/rows";
 import { number, ticks, percent, seconds } from "../../src/model/text";
@@ -33,31 +32,6 @@ describe("rows", () => {
   it("stops at nonsense and at the limit", () => {
     expect(unpackRows("1.2.!!.4")).toEqual([1, 3]);
     expect(unpackRows("0-zzzzzz", 10)).toHaveLength(10);
-  });
-});
-
-describe("order", () => {
-  const labels = Int32Array.of(0, 1, 0, 0, -1, 1);
-  const margins = Float32Array.of(1, 5, 3, 3, 9, 2);
-  const rows = Int32Array.of(0, 1, 2, 3, 4, 5);
-  const keys = (order: Order) => orderKeys(order, rows, margins, null);
-  it("puts the most certain first, ties by position, and omits rows without a part", () => {
-    const parts = positionsByPart(labels, keys("sure"), 2);
-    expect(parts.map((p) => [...p])).toEqual([[2, 3, 0], [1, 5]]);
-  });
-  it("puts the border first when asked", () => {
-    expect([...positionsByPart(labels, keys("border"), 2)[0]]).toEqual([0, 2, 3]);
-    expect([...positionsByPart(labels, orderKeys("border", rows, null, null), 2)[0]]).toEqual([0, 2, 3]);
-  });
-  it("puts unusual rows or near-duplicates first by the distance to the nearest other row", () => {
-    const nearest = Float32Array.of(5, 1, 9, 2, 0, 3);
-    expect([...positionsByPart(labels, orderKeys("odd", rows, margins, nearest), 2)[0]]).toEqual([2, 0, 3]);
-    expect([...positionsByPart(labels, orderKeys("twin", rows, margins, nearest), 2)[0]]).toEqual([3, 0, 2]);
-    expect(orderKeys("odd", rows, margins, null)).toBeNull();
-  });
-  it("counts selected rows by part", () => {
-    const rows = Int32Array.of(10, 11, 12, 13, 14, 15);
-    expect(selectedByPart(rows, labels, new Set([10, 13, 15, 14, 99]), 2)).toEqual([2, 1]);
   });
 });
 
@@ -104,6 +78,17 @@ describe("form", () => {
     expect(problemOf(field({ kind: "integer" }), 1.5)).toBe("must be a whole number");
     expect(problemOf(field({}), "abc")).toBe("must be a number");
     expect(problemOf(field({ kind: "choice", choices: ["x"] }), "y")).toContain("one of x");
+  });
+  it("takes the word that stands for a number", () => {
+    const words = field({ name: "num_words", kind: "integer", default: "auto", min: 1, word: "auto" });
+    expect(problemOf(words, parseValue(words, "auto"))).toBe("");
+    expect(problemOf(words, "automatic")).toBe("must be a number or auto");
+    expect(rangeOf(words)).toBe("at least 1, or auto");
+    const clusters = { ...words, name: "num_clusters" };
+    const method = { name: "dlgmm", takes_context: false, fields: [clusters] } as unknown as Method;
+    const request = { method: "dlgmm", set: { rest: true }, options: { num_clusters: "auto" } };
+    expect(requestProblem(request, method, 5, 0)).toBe("");
+    expect([automaticParts(clusters), automaticParts(field({ min: 0 })), automaticParts(field({ min: 1 }))]).toEqual(["auto", 0, undefined]);
   });
   it("reads numbers as typed, also with a comma, and keeps what is none", () => {
     expect(parseValue(field({}), " 1,5 ")).toBe(1.5);

@@ -34,6 +34,7 @@ MethodEntry kmodes_method() {
       {.name = "kmodes",
        .title = "k-modes",
        .summary = "k-modes for rows of zeros and ones, by Hamming distance",
+       .needs = {MethodNeed::Binary},
        .example =
            "  milieu kmodes answers.csv -k 4 --out run\n"
            "    clusters rows of zeros and ones (yes-no answers, binary codes) by the number of\n"

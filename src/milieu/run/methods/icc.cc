@@ -100,7 +100,6 @@ MethodEntry icc_method() {
           .title = "Intra-class clustering",
           .summary = "sub-classes of every class, separated by the other classes",
           .group = MethodGroup::Context,
-          .needs = {MethodNeed::Classes},
           .example = kExample,
           .make = std::make_unique<IccMethod>,
           .predictors = {{IccModel::kKind, predict_icc},

@@ -21,7 +21,8 @@ namespace {
 constexpr int kPanel = 400;  // pixels per side
 constexpr int kMargin = 12;
 constexpr int kTitle = 30;
-constexpr int kArrows = 25;  // a side
+constexpr int kArrows = 25;              // a side
+constexpr size_t kMostNameLetters = 14;  // of a class, so that the title fits above its panel
 constexpr Color kInk{40, 40, 40}, kGrey{170, 170, 170}, kWhite{255, 255, 255};
 
 // The frame of one panel: fractions of the axes to pixels, the second axis upwards.
@@ -170,6 +171,15 @@ void draw_borders(RasterImage& image, const Panel& panel, const PlaneMap& map) {
     }
 }
 
+// Without classes there is no context.
+std::string picture_title(const IccPictureInput& input, int own_class) {
+  if (input.classes.empty()) return "density";
+  const auto c = static_cast<size_t>(own_class);
+  const std::string name =
+      c < input.class_names.size() ? input.class_names[c] : fmt::format("class {}", own_class);
+  return fmt::format("{}: density - context", name.substr(0, kMostNameLetters));
+}
+
 }  // namespace
 
 std::string render_icc_class(const IccPictureInput& input, int own_class) {
@@ -196,7 +206,7 @@ std::string render_icc_class(const IccPictureInput& input, int own_class) {
   }
   draw_samples(image, panel_at(2), input, own_class, first);
   draw_maxima(image, panel_at(2), model, first, first + count);
-  frame_panel(image, panel_at(0), fmt::format("class {}: density - context", own_class));
+  frame_panel(image, panel_at(0), picture_title(input, own_class));
   frame_panel(image, panel_at(1), "gradient");
   frame_panel(image, panel_at(2), parts);
   return encode_png(image);

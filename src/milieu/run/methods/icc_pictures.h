@@ -17,6 +17,7 @@ struct IccPictureInput {
   DoubleView places;             // n x p: the samples in the space of the densities
   std::span<const int> labels;   // n: their sub-classes
   std::span<const int> classes;  // n or empty: without classes all are of class 0
+  std::span<const std::string> class_names = {};  // as they are called in the picture
 };
 
 // A PNG with three panels: the map (red above 0, blue below), its gradient as arrows, the basins

@@ -37,6 +37,19 @@ TEST(IccPictures, EveryClassHasAPictureOnAndOffTheGrid) {
     }
 }
 
+// It said "CLASS 0" whatever the class was called.
+TEST(IccPictures, ThePanelHasTheNameOfTheClass_issue24) {
+  const LabelledPoints data = make_blobs({.n = 60, .d = 2, .num_clusters = 2});
+  const IccResult result = fit_icc({data.points, data.labels, {}, {}}, {});
+  const Matrix<double> places = project(result.model, data.points);
+  const auto picture = [&](const std::vector<std::string>& names) {
+    return render_icc_class({&result.model, places, result.labels, data.labels, names}, 0);
+  };
+  EXPECT_NE(picture({"cats", "dogs"}), picture({"rats", "dogs"}));
+  EXPECT_EQ(picture({"cats", "dogs"}), picture({"cats", "rats"}));
+  EXPECT_EQ(picture({}), picture({"class 0", "class 1"}));
+}
+
 TEST(IccPictures, PanelsStandSideBySide) {
   const std::vector<int> classes = {0, 1, 0};
   const std::vector<ScatterPanel> panels = {{"PCA", Matrix<double>(3, 2)},

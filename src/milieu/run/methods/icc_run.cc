@@ -142,7 +142,9 @@ void add_pictures(RunOutcome& out, const IccRunInput& input, const IccResult& re
     classes.assign(static_cast<size_t>(input.points.rows()), 0);
     classes.resize(static_cast<size_t>(rows), 1);
   }
-  IccPictureInput picture{&result.model, places, labels, classes};
+  const std::vector<std::string> sides{"set", "context"};
+  const std::span<const std::string> names = input.context.empty() ? input.class_names : sides;
+  IccPictureInput picture{&result.model, places, labels, classes, names};
   const auto count = std::min(kMaxPictures, result.model.subclasses.size());
   for (size_t c = 0; c < count && !monitor.should_stop(); ++c)
     out.files.push_back(

@@ -24,8 +24,12 @@ export interface OverlayState {
 }
 
 const kThumb = 44; // pixels
+const kSmallThumbs = [44, 36, 28, 22, 18]; // in small sets
+const kShare = 0.6; // of a small set that has its images on the map, unless the smallest are too large
+const kOverlap = 0.75; // of a side: how near two images of a small set may come
 const kMostSeen = 1200; // more points than this in view: no thumbnails
 const kFromZoom = 1.7;
+const kSmallSet = 400; // at most as many points have thumbnails at any zoom
 
 export function drawOverlay(context: CanvasRenderingContext2D, s: OverlayState): number {
   const ratio = window.devicePixelRatio || 1;
@@ -57,7 +61,7 @@ function drawZeroLines(context: CanvasRenderingContext2D, s: OverlayState): void
 
 // Thumbnails of points that do not hide one another: the heaviest first, then the lowest index.
 function drawThumbs(context: CanvasRenderingContext2D, s: OverlayState): number {
-  if (s.camera.zoom < kFromZoom) return 0;
+  if (s.camera.zoom < kFromZoom && s.points.x.length > kSmallSet) return 0;
   const [x1, y2] = toPlane(s.camera, s.size, 0, 0);
   const [x2, y1] = toPlane(s.camera, s.size, s.size.width, s.size.height);
   const box = { x1, y1, x2, y2 };
@@ -65,19 +69,29 @@ function drawThumbs(context: CanvasRenderingContext2D, s: OverlayState): number 
   const seen: number[] = [];
   s.index.inBox(box, (i) => { seen.push(i); });
   seen.sort((a, b) => s.weight[b] - s.weight[a] || a - b);
-  const places = new Map<string, number[]>();
-  let shown = 0;
-  for (const i of seen) {
-    if (!takePlace(places, s, i)) continue;
-    drawThumb(context, s, i, kThumb);
-    ++shown;
+  const { side, placed } = s.points.x.length > kSmallSet
+    ? { side: kThumb, placed: placesFor(s, seen, kThumb + 6) } : smallPlaces(s, seen);
+  for (const i of placed) drawThumb(context, s, i, side);
+  return placed.length;
+}
+
+// The largest images at which most of a small set has one.
+function smallPlaces(s: OverlayState, seen: number[]): { side: number; placed: number[] } {
+  for (const side of kSmallThumbs) {
+    const placed = placesFor(s, seen, side * kOverlap);
+    if (placed.length >= kShare * seen.length || side === kSmallThumbs.at(-1)) return { side, placed };
   }
-  return shown;
+  return { side: kThumb, placed: [] };
+}
+
+// Those of the points whose images are at least `pitch` apart, in their order.
+function placesFor(s: OverlayState, seen: number[], pitch: number): number[] {
+  const places = new Map<string, number[]>();
+  return seen.filter((i) => takePlace(places, s, i, pitch));
 }
 
 // Puts point i into the cell of the screen it falls into, unless a neighbour is too near.
-function takePlace(places: Map<string, number[]>, s: OverlayState, i: number): boolean {
-  const pitch = kThumb + 6;
+function takePlace(places: Map<string, number[]>, s: OverlayState, i: number, pitch: number): boolean {
   const [x, y] = toScreen(s.camera, s.size, s.points.x[i], s.points.y[i]);
   const cx = Math.floor(x / pitch), cy = Math.floor(y / pitch);
   for (let dx = -1; dx <= 1; ++dx)

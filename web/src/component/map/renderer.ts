@@ -24,9 +24,11 @@ export interface PointRenderer {
   destroy(): void;
 }
 
+export const kContextOpacity = 0.75; // with partColor(-1) at least 3 : 1 against the ground
+
 // Radius in pixels and opacity by weight, for n points: fewer points are larger.
 export function pointStyle(n: number): { size: number[]; opacity: number[] } {
   const base = n > 30000 ? 3 : n > 5000 ? 4.5 : n > 800 ? 6 : 8;
   return { size: [base * 0.75, base * 0.85, base, base * 1.35],
-           opacity: n > 30000 ? [0.2, 0.12, 0.6, 1] : [0.3, 0.18, 0.85, 1] };
+           opacity: n > 30000 ? [0.5, 0.12, 0.6, 1] : [kContextOpacity, 0.18, 0.85, 1] };
 }

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The explorer's map by neighbours on made vectors: seconds and memory beside Debian's umap-learn,
+and how well both keep neighbours (scikit-learn's trustworthiness, 15 neighbours). Run by a python
+that has umap, otherwise only the explorer's figures are printed.
+"""
+import argparse
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("MILIEU_PROGRAM", str(ROOT / "build/release/bin/milieu"))
+NEIGHBORS = 15
+
+
+def made_vectors(rows, columns):
+    """Sixty groups on curved sheets of three dimensions: neighbours mean something."""
+    random = np.random.RandomState(1)
+    group = random.randint(0, 60, rows)
+    places = random.normal(size=(rows, 3))
+    sheets = random.normal(size=(60, 3, columns)) / np.sqrt(columns)
+    bends = random.normal(size=(60, 3, columns)) / np.sqrt(columns)
+    centers = random.normal(size=(60, columns)) * 3 / np.sqrt(columns)
+    points = np.einsum("ij,ijk->ik", places, sheets[group])
+    points += np.einsum("ij,ijk->ik", np.sin(2 * places), bends[group])
+    return (points + centers[group] + 0.02 * random.normal(size=points.shape)).astype(np.float32)
+
+
+def largest_memory(pid):
+    """Megabytes, at most so far."""
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) / 1000
+    return float("nan")
+
+
+def of_explorer(path, folder):
+    """The map, its seconds, and the server's memory before and after."""
+    process = subprocess.Popen([PROGRAM, "explore", path, "--no-browser", "--port", "0"], text=True,
+                               stdout=subprocess.PIPE, env={**os.environ, "MILIEU_CACHE": folder})
+    try:
+        address = process.stdout.readline().strip()
+        base, token = address.split("/?")
+        before = largest_memory(process.pid)
+        start, stages = time.monotonic(), {}
+        while True:
+            with urllib.request.urlopen(f"{base}/api/collection/neighbor-map?{token}") as answer:
+                body = answer.read()
+                if answer.status == 200:
+                    break
+            stages.setdefault(json.loads(body)["stage"], time.monotonic() - start)
+            time.sleep(0.05)
+        seconds = time.monotonic() - start
+        places = np.frombuffer(body, "<f4").reshape(-1, 2)
+        return places, {"seconds": seconds, "layout_began": stages.get("layout"),
+                        "mb_before": before, "mb": largest_memory(process.pid)}
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=9000)
+    parser.add_argument("--columns", type=int, default=1280)
+    options = parser.parse_args()
+    points = made_vectors(options.rows, options.columns)
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/points.npy", points)
+        places, figures = of_explorer(f"{folder}/points.npy", folder)
+    maps = {"explorer": (places, figures)}
+    try:
+        import umap
+        start = time.monotonic()
+        theirs = umap.UMAP(n_neighbors=NEIGHBORS, random_state=1).fit_transform(points)
+        maps["umap-learn"] = (theirs, {"seconds": time.monotonic() - start})
+    except ImportError:
+        print("umap-learn is not installed: no comparison")
+    from sklearn.manifold import trustworthiness
+    for name, (places, figures) in maps.items():
+        kept = trustworthiness(points[::3], places[::3], n_neighbors=NEIGHBORS)
+        text = ", ".join(f"{key} {value:.2f}" for key, value in figures.items() if value is not None)
+        print(f"{name}: {text}; trustworthiness {kept:.4f}")
+
+
+if __name__ == "__main__":
+    main()
