@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,8 +87,15 @@ def parameters_of(cls: type[MilieuEstimator], options: dict[str, Any]) -> dict[s
         if name in cls._hidden or field["name"] not in given:
             continue
         value = given[field["name"]]
-        parameters[name] = (value or None) if name == "n_jobs" else value
+        parameters[name] = (value or None) if name == "n_jobs" else number_or_text(value)
     return parameters
+
+
+def number_or_text(value: Any) -> Any:
+    """Return the number in a text of digits: such options may be more than a number."""
+    if isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)?", value):
+        return float(value) if "." in value else int(value)
+    return value
 
 
 def read_labels(path: pathlib.Path) -> Array:

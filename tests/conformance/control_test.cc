@@ -64,7 +64,11 @@ TEST_P(Conformance, RunCancelledInTheMiddleIsValid) {
   const ConformanceOutcome outcome = method().fit(data.points, {.num_clusters = 8}, monitor);
   EXPECT_TRUE(monitor.should_stop()) << "nothing was ever reported";
   EXPECT_EQ(outcome.summary.termination, Termination::Cancelled);
-  expect_valid(outcome, data.points, method().may_leave_out);
+  if (!method().labels_in_a_pass) return expect_valid(outcome, data.points, method().may_leave_out);
+  // On a busy machine the time for that pass ends before all samples are reached.
+  ASSERT_EQ(static_cast<int64_t>(outcome.labels.size()), data.points.rows());
+  EXPECT_THAT(outcome.labels, HasLabelsBelow(8, true));
+  EXPECT_FALSE(std::isnan(outcome.summary.objective));
 }
 
 class Recorder : public Monitor {

@@ -186,6 +186,7 @@ ConformanceMethod dlgmm(std::string name, DlgmmPosterior posterior) {
       });
   m.direction = TraceDirection::Rises;
   m.may_leave_out = true;
+  m.labels_in_a_pass = true;
   m.num_samples = 600;
   return m;
 }
@@ -285,6 +286,7 @@ ConformanceMethod topics() {
                                  return fit_topics({points}, options, mon);
                                });
   m.may_leave_empty = true;  // a topic may be the strongest of no row
+  m.labels_in_a_pass = true;
   return m;
 }
 
@@ -296,6 +298,7 @@ ConformanceMethod jsom() {
         return fit_jsom({points}, options, monitor);
       });
   m.may_leave_empty = true;
+  m.labels_in_a_pass = true;
   return m;
 }
 

@@ -23,16 +23,16 @@ struct Roll {
   std::vector<int> classes;  // the two outer parts are one class, what lies between is the other
 };
 
-// Three clouds one after the other on a rolled-up strip: in space, the outer ones surround the one
-// between.
+// Three clouds one after the other on a rolled-up strip, each with one mode: in space, the outer
+// ones surround the one between.
 Roll three_on_a_roll(int n, uint64_t seed) {
   Random random(seed);
   Roll roll{Matrix<float>(n, 3), {}, {}};
   for (int i = 0; i < n; ++i) {
     const int part = i % 3;
-    const double turn = 5 + 4 * part + 1.2 * (2 * random.uniform() - 1) * 1.6;
+    const double turn = 5 + 4 * part + 0.8 * random.normal();
     roll.points(i, 0) = static_cast<float>(turn * std::cos(turn));
-    roll.points(i, 1) = static_cast<float>(4 * random.uniform());
+    roll.points(i, 1) = static_cast<float>(random.normal());
     roll.points(i, 2) = static_cast<float>(turn * std::sin(turn));
     roll.parts.push_back(part);
     roll.classes.push_back(part == 1);

@@ -13,6 +13,7 @@
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/linalg/matrix.h"
+#include "milieu/run/model_shares.h"
 #include "milieu/run/predictor.h"
 #include "milieu/store/model_file.h"
 
@@ -34,24 +35,6 @@ void check_centers(MatrixView<const T> centers, const std::string& source) {
     for (T value : centers.row_span(i))
       if (!std::isfinite(value))
         throw DataError(fmt::format("{} holds a model with {} in cluster {}", source, value, i));
-}
-
-// Shares of the clusters in new rows, for models that define them.
-template <class Model>
-concept HasShares = requires(const Model& model, FloatView points) {
-  predict_probabilities(model, points, 1);
-}
-|| requires(const Model& model, FloatView points) { cluster_probabilities(model, points, 1); }
-|| requires(const Model& model, FloatView points) { infer_topics(model, points, 1); };
-
-template <HasShares Model>
-Matrix<double> shares_of(const Model& model, FloatView points, int num_threads) {
-  if constexpr (requires { predict_probabilities(model, points, num_threads); })
-    return predict_probabilities(model, points, num_threads);
-  else if constexpr (requires { cluster_probabilities(model, points, num_threads); })
-    return cluster_probabilities(model, points, num_threads);
-  else
-    return infer_topics(model, points, num_threads);
 }
 
 // A model from a file, checked against the points.

@@ -21,8 +21,8 @@
 #include "milieu/run/checkpoint_file.h"
 #include "milieu/run/method.h"
 #include "milieu/run/methods.h"
+#include "milieu/run/model_shares.h"
 #include "milieu/run/npy_result.h"
-#include "milieu/run/predictor_internal.h"
 #include "milieu/run/restart_shards.h"
 #include "milieu/run/row_hash.h"
 

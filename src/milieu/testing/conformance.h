@@ -69,6 +69,8 @@ struct ConformanceMethod {
   bool is_binary = false;            // samples are vectors of 0 and 1
   bool is_counts = false;            // samples are counts of words
   bool may_leave_out = false;        // label -1 occurs
+  bool labels_in_a_pass = false;     // after a stop labels take another pass, for which there is
+                                     // little time
   bool may_leave_empty = false;      // clusters that the data do not support stay empty
   bool separates_by_planes = false;  // one feature holds no more than two of its parts
   TraceDirection direction = TraceDirection::Free;
