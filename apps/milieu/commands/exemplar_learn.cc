@@ -57,16 +57,27 @@ std::string weights_text(const ExemplarLearnResult& result) {
 // What cross-validation chose; empty without it.
 std::string validation_text(const RunSummary& summary) {
   std::string grouping;
-  double exemplars = 0, cut = 0;
+  std::string known;
+  double exemplars = 0, cut = 0, known_exemplars = 0, known_cut = 0;
   for (const auto& [name, value] : summary.extra) {
     if (name == "grouping") grouping = std::get<std::string>(value);
     if (name == "held_out_exemplars") exemplars = std::get<double>(value);
     if (name == "held_out_cut") cut = std::get<double>(value);
+    if (name == "held_out_known_exemplars") known_exemplars = std::get<double>(value);
+    if (name == "held_out_known_cut") known_cut = std::get<double>(value);
+    if (name == "known_clusters") known = std::get<std::string>(value);
   }
   if (grouping.empty()) return "";
-  return fmt::format("clusters by {}; on held-out halves: exemplars {:.1f} %, cut {:.1f} %\n",
-                     grouping == "cut" ? "normalized cut" : "exemplars", 100 * exemplars,
-                     100 * cut);
+  std::string text =
+      fmt::format("clusters by {}; on held-out halves: exemplars {:.1f} %, cut {:.1f} %\n",
+                  grouping == "cut" ? "normalized cut" : "exemplars", 100 * exemplars, 100 * cut);
+  if (known_cut > 0)
+    text += fmt::format("along the axes of these clusters: exemplars {:.1f} %, cut {:.1f} %{}\n",
+                        100 * known_exemplars, 100 * known_cut,
+                        known == "clusters" || known == "both"
+                            ? "; used for new sets that hold the same clusters"
+                            : "");
+  return text;
 }
 
 void print_result(const LearnCommand& command, const TrainingInput& train,

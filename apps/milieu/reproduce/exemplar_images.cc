@@ -58,6 +58,7 @@ LearnedDistance unlearned(LearnedDistance model, std::vector<double> weights) {
   model.metric = {};
   model.metric_roots.clear();
   model.grouping.clear();
+  model.known = {};
   return model;
 }
 
@@ -122,8 +123,9 @@ SplitResult run_split(const ImageSet& set, int rounds, uint64_t seed, ReproduceR
     const double nn = nearest_accuracy(across[t], test.classes, train.classes);
     if (nn > best_nn) best_nn = nn, out.best_single = t;
   }
-  const Matrix<float> learned = learned_costs(out.learned.model, test.points, train.points,
-                                              run.options().num_threads, run.monitor());
+  const Matrix<float> learned =
+      learned_costs(classifying_distance(out.learned.model), test.points, train.points,
+                    run.options().num_threads, run.monitor());
   double noise = 0;
   for (size_t t = 0; t < candidates.size(); ++t)
     if (candidates[t].name.starts_with("noise")) noise += out.learned.shares[t];

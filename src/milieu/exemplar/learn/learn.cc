@@ -102,12 +102,34 @@ void add_validation(const Validation& v, RunSummary& summary) {
   summary.extra.emplace_back("held_out_cut", v.learned_cut);
   summary.extra.emplace_back("held_out_average_exemplars", v.average_exemplars);
   summary.extra.emplace_back("held_out_average_cut", v.average_cut);
+  summary.extra.emplace_back("held_out_known_exemplars", v.known_exemplars);
+  summary.extra.emplace_back("held_out_known_cut", v.known_cut);
   if (!v.uses_average) return;
   summary.warnings.push_back(fmt::format(
       "the average of all candidates, unlearned, clusters held-out samples better ({:.1f} against "
       "{:.1f} %), so it is used: give more examples, or other features",
       100 * std::max(v.average_exemplars, v.average_cut),
       100 * std::max(v.learned_exemplars, v.learned_cut)));
+}
+
+// The axes of known clusters, where they serve.
+void keep_known(const LearnInput& input, const ExemplarLearnOptions& options,
+                TrainedDistance trained, const Validation* v, Monitor& monitor,
+                LearnedDistance& model) {
+  const bool has_clusters = v != nullptr && v->uses_known;
+  if (!trained.known || monitor.should_stop() || !(has_clusters || trained.known_is_nearer)) return;
+  LearnedDistance own = known_distance(*trained.known);
+  if (options.calibrate)
+    internal::calibrate_penalty(input.sets, trained.known_costs, options.train.seed,
+                                options.train.num_threads, monitor, own);
+  model.known = std::move(trained.known->known);
+  model.metric_roots = std::move(trained.known->metric_roots);
+  model.known.use = !has_clusters ? "classes" : trained.known_is_nearer ? "both" : "clusters";
+  model.known.penalty = {own.penalty};
+  model.known.penalty_rule = own.penalty_rule;
+  if (!has_clusters) return;
+  model.known.same_cluster = v->known_same_cluster;
+  model.known.grouping = v->cuts_known ? "cut" : "exemplars";
 }
 
 // What is used of what was trained, calibrated.
@@ -133,6 +155,9 @@ void finish(const LearnInput& input, const ExemplarLearnOptions& options, Traine
   add_words(trained, result);
   if (calibration) add_calibration(*calibration, result.summary);
   if (validation) add_validation(*validation, result.summary);
+  keep_known(input, options, std::move(trained), validation ? &*validation : nullptr, monitor,
+             result.model);
+  result.summary.extra.emplace_back("known_clusters", result.model.known.use);
 }
 
 }  // namespace

@@ -41,10 +41,14 @@ struct TrainedDistance {
   LearnedDistance model;    // penalty as trained
   LearnedDistance average;  // unlearned: every candidate divided by its mean
   std::vector<Matrix<float>> costs, average_costs;  // per set
-  std::vector<double> means;                        // F and metrics, over the pairs of all sets
-  std::vector<double> scale;  // likewise; 0 for a constant feature and one that was screened off
-  std::vector<char> is_kept;  // F: candidates that were not screened off
-  double metric_share = 0;    // of the mean learned distance
+  std::optional<LearnedDistance> known;    // along the axes of known clusters, of `model`'s
+                                           // candidates; without use, penalty as trained
+  std::vector<Matrix<float>> known_costs;  // likewise cross-fitted
+  bool known_is_nearer = false;  // nearest samples are of the same cluster more often along them
+  std::vector<double> means;     // F and metrics, over the pairs of all sets
+  std::vector<double> scale;     // likewise; 0 for a constant feature and one that was screened off
+  std::vector<char> is_kept;     // F: candidates that were not screened off
+  double metric_share = 0;       // of the mean learned distance
   CrfTrainResult training;
   std::vector<std::string> warnings;
 };
@@ -53,6 +57,12 @@ struct TrainedDistance {
 std::optional<TrainedDistance> train_distance(const LearnInput& input,
                                               const ExemplarLearnOptions& options, Monitor& monitor,
                                               std::vector<char> is_kept = {});
+
+// The upper one of two.
+double median_of(std::vector<double> values);
+
+// The share of samples whose nearest other one is of their cluster.
+double nearest_share(const std::vector<Matrix<float>>& costs, const std::vector<LearnSet>& sets);
 
 // What calibrate() changed.
 struct Calibration {
@@ -87,6 +97,11 @@ struct Validation {
   std::vector<double> same_cluster;  // of the distance that is used: LearnedDistance
   bool uses_average = false;         // it is ahead by more than its standard error
   bool uses_cut = false;             // of the distance that is used
+  // Of the axes of known clusters, beside whatever is used for others.
+  double known_exemplars = 0, known_cut = 0;
+  std::vector<double> known_same_cluster;
+  bool uses_known = false;  // they are ahead of the distance that is used
+  bool cuts_known = false;
 };
 // Learns from one half of the sets (of every cluster, where there is one set) and clusters the
 // other one, both ways, options.validations times. Candidates are screened once, on all samples:

@@ -303,6 +303,28 @@ void add_learned(const Course& course, const ExemplarLearnOptions& options, cons
     trained.costs = costs_of(course, weights, options.train.num_threads, monitor);
 }
 
+double mean_cost(const std::vector<Matrix<float>>& costs) {
+  double sum = 0, pairs = 0;
+  for (const Matrix<float>& each : costs) {
+    for (int64_t i = 0; i < each.size(); ++i) sum += each.data()[i];
+    pairs += static_cast<double>(each.size());
+  }
+  return sum / pairs;
+}
+
+void add_known(const LearnInput& input, const Course& course, TrainedDistance& trained) {
+  KnownFit fit = choose_known(*course.metrics, input);
+  LearnedDistance model = trained.average;  // the candidates, without a metric
+  model.penalty = course.penalty;
+  model.metric_roots = course.metrics->space.is_root;
+  model.known = std::move(fit.clusters);
+  const double scale = mean_cost(fit.costs) / kMeanDistance;
+  model.known.penalty = {scale > 0 ? course.penalty * scale : course.penalty};
+  trained.known = std::move(model);
+  trained.known_is_nearer = fit.nearest_share > nearest_share(trained.costs, input.sets);
+  trained.known_costs = std::move(fit.costs);
+}
+
 void add_average(const LearnInput& input, const Course& course, ExemplarLearnOptions options,
                  const Monitor& monitor, TrainedDistance& trained) {
   std::vector<double> weights(course.means.size(), 0.0);
@@ -333,6 +355,8 @@ std::optional<TrainedDistance> train_distance(const LearnInput& input,
   trained.model = trained.average = make_model(input, course);
   add_learned(course, options, monitor, trained);
   if (options.validations > 0) add_average(input, course, options, monitor, trained);
+  if (options.validations > 0 && course.metrics && !monitor.should_stop())
+    add_known(input, course, trained);
   trained.means = course.means;
   trained.scale = course.scale;
   trained.is_kept = course.is_kept;

@@ -24,7 +24,7 @@ namespace internal {
 
 namespace {
 
-constexpr int kNeighbors = 5;
+constexpr int kNeighbors = 10;
 constexpr int kScaleNeighbor = 3;
 constexpr int kRestarts = 4;
 constexpr double kNearBest = 0.1;
@@ -125,7 +125,9 @@ bool is_cut(const LearnedDistance& model, int64_t n, const ExemplarOptions& opti
     return false;
   }
   const bool is_asked = options.grouping == ExemplarGrouping::Cut;
-  if (!is_asked && model.grouping != "cut") return false;
+  // With a known number of clusters the cut was better on every set that was measured.
+  const bool is_told = options.num_clusters > 0 && !model.grouping.empty();
+  if (!is_asked && !is_told && model.grouping != "cut") return false;
   const double gigabytes = sizeof(float) * static_cast<double>(n) * static_cast<double>(n) / 1e9;
   if (gigabytes <= options.max_memory_gb) return true;
   why_not = fmt::format("the distances of {} take {:.1f} GB, max_memory_gb is {}",
@@ -246,8 +248,11 @@ double penalty_for(const LearnedDistance& model, int64_t n) {
          std::pow(static_cast<double>(n) / model.penalty_rule[0], model.penalty_rule[1]);
 }
 
-ExemplarResult fit_learned_exemplar(const LearnedDistance& model, FloatView points,
-                                    ExemplarOptions options, Monitor& monitor) {
+namespace {
+
+// Under one distance, without a choice between two.
+ExemplarResult fit_points(const LearnedDistance& model, FloatView points,
+                          const ExemplarOptions& options, Monitor& monitor) {
   std::string why_not;
   if (is_cut(model, points.rows(), options, why_not)) {
     const Matrix<float> costs = learned_costs(model, points, points, options.num_threads, monitor);
@@ -263,6 +268,34 @@ ExemplarResult fit_learned_exemplar(const LearnedDistance& model, FloatView poin
                     options, monitor);
   if (!why_not.empty())
     result.summary.warnings.push_back(why_not + ": grouped by exemplars instead of the cut");
+  return result;
+}
+
+void describe_known(const KnownCheck& check, bool is_used, RunSummary& summary) {
+  summary.extra.emplace_back("known_clusters", is_used);
+  summary.extra.emplace_back("distance_to_known", check.distance);
+  summary.extra.emplace_back("limit_of_known", check.limit);
+  summary.message += fmt::format(
+      "; the samples are {:.3g} from the centers of the training clusters, the limit is {:.3g}: {}",
+      check.distance, check.limit,
+      is_used ? "separated along the axes of these clusters"
+              : "under the distance for any clusters");
+}
+
+}  // namespace
+
+ExemplarResult fit_learned_exemplar(const LearnedDistance& model, FloatView points,
+                                    ExemplarOptions options, Monitor& monitor) {
+  const bool is_known = model.known.serves("clusters") && options.known_clusters != KnownSet::No;
+  require(is_known || options.known_clusters != KnownSet::Yes,
+          "known_clusters is yes, but the distance was learned without them: learn it with "
+          "--metric and --validations, or take auto");
+  if (!is_known) return fit_points(model, points, options, monitor);
+  const KnownCheck check = compare_with_known(model, points, options.num_threads);
+  const bool is_used = options.known_clusters == KnownSet::Yes || check.holds_known();
+  ExemplarResult result =
+      fit_points(is_used ? known_distance(model) : model, points, options, monitor);
+  describe_known(check, is_used, result.summary);
   return result;
 }
 

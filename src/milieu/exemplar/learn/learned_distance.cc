@@ -121,6 +121,28 @@ std::vector<std::string> packed_names(const std::string& text) {
 
 namespace {
 
+template <class Fail>
+void check_known_clusters(const LearnedDistance& m, Fail&& fail) {
+  const KnownClusters& k = m.known;
+  const auto are_finite = [](const auto& values) {
+    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+  };
+  const auto numbers = [](const Matrix<float>& a) {
+    return std::span<const float>(a.data(), static_cast<size_t>(a.size()));
+  };
+  if (m.form == "precomputed" || k.space.rows() != m.num_point_columns ||
+      std::ssize(m.metric_roots) != k.space.rows() || k.axes.rows() != k.space.cols() ||
+      k.axes.cols() < 1 || k.centers.rows() < 1 || k.centers.cols() != k.space.cols())
+    fail("known clusters and columns do not match");
+  if (!are_finite(numbers(k.space)) || !are_finite(numbers(k.axes)) ||
+      !are_finite(numbers(k.centers)) || k.limits.size() != 1 || !are_finite(k.limits))
+    fail("known clusters are not all finite");
+  if (k.use != "clusters" && k.use != "classes" && k.use != "both")
+    fail("use of the known clusters is unknown");
+  if (k.penalty.size() != 1 || !are_finite(k.penalty) || k.penalty[0] <= 0)
+    fail("penalty for known clusters is not above 0");
+}
+
 // Of what version 2 added.
 template <class Fail>
 void check_uses(const LearnedDistance& m, Fail&& fail) {
@@ -138,6 +160,7 @@ void check_uses(const LearnedDistance& m, Fail&& fail) {
     fail("distance within clusters is not one number");
   if (!m.grouping.empty() && m.grouping != "exemplars" && m.grouping != "cut")
     fail("grouping is unknown");
+  if (!m.known.empty()) check_known_clusters(m, fail);
 }
 
 }  // namespace
@@ -241,6 +264,8 @@ std::vector<int> classify_learned(const LearnedDistance& model, FloatView points
           "the distance was learned from matrices: give distances to the training samples");
   require(!model.samples.empty(), "the model has no training samples to compare with");
   check_columns(model, points);
+  if (model.known.serves("classes"))
+    return classify_learned(known_distance(model), points, num_threads, monitor);
   std::vector<int> classes(points.rows(), 0);
   const DistanceTo distance(model, model.samples, num_threads);
   parallel_for(points.rows(), kRowsPerTile, num_threads, [&](const Block& block) {

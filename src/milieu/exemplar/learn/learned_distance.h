@@ -10,6 +10,7 @@
 
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
+#include "milieu/exemplar/learn/known_clusters.h"
 #include "milieu/exemplar/learn/pair_features.h"
 #include "milieu/exemplar/search/exemplar.h"
 #include "milieu/linalg/matrix.h"
@@ -40,6 +41,7 @@ struct LearnedDistance {
                                       // belong together, which says how many parts a cut has;
                                       // empty: as many as there are exemplars
   std::string grouping;               // "exemplars" or "cut": what auto means; empty: exemplars
+  KnownClusters known;                // for sets that hold the clusters of the training sets
 };
 
 template <MaybeConst<LearnedDistance> Model, class Visitor>
@@ -61,6 +63,7 @@ void visit_arrays(Model& m, Visitor&& v) {
   visit_optional(v, "penalty_rule", m.penalty_rule);
   visit_optional(v, "same_cluster", m.same_cluster);
   visit_optional(v, "grouping", m.grouping);
+  visit_arrays(m.known, v);
 }
 
 // Throws DataError when parts of a model read from a file do not match; `source` names the file.
@@ -81,10 +84,23 @@ Matrix<float> learned_costs(const LearnedDistance& model, FloatView a, FloatView
 // The same from matrices of the candidates, in their order: form "precomputed".
 Matrix<float> learned_costs(const LearnedDistance& model, const std::vector<FloatView>& matrices);
 
+// The distance along the axes of the known clusters, as one of its own: weights 0, a metric, and
+// what belongs to them. `model` must know clusters.
+LearnedDistance known_distance(const LearnedDistance& model);
+// The one that classifies better by the nearest training sample: itself or that.
+LearnedDistance classifying_distance(const LearnedDistance& model);
+// Whether points hold the known clusters: how far they are from their centers, and the limit.
+struct KnownCheck {
+  double distance = 0, limit = 0;
+  bool holds_known() const { return distance <= limit; }
+};
+KnownCheck compare_with_known(const LearnedDistance& model, FloatView points, int num_threads = 0);
+
 // The cost of an exemplar in a set of n samples.
 double penalty_for(const LearnedDistance& model, int64_t n);
 
-// Clusters new samples under the learned distance: by exemplars with the learned penalty, or by the
+// Clusters new samples under the learned distance, or along the axes of the known clusters where
+// they hold these (options.known_clusters): by exemplars with the learned penalty, or by the
 // normalized cut of the distances, as options.grouping says. A penalty that is given (not the
 // default) or a cut whose distances exceed max_memory_gb mean exemplars. options.distance is
 // ignored; num_clusters and the rest are used. Of a cut, the exemplars are the samples with the
@@ -96,7 +112,8 @@ ExemplarResult fit_learned_exemplar(const LearnedDistance& model,
                                     const std::vector<FloatView>& matrices, ExemplarOptions options,
                                     Monitor& monitor = silent_monitor());
 
-// Class of the nearest training sample under the learned distance; ties to the first sample.
+// Class of the nearest training sample under the learned distance, or along the axes of the known
+// clusters where training found these better; ties to the first sample.
 std::vector<int> classify_learned(const LearnedDistance& model, FloatView points,
                                   int num_threads = 0, Monitor& monitor = silent_monitor());
 // The same from matrices of the candidates, m new samples x training samples of all sets, in their

@@ -28,6 +28,9 @@ enum class ExemplarInit { Greedy, Stabilities };
 // How a learned distance (learn/learned_distance.h) forms clusters; Auto: as its training chose.
 enum class ExemplarGrouping { Auto, Exemplars, Cut };
 
+// Whether a set holds the clusters that a distance was learned from. Auto: by its samples.
+enum class KnownSet { Auto, Yes, No };
+
 struct ExemplarOptions {
   Distance distance = Distance::Euclidean;  // between points; precomputed: points are the costs
   std::string penalty = "stable";  // d_qq of every sample: a number, "median" of all distances, or
@@ -37,6 +40,7 @@ struct ExemplarOptions {
   int num_neighbors = 0;           // candidates kept per sample; 0: all that can pay off, if they
                                    // fit into max_memory_gb, else the nearest 40
   ExemplarGrouping grouping = ExemplarGrouping::Auto;
+  KnownSet known_clusters = KnownSet::Auto;
   ExemplarInit init = ExemplarInit::Greedy;
   double rel_gap = 1e-4;      // stop when energy and bound are this close, or stop approaching;
                               // 0: run max_iterations unless they meet
@@ -63,6 +67,11 @@ void visit_fields(ExemplarOptions& o, Visitor&& v) {
                               {"cut", ExemplarGrouping::Cut}}),
     "with a learned distance, how clusters are formed: by exemplars, or by the normalized cut of "
     "the distances; auto takes what did better in training");
+  v("known_clusters", o.known_clusters,
+    one_of<KnownSet>({{"auto", KnownSet::Auto}, {"yes", KnownSet::Yes}, {"no", KnownSet::No}}),
+    "with a learned distance, whether INPUT holds the clusters of the training sets, which are "
+    "then "
+    "found along the axes that separate them; auto compares its samples with their centers");
   v("init", o.init,
     one_of<ExemplarInit>(
         {{"greedy", ExemplarInit::Greedy}, {"stabilities", ExemplarInit::Stabilities}})
