@@ -138,6 +138,7 @@ void check_uses(const LearnedDistance& m, Fail&& fail) {
     fail("distance within clusters is not one number");
   if (!m.grouping.empty() && m.grouping != "exemplars" && m.grouping != "cut")
     fail("grouping is unknown");
+  if (!m.matrix_kind.empty() && m.matrix_kind != "kernel") fail("kind of matrices is unknown");
   const size_t own = m.exemplar_weights.size();
   if (m.exemplar_means.size() != own || packed_names(m.exemplar_names).size() != own ||
       m.exemplar_columns.size() > own || !are_finite(m.exemplar_weights) ||

@@ -48,6 +48,7 @@ struct LearnedDistance {
   std::vector<int64_t> exemplar_columns;  // the first of the G are these columns of the points
   std::vector<double> diagonal_factor;    // {f}: f sum_t w_t f_qq,t is added, from matrices
   std::vector<int64_t> is_signed;         // {1}: matrices may have negative entries
+  std::string matrix_kind;  // "kernel": the matrices are distances of kernels; else empty
 };
 
 template <MaybeConst<LearnedDistance> Model, class Visitor>
@@ -75,6 +76,7 @@ void visit_arrays(Model& m, Visitor&& v) {
   visit_optional(v, "exemplar_columns", m.exemplar_columns);
   visit_optional(v, "diagonal_factor", m.diagonal_factor);
   visit_optional(v, "is_signed", m.is_signed);
+  visit_optional(v, "matrix_kind", m.matrix_kind);
 }
 
 // Throws DataError when parts of a model read from a file do not match; `source` names the file.
