@@ -168,6 +168,8 @@ struct DlgmmModel {
   // when it is tied.
   Matrix<double> word_variances;
   std::vector<int> diagonal_neighbors;  // {1}: the random field has 8 neighbours; empty: 4
+  // {K}: it has the K nearest patches by position; set by the code that made the patches.
+  std::vector<int> position_neighbors;
   // Mean (first row) and components of the descriptors that became patches; set by the code that
   // made the patches, so that the model describes new images by itself. Empty: patches are
   // descriptors.
@@ -196,6 +198,7 @@ void visit_arrays(Model& m, Visitor&& v) {
   v("word_variances", m.word_variances);
   visit_optional(v, "projection", m.projection);  // since version 2
   visit_optional(v, "diagonal_neighbors", m.diagonal_neighbors);
+  visit_optional(v, "position_neighbors", m.position_neighbors);
 }
 
 // The patches of images. Image d has the rows [offsets[d], offsets[d + 1]) of `patches`; it may

@@ -27,9 +27,9 @@ TEST(DistanceList, EveryViewHasItsOwnOrTheCommonOnes_issue30) {
 
 TEST(DistanceList, FeaturesCarryTheirDistances_issue30) {
   std::string distances;
-  EXPECT_EQ(take_distances("gist:distance=l2,lbp:points=8:distance=l1+rbf", distances),
-            "gist,lbp:points=8");
-  EXPECT_EQ(distances, "gist:l2,lbp:l1+rbf");
+  EXPECT_EQ(take_distances("gist:distance=l2,dense-sift:step=8:distance=l1+rbf", distances),
+            "gist,dense-sift:step=8");
+  EXPECT_EQ(distances, "gist:l2,dense-sift:l1+rbf");
   distances = "chi-squared";
   EXPECT_EQ(take_distances("gist:distance=l2,color", distances), "gist,color");
   EXPECT_EQ(distances, "gist:l2,chi-squared");

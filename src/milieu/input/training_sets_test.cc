@@ -199,7 +199,8 @@ TEST_F(TrainingSetsTest, KernelsBecomeDistances_issue30) {
   const std::string k = dir_.write("K.csv", "4,1,0\n1,9,3\n0,3,1\n");
   request_.sets = {k + ":" + y_};
   request_.is_precomputed = request_.is_kernel = true;
-  const FloatView d = load().sets[0].matrices[0].view();
+  const TrainingInput input = load();
+  const FloatView d = input.sets[0].matrices[0].view();
   EXPECT_FLOAT_EQ(d(0, 1), std::sqrt(11.0f));
   EXPECT_FLOAT_EQ(d(2, 0), std::sqrt(5.0f));
   EXPECT_FLOAT_EQ(d(1, 2), 2);
