@@ -4,8 +4,8 @@
 // grouped into regions of like colour, cut out of the smoothed image itself; a region may be of one
 // label or mixed, which is a latent choice (robust P^n, weight 3 for members that disagree, weight
 // 4 for a mixed region). What is above what is another weight: pairs of neighbours pay weight 1 if
-// they differ, and weight 2 if ground is above anything else. Rows and columns are slaves, minimised
-// by dynamic programming; each region is another one.
+// they differ, and weight 2 if ground is above anything else. Rows and columns are slaves,
+// minimised by dynamic programming; each region is another one.
 //   scene_parts [FOLDER]   also writes images, truths and labellings as FOLDER/scenes.ppm
 // Prints the share of wrong pixels on new scenes; ends with 1 when more structure does not help.
 #include <algorithm>
@@ -58,7 +58,8 @@ void find_regions(Scene& scene) {
   };
   const auto join = [&](int a, int b) {
     double squares = 0;
-    for (int c = 0; c < 3; ++c) squares += (smooth[a][c] - smooth[b][c]) * (smooth[a][c] - smooth[b][c]);
+    for (int c = 0; c < 3; ++c)
+      squares += (smooth[a][c] - smooth[b][c]) * (smooth[a][c] - smooth[b][c]);
     if (squares < 0.0035) root[find(b)] = find(a);
   };
   for (int i = 0; i < kPixels; ++i) {
@@ -124,7 +125,8 @@ CrfGraph make_graph(const Scene& scene, const Model& model) {
     std::vector<LinearCost> costs;
     for (const auto& color : kColors) {
       double squares = 0;
-      for (int c = 0; c < 3; ++c) squares += (scene.seen[i][c] - color[c]) * (scene.seen[i][c] - color[c]);
+      for (int c = 0; c < 3; ++c)
+        squares += (scene.seen[i][c] - color[c]) * (scene.seen[i][c] - color[c]);
       costs.push_back(weighted_cost(0, squares));
     }
     graph.add_variable(costs);

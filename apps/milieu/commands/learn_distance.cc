@@ -27,7 +27,8 @@ constexpr const char* kImageDistances = "chi-squared,squared-euclidean,l1,rbf";
 
 std::vector<int64_t> column_numbers(const std::string& list) {
   std::vector<int64_t> columns;
-  for (const std::string& text : list.empty() ? std::vector<std::string>() : split_text(list, ',')) {
+  for (const std::string& text :
+       list.empty() ? std::vector<std::string>() : split_text(list, ',')) {
     int64_t column = -1;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), column);
     if (error != std::errc() || end != text.data() + text.size() || column < 0)

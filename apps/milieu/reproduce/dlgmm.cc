@@ -204,7 +204,8 @@ void run_set(ReproduceRun& run, const TableNames& names, const PaperTables& pape
       fmt::format("a subset of the paper's images: {} of {} classes; rows without \"ours\" at the "
                   "paper's step 16 and whole SIFT, \"ours\" at step 8 and 64 principal components",
                   theirs.images().num_images(), theirs.num_classes()),
-      "SC-DLGMM: gamma learned uses no labels (--gamma learn); gamma 2 is the best of `reproduce dlgmm gamma` (15-Scenes, V = 100) by the true "
+      "SC-DLGMM: gamma learned uses no labels (--gamma learn); gamma 2 is the best of `reproduce "
+      "dlgmm gamma` (15-Scenes, V = 100) by the true "
       "labels; so did the paper",
       "DLGMM with more than 300 words stops after 20 passes; with fewer words it runs until the "
       "bound "

@@ -70,7 +70,8 @@ void reproduce_exemplar_curves(ReproduceRun& run) {
   Panel panel{"objective against round: mean, lowest, highest", {}, {}};
   std::vector<double> rounds;
   for (size_t t = 0; t < mean.size(); ++t) rounds.push_back(static_cast<double>(t + 1));
-  panel.lines = {{rounds, low, kPanelGrey}, {rounds, high, kPanelGrey}, {rounds, mean, {31, 119, 180}}};
+  panel.lines = {
+      {rounds, low, kPanelGrey}, {rounds, high, kPanelGrey}, {rounds, mean, {31, 119, 180}}};
   run.write("exemplar_curves.png", draw_panels({panel}, 1, 500));
 }
 

@@ -284,8 +284,7 @@ void reproduce_exemplar_uiuc(ReproduceRun& run) {
 }
 
 // One distance per feature, as in Fig. 3 and the text before it.
-constexpr const char* kPaperFeatures =
-    "gist,hog,lbp,rot-lbp,dense-sift,hessian-affine,textons,mr8";
+constexpr const char* kPaperFeatures = "gist,hog,lbp,rot-lbp,dense-sift,hessian-affine,textons,mr8";
 constexpr const char* kPaperDistances = "gist:l2,rot-lbp:l1,chi-squared";
 
 void reproduce_exemplar_outex(ReproduceRun& run) {

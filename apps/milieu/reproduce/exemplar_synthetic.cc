@@ -81,7 +81,8 @@ Outcome run_setting(const MadeSetting& s, bool with_euclidean, ReproduceRun& run
     out.f += metrics.f / kMadeSets;
     out.f_pairwise += metrics.f_pairwise / kMadeSets;
     out.f_bcubed += metrics.f_bcubed / kMadeSets;
-    out.share_right_count += (metrics.num_clusters == s.num_clusters) / static_cast<double>(kMadeSets);
+    out.share_right_count +=
+        (metrics.num_clusters == s.num_clusters) / static_cast<double>(kMadeSets);
     out.mean_count += metrics.num_clusters / static_cast<double>(kMadeSets);
     if (with_euclidean) out.f_euclidean += euclidean_f(set, s, run) / kMadeSets;
   }
@@ -89,7 +90,8 @@ Outcome run_setting(const MadeSetting& s, bool with_euclidean, ReproduceRun& run
 }
 
 // Runs with several seeds; those that are done are not run again. Empty if stopped.
-std::vector<Outcome> run_seeds(MadeSetting s, int num_runs, bool with_euclidean, ReproduceRun& run) {
+std::vector<Outcome> run_seeds(MadeSetting s, int num_runs, bool with_euclidean,
+                               ReproduceRun& run) {
   std::vector<Outcome> outcomes;
   for (int i = 0; i < num_runs; ++i) {
     s.seed = run.options().seed + static_cast<uint64_t>(i);

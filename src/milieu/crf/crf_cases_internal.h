@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Synthetic CRFs for the tests of crf/: random unaries and factors, and minima by enumeration; chains to train on.
+// Synthetic CRFs for the tests of crf/: random unaries and factors, and minima by enumeration;
+// chains to train on.
 #pragma once
 
 #include <limits>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols: x_v = [v has label 1]; a node on the source's side of the cut is 0.
-// Method: every cost becomes constants, costs of single nodes, and costs >= 0 that are paid where one
+// Method: every cost becomes constants, costs of single nodes, and costs >= 0 that are paid where
+// one
 //   node is 0 and another 1, which are edges.
 //   Pairs: value(a, b) = constant + terms of each + coupling [a = 0, b = 1].
 //   Concave functions f of the count k = sum x_v: f(k) = f(0) + (f(1) - f(0)) k - sum over bends b

@@ -53,9 +53,8 @@ TEST(Factor, MinimisersEqualEnumeration) {
                     weighted_cost(1));
   const PnFactor odd({0, 1, 2}, {constant_cost(0.5), constant_cost(0.8)}, weighted_cost(2));
   const LatentPnFactor latent(7, {0, 1, 2, 3}, 2, weighted_cost(0), weighted_cost(1));
-  const CountFactor count({3, 1, 4, 0},
-                          {weighted_cost(0), weighted_cost(1, 2), weighted_cost(2), constant_cost(0),
-                           weighted_cost(1)});
+  const CountFactor count({3, 1, 4, 0}, {weighted_cost(0), weighted_cost(1, 2), weighted_cost(2),
+                                         constant_cost(0), weighted_cost(1)});
   const std::vector<const CrfFactor*> all = {&table, &potts,  &repelling, &pn,
                                              &odd,   &latent, &count};
   for (const CrfFactor* factor : all) {

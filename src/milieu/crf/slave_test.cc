@@ -104,8 +104,9 @@ TEST(Slave, CutRefusesCountsThatAreNotConcave_issue30) {
       std::vector<LinearCost>{{}, weighted_cost(0), weighted_cost(0, 4), weighted_cost(0, 9)})});
   std::vector<int> labels(3);
   const CrfUnaries unaries = {{0, 1}, {1, 0}, {0, 0}};
-  EXPECT_THAT([&] { cut.minimise(unaries, std::vector<double>{1}, labels); },
-              ThrowsMessage<InvalidArgument>(HasSubstr("is not concave in the number of labels 1")));
+  EXPECT_THAT(
+      [&] { cut.minimise(unaries, std::vector<double>{1}, labels); },
+      ThrowsMessage<InvalidArgument>(HasSubstr("is not concave in the number of labels 1")));
   // Turned round it is concave.
   EXPECT_NEAR(cut.minimise(unaries, std::vector<double>{-1}, labels), -8, 1e-12);
   EXPECT_EQ(labels, (std::vector<int>{1, 1, 1}));

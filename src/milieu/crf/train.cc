@@ -103,9 +103,8 @@ bool has_converged(const std::vector<CrfRound>& rounds, double rel_tolerance) {
 double price_of(const CrfTrainInput& input, const CrfTrainOptions& options,
                 std::span<const double> w) {
   std::vector<double> slope(w.size(), 0.0);
-  const double price = input.price
-                           ? input.price(w, slope)
-                           : regularizer_value(w, input.is_priced, input.groups, options);
+  const double price = input.price ? input.price(w, slope)
+                                   : regularizer_value(w, input.is_priced, input.groups, options);
   return options.regularization * price;
 }
 

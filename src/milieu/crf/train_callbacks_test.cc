@@ -23,8 +23,7 @@ TEST(CrfTrain, AnyDecreaseWillDoAsLatentStep_issue30) {
       const int v = 16 + static_cast<int>(random.uniform_index(chain.graph.num_variables() - 16));
       std::vector<int> moved(labels.begin(), labels.end());
       moved[v] = static_cast<int>(random.uniform_index(chain.graph.num_labels(v)));
-      if (chain.graph.energy(moved, w) < chain.graph.energy(labels, w))
-        labels[v] = moved[v];
+      if (chain.graph.energy(moved, w) < chain.graph.energy(labels, w)) labels[v] = moved[v];
     };
     GraphExample example(chain.graph, chain.observed, 0, is_lazy ? lazy : CrfLatentStep());
     CrfTrainInput input;

@@ -88,9 +88,8 @@ void add_gamma_slope(const ImageTable& table, int64_t d, int64_t at, const PassO
   }
   std::vector<int> bands(table.num_patches(d));
   for (size_t i = 0; i < bands.size(); ++i) bands[i] = table.band(d, static_cast<int64_t>(i));
-  const GammaSlope found =
-      coherence_slope(scratch.shares, neighborhood_of(table, d, at), options.gamma, frequencies,
-                      bands, scratch.coherence);
+  const GammaSlope found = coherence_slope(scratch.shares, neighborhood_of(table, d, at),
+                                           options.gamma, frequencies, bands, scratch.coherence);
   stats.gamma_slope += found.slope;
   stats.gamma_curvature += found.curvature;
 }

@@ -96,10 +96,9 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
     "shape of the clusters' covariances; full needs many images per cluster, tied shares one full "
     "matrix");
   v("word_covariance", o.word_covariance,
-    one_of<WordCovariance>(
-        {{"spherical", WordCovariance::Spherical},
-         {"diagonal", WordCovariance::Diagonal},
-         {"full", WordCovariance::Full}}),
+    one_of<WordCovariance>({{"spherical", WordCovariance::Spherical},
+                            {"diagonal", WordCovariance::Diagonal},
+                            {"full", WordCovariance::Full}}),
     "shape of the words' covariances; full has a matrix, shared by all words with --tie-words");
   v("tie_words", o.tie_words, anything(), "share one covariance between all words");
   v("init", o.init,

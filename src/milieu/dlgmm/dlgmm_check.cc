@@ -100,8 +100,7 @@ void add_warnings(const DlgmmRun& run, const DlgmmState& state, RunSummary& summ
 void check_memory(const DlgmmRun& run, const DlgmmOptions& options) {
   const double words = options.num_words, clusters = std::max(options.num_clusters, 1);
   const double columns = static_cast<double>(run.table.images.patches.cols());
-  const double dims =
-      options.word_covariance == WordCovariance::Full ? columns * columns : columns;
+  const double dims = options.word_covariance == WordCovariance::Full ? columns * columns : columns;
   const double cells = words * std::max(options.num_bands, 1);
   const auto blocks = static_cast<int64_t>(run.table.block_begin.size());
   const auto copies = static_cast<double>(2 + reduction_copies(blocks, 1, options.num_threads));

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -11,7 +12,6 @@
 #include "milieu/classic/gmm/gmm.h"
 #include "milieu/dlgmm/dlgmm_run_internal.h"
 #include "milieu/dlgmm/test_images.h"
-#include "milieu/metrics/metrics.h"
 #include "milieu/testing/matchers.h"
 
 namespace milieu::internal {
@@ -76,7 +76,8 @@ TEST(DlgmmFullWords, PassIsTheSumOverPatches_issue30) {
     Matrix<double> alpha(2, kWords);
     for (int64_t i = 0; i < alpha.size(); ++i) alpha.data()[i] = random.normal();
     const ImageTable table = make_image_table({patches.view(), offsets}, 1, 0);
-    const PassResult pass = *run_data_pass(table, model, alpha, {.num_threads = 2}, silent_monitor());
+    const PassResult pass =
+        *run_data_pass(table, model, alpha, {.num_threads = 2}, silent_monitor());
     const WordScorer scorer = make_word_scorer(model);
     WordStats stats(kWords, kDim, true, true);
     std::vector<int> words(kWords);
@@ -124,7 +125,8 @@ TEST(DlgmmFullWords, OneClusterWithFixedThetaIsTheGaussianMixture_issue30) {
   for (int64_t i = 0; i < model.words.size(); ++i)
     EXPECT_NEAR(model.words.data()[i], mixture.means.data()[i], 1e-6);
   for (int64_t i = 0; i < model.word_variances.size(); ++i)
-    EXPECT_NEAR(model.word_variances.data()[i], mixture.covariances.data()[i], 1e-6);
+    EXPECT_NEAR(model.word_variances.data()[i], mixture.covariances.data()[i],
+                1e-5);  // the mixture adds 1e-6 of each variance
 }
 
 TEST(DlgmmFullWords, MovedMomentsAreThoseAboutTheNewPlace_issue30) {
@@ -166,6 +168,14 @@ struct Crossed {
   }
 };
 
+// Of two clusters, under the better matching.
+double accuracy(const std::vector<int>& labels, const std::vector<int>& truth) {
+  double right = 0;
+  for (size_t i = 0; i < labels.size(); ++i) right += labels[i] == truth[i];
+  right /= static_cast<double>(labels.size());
+  return std::max(right, 1 - right);
+}
+
 TEST(DlgmmFullWords, SeeWhatDiagonalsCannot_issue30) {
   const Crossed data(1);
   DlgmmInput input;
@@ -180,7 +190,7 @@ TEST(DlgmmFullWords, SeeWhatDiagonalsCannot_issue30) {
     EXPECT_THAT(found.summary.trace, NeverFalls(1e-9));
     EXPECT_EQ(infer_images(found.model, input.images).labels, found.labels);
     bounds.push_back(found.summary.objective);
-    accuracies.push_back(compute_metrics(found.labels, data.labels).accuracy);
+    accuracies.push_back(accuracy(found.labels, data.labels));
   }
   EXPECT_GT(bounds[1], bounds[0]);
   EXPECT_LT(accuracies[0], 0.75);  // by symmetry the words have nothing to do with the clusters

@@ -113,8 +113,10 @@ void start_words(const DlgmmInput& input, const DlgmmOptions& options, Monitor& 
   const int64_t dim = model.words.cols();
   const bool is_full = options.word_covariance == WordCovariance::Full;
   const bool is_diagonal = options.word_covariance == WordCovariance::Diagonal;
-  model.word_variances = Matrix<double>(options.tie_words ? 1 : model.words.rows(),
-                                        is_full ? dim * dim : is_diagonal ? dim : 1);
+  model.word_variances =
+      Matrix<double>(options.tie_words ? 1 : model.words.rows(), is_full       ? dim * dim
+                                                                 : is_diagonal ? dim
+                                                                               : 1);
   const double floor = options.min_word_variance * patch_variance(patches);
   const double first = std::max({variance, floor, 1e-30});
   for (int64_t i = 0; i < model.word_variances.size(); ++i)

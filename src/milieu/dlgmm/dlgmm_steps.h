@@ -110,9 +110,9 @@ struct WordStats {
   // V x 1: sum phi |o - omega|^2; V x R: by dimension; full: V x (R R), of all products.
   Matrix<double> second;
   bool is_full = false;
-  double entropy = 0;        // -sum phi log phi
-  double agreement = 0;      // sum over neighbours of phi_m . phi_n, minus |P|
-  double gamma_slope = 0;    // of the pseudo-likelihood in gamma, and minus its curvature
+  double entropy = 0;      // -sum phi log phi
+  double agreement = 0;    // sum over neighbours of phi_m . phi_n, minus |P|
+  double gamma_slope = 0;  // of the pseudo-likelihood in gamma, and minus its curvature
   double gamma_curvature = 0;
   double loss = 0;  // how much skipped words can lower the bound
   int64_t num_patches = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words with full covariances: what differs from word_steps.cc. Lambda = L L^T row-major in a row of
-// word_variances; its inverse root L^-1 scores a patch as |L^-1 (o - omega)|^2.
+// Words with full covariances: what differs from word_steps.cc. Lambda = L L^T row-major in a row
+// of word_variances; its inverse root L^-1 scores a patch as |L^-1 (o - omega)|^2.
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <cmath>
@@ -104,8 +104,7 @@ void update_full_variances(const WordStats& stats, DoubleView old_words, int64_t
   }
   if (mass < kLightWord) return;
   const Eigen::SelfAdjointEigenSolver<Square> axes(scatter / mass);
-  const Square raised = axes.eigenvectors() *
-                        axes.eigenvalues().cwiseMax(floor).asDiagonal() *
+  const Square raised = axes.eigenvectors() * axes.eigenvalues().cwiseMax(floor).asDiagonal() *
                         axes.eigenvectors().transpose();
   double* row = model.word_variances.row(model.word_variances.rows() == 1 ? 0 : first);
   Eigen::Map<RowMajor>(row, dim, dim) = 0.5 * (raised + raised.transpose());

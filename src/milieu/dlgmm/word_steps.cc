@@ -186,7 +186,9 @@ void score_pairs(const WordScorer& s, FloatView patches, PairsByWord& pairs, Pat
 WordStats::WordStats(int64_t num_words, int64_t dim, bool is_diagonal, bool full)
     : mass(num_words, 0.0),
       first(num_words, dim),
-      second(num_words, full ? dim * dim : is_diagonal ? dim : 1),
+      second(num_words, full          ? dim * dim
+                        : is_diagonal ? dim
+                                      : 1),
       is_full(full) {}
 
 void WordStats::add(const float* patch, DoubleView omega, std::span<const int> words,

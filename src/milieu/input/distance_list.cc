@@ -38,8 +38,7 @@ ListedDistance parse_one(const std::string& text) {
       continue;
     }
     if (equals == std::string::npos) return {text, distance, 0};
-    if (distance == Distance::Rbf)
-      return {text, distance, width_of(text, text.substr(equals + 1))};
+    if (distance == Distance::Rbf) return {text, distance, width_of(text, text.substr(equals + 1))};
     throw InvalidArgument(fmt::format("distance is '{}', but only rbf has a width", text));
   }
   throw InvalidArgument(

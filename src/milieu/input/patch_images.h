@@ -19,9 +19,9 @@ namespace milieu {
 
 // How images become patches.
 struct PatchOptions {
-  int num_components = 64;  // PCA of the descriptors; 0: none
+  int num_components = 64;     // PCA of the descriptors; 0: none
   int position_neighbors = 0;  // for gamma: so many nearest patches of the image; 0: the grid's
-  int step = 0;             // deprecated: pixels between patches of the default feature; 0: 8
+  int step = 0;                // deprecated: pixels between patches of the default feature; 0: 8
 };
 
 template <class Visitor>
@@ -42,8 +42,8 @@ struct PatchImages {
   Matrix<int32_t> grid;          // images x 2, or empty
   Points positions;              // patches x 2 or more: x, y, ...; or empty
   std::vector<std::pair<int64_t, int64_t>> edges;  // neighbouring patches, in place of the grid's
-  std::string feature;           // of image folders: the local feature in full
-  int max_side = 0;              // of image folders: how images were scaled down
+  std::string feature;                             // of image folders: the local feature in full
+  int max_side = 0;                                // of image folders: how images were scaled down
   std::vector<std::string> warnings;
   std::vector<uint8_t> bands;      // by set_bands
   std::vector<std::string> names;  // of images; empty: numbers

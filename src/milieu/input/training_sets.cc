@@ -226,7 +226,8 @@ std::vector<Points> load_matrices(const std::string& paths, int num_threads,
     if (names != nullptr) names->push_back(stem);
   }
   for (const Points& matrix : matrices)
-    if (kind != MatrixKind::Cross && (matrix.rows() != matrix.cols() || matrix.rows() != matrices[0].rows()))
+    if (kind != MatrixKind::Cross &&
+        (matrix.rows() != matrix.cols() || matrix.rows() != matrices[0].rows()))
       throw DataError(
           fmt::format("{} holds a matrix of {} x {}, must be square and as large as the "
                       "others ({}): [p, q] is the distance of samples p and q",

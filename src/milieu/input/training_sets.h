@@ -19,12 +19,12 @@
 namespace milieu {
 
 struct TrainingSet {
-  std::string name;              // as the user wrote it
-  Points points;                 // rows that have a class; empty with matrices
-  std::vector<Points> matrices;  // n x n each
-  std::vector<int> clusters;     // 0 .. in this set, none empty
-  std::vector<int> classes;      // indices of TrainingInput::class_names
-  int64_t total_rows = 0;        // of TRAIN, with those without a class
+  std::string name;                     // as the user wrote it
+  Points points;                        // rows that have a class; empty with matrices
+  std::vector<Points> matrices;         // n x n each
+  std::vector<int> clusters;            // 0 .. in this set, none empty
+  std::vector<int> classes;             // indices of TrainingInput::class_names
+  int64_t total_rows = 0;               // of TRAIN, with those without a class
   std::vector<int64_t> kept_rows = {};  // of TRAIN; empty: all
 };
 

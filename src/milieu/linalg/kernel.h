@@ -59,8 +59,8 @@ bool gram(const KernelSpec& spec, FloatView points, MatrixView<double> out, int 
 bool gram(const KernelSpec& spec, FloatView points, MatrixView<float> out, int num_threads = 0,
           Monitor& monitor = silent_monitor());
 
-// The distances of a square kernel matrix, sqrt(k_pp + k_qq - k_pq - k_qp). Throws DataError, naming
-// `source`, where it is not square, and where an entry is far too large for a kernel.
+// The distances of a square kernel matrix, sqrt(k_pp + k_qq - k_pq - k_qp). Throws DataError,
+// naming `source`, where it is not square, and where an entry is far too large for a kernel.
 Matrix<float> kernel_distances(FloatView kernel, const std::string& source);
 
 // k(x_i, x_i) of every row.

@@ -82,8 +82,8 @@ std::vector<Reading> sure_readings(const Kinds& kinds, int kind, const Reproduce
 
 // The most certain images of both parts of both readings, part below part, reading beside reading.
 std::string draw_pair(const Kinds& kinds, const Pair& pair) {
-  RasterImage sheet(2 * (kColumns * (kSide + 2) + 20), 2 * (kHeading + kShown / kColumns * (kSide + 2)) + 8,
-                    3);
+  RasterImage sheet(2 * (kColumns * (kSide + 2) + 20),
+                    2 * (kHeading + kShown / kColumns * (kSide + 2)) + 8, 3);
   fill_rectangle(sheet, 0, 0, sheet.width, sheet.height, {255, 255, 255});
   for (const Reading* reading : {&pair.first, &pair.second})
     for (int part = 0; part < 2; ++part) {
@@ -103,10 +103,11 @@ std::string draw_pair(const Kinds& kinds, const Pair& pair) {
       for (size_t i = 0; i < rows.size(); ++i)
         for (int y = 0; y < kSide; ++y)
           for (int x = 0; x < kSide; ++x) {
-            const auto grey = static_cast<uint8_t>(
-                255 - kinds.points[pair.kind](rows[i], y * kSide + x));
-            uint8_t* to = sheet.at(left + static_cast<int>(i) % kColumns * (kSide + 2) + x,
-                                   top + kHeading + static_cast<int>(i) / kColumns * (kSide + 2) + y);
+            const auto grey =
+                static_cast<uint8_t>(255 - kinds.points[pair.kind](rows[i], y * kSide + x));
+            uint8_t* to =
+                sheet.at(left + static_cast<int>(i) % kColumns * (kSide + 2) + x,
+                         top + kHeading + static_cast<int>(i) / kColumns * (kSide + 2) + y);
             to[0] = to[1] = to[2] = grey;
           }
     }
@@ -144,9 +145,8 @@ void reproduce_dcp_readings(ReproduceRun& run) {
   for (size_t i = 0; i < std::min<size_t>(pairs.size(), 6); ++i) {
     const Pair& p = pairs[i];
     table.rows.push_back({kKinds[p.kind], kKinds[p.first.context], sizes_text(p.first),
-                          fmt::format("{:.2f}", p.first.split.confidence),
-                          kKinds[p.second.context], sizes_text(p.second),
-                          fmt::format("{:.2f}", p.second.split.confidence),
+                          fmt::format("{:.2f}", p.first.split.confidence), kKinds[p.second.context],
+                          sizes_text(p.second), fmt::format("{:.2f}", p.second.split.confidence),
                           fmt::format("{:.2f}", p.agreement)});
   }
   run.show(table);

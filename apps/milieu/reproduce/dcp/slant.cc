@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// [Lampert08, Figures 1, 3 and 4]: the ones of MNIST in the plane of the two principal components of
-// ones and sevens, split with the sevens as context; how the cut relates to the slant of the ones.
+// [Lampert08, Figures 1, 3 and 4]: the ones of MNIST in the plane of the two principal components
+// of ones and sevens, split with the sevens as context; how the cut relates to the slant of the
+// ones.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -124,8 +124,8 @@ Splits split_toy(const Toy& toy, uint64_t seed, ReproduceRun& run) {
 // Figure 2: the parts with their context, then what the methods find.
 void add_panels(const char* variant, const Toy& toy, const Splits& found,
                 std::vector<Panel>& panels) {
-  panels.push_back(scatter_panel(std::string(variant) + ": parts and context", toy.points,
-                                 toy.truth));
+  panels.push_back(
+      scatter_panel(std::string(variant) + ": parts and context", toy.points, toy.truth));
   add_context(toy.context, panels.back());
   panels.push_back(scatter_panel("k-means", toy.points, found.kmeans));
   panels.push_back(scatter_panel("normalized cut", toy.points, found.ncut));

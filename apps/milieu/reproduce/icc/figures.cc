@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// [Yu13, Figures 1 to 5] as pictures: a context that splits a class, EM and ICC without context, the
-// difference of density with its gradient, Experiments 1 and 2 under every projection.
+// [Yu13, Figures 1 to 5] as pictures: a context that splits a class, EM and ICC without context,
+// the difference of density with its gradient, Experiments 1 and 2 under every projection.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -27,8 +27,7 @@ Matrix<float> draw_gaussian(int64_t n, double x, double y, const double (&covari
   for (int64_t i = 0; i < n; ++i) {
     const double a = random.normal(), b = random.normal();
     points(i, 0) = static_cast<float>(x + root * a);
-    points(i, 1) =
-        static_cast<float>(y + below * a + std::sqrt(covariance[2] - below * below) * b);
+    points(i, 1) = static_cast<float>(y + below * a + std::sqrt(covariance[2] - below * below) * b);
   }
   return points;
 }
@@ -128,14 +127,15 @@ void draw_projections(const ReproduceRun& run, const char* name, FloatView point
 }  // namespace
 
 void reproduce_icc_figures(ReproduceRun& run) {
-  ResultTable table{"icc_figures",
-                    "Figures 1 to 3 of [Yu13]: sub-classes of the class",
-                    {"figure", "first", "paper", "second", "paper"},
-                    {},
-                    {"Pictures with --out: icc_figure1.png to icc_figure5.png; 4 is Experiment 1, 5 "
-                     "the gases that replace the paper's colas.",
-                     "The caption of Figure 1 prints a covariance that is none; ours is (10, 12; 12, "
-                     "30). Bandwidths in cells of 100."}};
+  ResultTable table{
+      "icc_figures",
+      "Figures 1 to 3 of [Yu13]: sub-classes of the class",
+      {"figure", "first", "paper", "second", "paper"},
+      {},
+      {"Pictures with --out: icc_figure1.png to icc_figure5.png; 4 is Experiment 1, 5 "
+       "the gases that replace the paper's colas.",
+       "The caption of Figure 1 prints a covariance that is none; ours is (10, 12; 12, "
+       "30). Bandwidths in cells of 100."}};
   table.rows = {draw_context(run), draw_unsupervised(run), draw_map(run)};
   if (run.is_stopped()) return;
   Random random(run.options().seed);

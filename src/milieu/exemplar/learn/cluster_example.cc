@@ -120,8 +120,7 @@ class ClusterExampleBase : public CrfExample {
     }
     for (size_t t = 0; t < sum.size(); ++t) gradient[t] += sum[t] * scale_[t];
     if (options_.learn_penalty)
-      gradient[scale_.size()] +=
-          static_cast<double>(members_.size()) - all_open / slaves;
+      gradient[scale_.size()] += static_cast<double>(members_.size()) - all_open / slaves;
     return energy;
   }
 
@@ -220,8 +219,7 @@ class ClusterExample : public ClusterExampleBase<float> {
     double bound = 0;
     for (const std::vector<int>& members : members_) {
       std::vector<double> theta;
-      for (const int q : members)
-        theta.push_back(shared_cost(q) - shift_[q] + cluster_dual_[q]);
+      for (const int q : members) theta.push_back(shared_cost(q) - shift_[q] + cluster_dual_[q]);
       std::vector<char> is_open(members.size());
       bound += minimise_cluster_slave(theta, options_.alpha, is_open);
       for (size_t i = 0; i < members.size(); ++i) {

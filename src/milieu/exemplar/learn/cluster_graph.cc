@@ -116,7 +116,7 @@ std::unique_ptr<GraphExample> make_cluster_graph_example(FloatView points,
   const auto copy = std::make_shared<Matrix<float>>(points);
   const auto own = std::make_shared<Matrix<float>>(options.own_features);
   const CrfLatentStep choose = [copy, own, labels, members](std::span<const double> w,
-                                                       std::span<int> chosen) {
+                                                            std::span<int> chosen) {
     const int64_t count = copy->rows();
     Matrix<double> distances(count, count);
     for (int64_t p = 0; p < count; ++p)

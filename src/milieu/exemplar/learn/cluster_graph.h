@@ -16,7 +16,7 @@ namespace milieu {
 struct ClusterGraphOptions {
   double alpha = 1;  // margins, as in ExemplarLearnOptions
   double beta = 1;
-  double penalty = 0;          // d_qq
+  double penalty = 0;           // d_qq
   bool learn_penalty = false;   // the last weight instead
   FloatView own_features = {};  // n x G: adds sum_s w_(F + s) g_qs to d_qq
 };

@@ -28,12 +28,12 @@ struct ExemplarLearnOptions {
   double penalty = 0;          // d_qq; 0: by rule, the larger of 2 alpha and beta times half the
                                // mean cluster size; 2 alpha where it is learned
   bool learn_penalty = false;  // also train d_qq, starting at `penalty`
-  bool calibrate = true;  // afterwards, choose the penalty that clusters the training sets best; a
-                          // given fixed penalty is kept
+  bool calibrate = true;   // afterwards, choose the penalty that clusters the training sets best; a
+                           // given fixed penalty is kept
   bool diagonals = false;  // the diagonals of matrices are costs of exemplars: d_qq is the penalty
                            // and sum_t w_t f_qq,t, with the weights of the matrices
   bool signed_features = false;  // entries of matrices may be negative
-  bool normalize = true;  // divide each feature by its mean size over all pairs first
+  bool normalize = true;         // divide each feature by its mean size over all pairs first
   double screening = 4;  // drop candidates that are not larger between clusters than within by this
                          // many standard errors; 0: keep all
   bool metric = true;    // also offer full metrics as candidates (learn_metric_internal.h)
@@ -99,7 +99,8 @@ struct LearnInput {
   // sum_s v_s (g_qs - mean of g_s) [Komodakis11, Eq. 10 with p = q], with learned v of any sign.
   // Only without candidates. LearnSet::exemplar_features come after them.
   std::vector<int64_t> exemplar_columns = {};
-  std::vector<std::string> exemplar_names = {};  // of exemplar_features; empty: "exemplar feature 0"
+  std::vector<std::string> exemplar_names =
+      {};  // of exemplar_features; empty: "exemplar feature 0"
   // In place of the regulariser and of the constraint where they are set: functions of the weights
   // of the candidates, each in units of its mean size where options.normalize is set. Called from
   // several threads at the same time.

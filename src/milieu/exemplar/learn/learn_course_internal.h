@@ -39,5 +39,4 @@ Course make_course(const LearnInput& input, const ExemplarLearnOptions& options,
 // The penalty where none is given.
 double rule_penalty(const LearnInput& input, const ExemplarLearnOptions& options);
 
-
 }  // namespace milieu::internal

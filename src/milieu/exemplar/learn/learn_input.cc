@@ -79,10 +79,10 @@ void check_distances(FloatView matrix, const std::string& name, bool is_signed) 
   for (int64_t p = 0; p < matrix.rows(); ++p)
     for (int64_t q = 0; q < matrix.cols(); ++q)
       if (!std::isfinite(matrix(p, q)) || (p != q && matrix(p, q) < 0 && !is_signed))
-        throw DataError(fmt::format("{} has {} at row {}, column {} (counted from 0), must be a "
-                                    "finite {}",
-                                    name, matrix(p, q), p, q,
-                                    is_signed ? "number" : "distance of at least 0"));
+        throw DataError(
+            fmt::format("{} has {} at row {}, column {} (counted from 0), must be a "
+                        "finite {}",
+                        name, matrix(p, q), p, q, is_signed ? "number" : "distance of at least 0"));
 }
 
 int num_clusters(const LearnSet& set) {

@@ -57,11 +57,12 @@ std::optional<TrainedDistance> train_distance(const LearnInput& input,
 
 // Features of exemplars, of all sets.
 struct OwnCosts {
-  std::vector<Matrix<float>> features;  // per set, n x G, less their means; of diagonals as they are
-  std::vector<double> means;            // G
-  std::vector<double> scale;            // G: 1 / mean size, 0 for a constant one
-  std::vector<std::string> names;       // G
-  bool is_shared = false;               // diagonals, with the weights of the matrices
+  std::vector<Matrix<float>>
+      features;                    // per set, n x G, less their means; of diagonals as they are
+  std::vector<double> means;       // G
+  std::vector<double> scale;       // G: 1 / mean size, 0 for a constant one
+  std::vector<std::string> names;  // G
+  bool is_shared = false;          // diagonals, with the weights of the matrices
   bool empty() const { return features.empty(); }
 };
 OwnCosts make_own_costs(const LearnInput& input, const ExemplarLearnOptions& options);

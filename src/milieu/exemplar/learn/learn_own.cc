@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs of exemplars that depend on weights [Komodakis11, Eq. 10 with p = q]: features of the samples
-// themselves, or the diagonals of matrices.
-// Conventions: features are taken less their mean over all sets, so that the penalty is what an
+// Costs of exemplars that depend on weights [Komodakis11, Eq. 10 with p = q]: features of the
+// samples themselves, or the diagonals of matrices. Conventions: features are taken less their mean
+// over all sets, so that the penalty is what an
 //   average exemplar costs; divided by their mean size where features are normalised. Their weights
 //   start at 0 and may have any sign. Diagonals have the weights of their matrices and are taken as
 //   they are.
@@ -67,7 +67,8 @@ void check_columns(const LearnInput& input) {
     });
   require(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(),
           "exemplar_columns names a column twice");
-  require(std::ssize(sorted) < d, "exemplar_columns names every column: nothing is left to compare");
+  require(std::ssize(sorted) < d,
+          "exemplar_columns names every column: nothing is left to compare");
 }
 
 }  // namespace
@@ -93,12 +94,12 @@ void check_own_costs(const LearnInput& input, const ExemplarLearnOptions& option
       for (int64_t s = 0; s < count; ++s)
         if (!std::isfinite(features(q, s)))
           throw DataError(fmt::format(
-              "the features of exemplars of set {} have {} at row {}, column {} (counted from 0)", k,
-              features(q, s), q, s));
+              "the features of exemplars of set {} have {} at row {}, column {} (counted from 0)",
+              k, features(q, s), q, s));
   }
   require(input.exemplar_names.empty() || std::ssize(input.exemplar_names) == count, [&] {
-    return fmt::format("{} names for {} of exemplars: they must match",
-                       input.exemplar_names.size(), counted(count, "feature"));
+    return fmt::format("{} names for {} of exemplars: they must match", input.exemplar_names.size(),
+                       counted(count, "feature"));
   });
 }
 
@@ -153,7 +154,8 @@ std::vector<double> penalties_by_features(const LearnedDistance& model, FloatVie
   const int64_t further = std::ssize(model.exemplar_weights) - std::ssize(model.exemplar_columns);
   require(features.cols() == further && (further == 0 || features.rows() == n), [&] {
     return fmt::format(
-        "the features of exemplars are {} x {}, must be {} x {}: what an exemplar costs was learned "
+        "the features of exemplars are {} x {}, must be {} x {}: what an exemplar costs was "
+        "learned "
         "from {}",
         features.rows(), features.cols(), n, further,
         fmt::join(packed_names(model.exemplar_names), ", "));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs of exemplars that depend on weights: against the general framework, differences, and sets in
-// which no single penalty will do; signed features; margins of 0; callers' regularisers.
+// Costs of exemplars that depend on weights: against the general framework, differences, and sets
+// in which no single penalty will do; signed features; margins of 0; callers' regularisers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,8 +52,8 @@ CrfTrainResult train(CrfExample& example, std::vector<double> start, double dual
   return train_latent_crf(input, options);
 }
 
-// d_qq = w . f_qq [Komodakis11, Eq. 10 and Lemma 1] three times: by unaries of the general graph, by
-// the exact special code, by the fast one.
+// d_qq = w . f_qq [Komodakis11, Eq. 10 and Lemma 1] three times: by unaries of the general graph,
+// by the exact special code, by the fast one.
 TEST(LearnOwn, CostsOfExemplarsTakeTheFrameworksPath_issue30) {
   for (const bool learn_penalty : {false, true}) {
     const Case c;
@@ -61,8 +61,8 @@ TEST(LearnOwn, CostsOfExemplarsTakeTheFrameworksPath_issue30) {
     for (int64_t q = 0; q < 14; ++q) scaled(q, 0) *= 0.5f, scaled(q, 1) *= 2;
     std::vector<double> start = {0.95, 1.05, 1.15, 0.25, -0.15};
     if (learn_penalty) start.push_back(3.0);
-    const auto general = make_cluster_graph_example(
-        c.points, c.labels, {0.8, 1.1, 3.0, learn_penalty, scaled}, 1);
+    const auto general =
+        make_cluster_graph_example(c.points, c.labels, {0.8, 1.1, 3.0, learn_penalty, scaled}, 1);
     const auto exact = c.example(internal::make_exact_cluster_example, learn_penalty);
     const auto fast = c.example(internal::make_cluster_example, learn_penalty);
     const CrfTrainResult a = train(*general, start, 0.5, 50), b = train(*exact, start, 1, 50);
@@ -72,8 +72,9 @@ TEST(LearnOwn, CostsOfExemplarsTakeTheFrameworksPath_issue30) {
     }
     for (size_t t = 0; t < start.size(); ++t) EXPECT_NEAR(a.weights[t], b.weights[t], 1e-12);
     EXPECT_GT(std::abs(a.weights[3] - start[3]) + std::abs(a.weights[4] - start[4]), 1e-3);
-    const CrfTrainResult few = train(*c.example(internal::make_exact_cluster_example, learn_penalty),
-                                     start, 1, 5),
+    const CrfTrainResult few =
+                             train(*c.example(internal::make_exact_cluster_example, learn_penalty),
+                                   start, 1, 5),
                          quick = train(*fast, start, 1, 5);
     for (size_t t = 0; t < start.size(); ++t) EXPECT_NEAR(few.weights[t], quick.weights[t], 1e-3);
   }
@@ -100,8 +101,8 @@ TEST(LearnOwn, GradientIsTheSlopeOfTheLoss_issue30) {
 }
 
 // At four corners: ten samples close together, a blurred one at -5 that belongs to them, and a
-// cluster of two at 3. One penalty f for all must be below 2 * 9, or the two join the ten, and above
-// 25, or the blurred one stands alone.
+// cluster of two at 3. One penalty f for all must be below 2 * 9, or the two join the ten, and
+// above 25, or the blurred one stands alone.
 struct Blurred {
   Matrix<float> points, blur;  // n x 4 with the blur as last column, n x 1
   std::vector<int> labels;
@@ -140,7 +141,8 @@ TEST(LearnOwn, BlurredSamplesBecomeDearExemplars_issue30) {
   alike.sets = {{a.place(), a.labels}, {b.place(), b.labels}};
   const auto equal = learn_exemplar_distance(alike, plain_options());
   // At best the four blurred samples, or the four pairs, are wrong.
-  EXPECT_LE(accuracy(fit_learned_exemplar(equal.model, fresh.place(), {}), fresh.labels), 48.0 / 52);
+  EXPECT_LE(accuracy(fit_learned_exemplar(equal.model, fresh.place(), {}), fresh.labels),
+            48.0 / 52);
 
   LearnInput columns;
   columns.sets = {a.by_column(), b.by_column()};
@@ -163,7 +165,9 @@ TEST(LearnOwn, BlurredSamplesBecomeDearExemplars_issue30) {
   EXPECT_THAT([&] { fit_learned_exemplar(by_feature.model, fresh.place(), {}); },
               ThrowsMessage<InvalidArgument>(HasSubstr("must be 52 x 1")));
   EXPECT_THAT(
-      [&] { fit_learned_exemplar(equal.model, fresh.place(), {}, silent_monitor(), {fresh.blur, {}}); },
+      [&] {
+        fit_learned_exemplar(equal.model, fresh.place(), {}, silent_monitor(), {fresh.blur, {}});
+      },
       ThrowsMessage<InvalidArgument>(HasSubstr("the model has learned none")));
 }
 
@@ -186,8 +190,7 @@ TEST(LearnOwn, DiagonalsHaveTheWeightOfTheirMatrix_issue30) {
     Matrix<float> d(52, 52);
     for (int p = 0; p < 52; ++p)
       for (int q = 0; q < 52; ++q)
-        for (int t = 0; t < 3; ++t)
-          d(p, q) += std::pow(set.points(p, t) - set.points(q, t), 2.0f);
+        for (int t = 0; t < 3; ++t) d(p, q) += std::pow(set.points(p, t) - set.points(q, t), 2.0f);
     for (int q = 0; q < 52; ++q) d(q, q) = 40 * set.blur(q, 0);
     return d;
   };
@@ -204,9 +207,10 @@ TEST(LearnOwn, DiagonalsHaveTheWeightOfTheirMatrix_issue30) {
   check_learned_distance(used.model, "here");
   const std::vector<double> penalties = exemplar_penalties(used.model, given, {});
   for (int p = 0; p < 52; ++p)
-    EXPECT_NEAR(penalties[p],
-                used.model.penalty + used.model.diagonal_factor[0] * used.model.weights[0] * e(p, p),
-                1e-6 * std::abs(penalties[p]));
+    EXPECT_NEAR(
+        penalties[p],
+        used.model.penalty + used.model.diagonal_factor[0] * used.model.weights[0] * e(p, p),
+        1e-6 * std::abs(penalties[p]));
   EXPECT_EQ(accuracy(fit_learned_exemplar(used.model, given, {}), fresh.labels), 1);
 }
 
@@ -293,7 +297,8 @@ TEST(LearnOwn, PriceAndProjectionMayBeTheCallers_issue30) {
 
 TEST(LearnOwn, BadFeaturesAreNamed_issue30) {
   const Blurred a(1);
-  const auto refuses = [&](LearnInput input, const ExemplarLearnOptions& options, const char* part) {
+  const auto refuses = [&](LearnInput input, const ExemplarLearnOptions& options,
+                           const char* part) {
     EXPECT_THAT([&] { learn_exemplar_distance(input, options); },
                 ThrowsMessage<Error>(HasSubstr(part)));
   };

@@ -229,8 +229,8 @@ std::optional<TrainedDistance> train_distance(const LearnInput& input,
   TrainedDistance trained;
   {
     const auto examples = make_examples(input, options, course, monitor);
-    trained.training =
-        train_latent_crf(make_train_input(input, examples, course, options), options.train, monitor);
+    trained.training = train_latent_crf(make_train_input(input, examples, course, options),
+                                        options.train, monitor);
   }  // the memory of the duals is free for the distances
   if (trained.training.rounds.empty()) return std::nullopt;
   trained.model = trained.average = make_model(input, course);

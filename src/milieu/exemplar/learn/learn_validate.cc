@@ -170,8 +170,8 @@ void add_half(const LearnedDistance& model, const std::vector<OwnSet>& half,
   out.counts.emplace_back();
   for (const OwnSet& set : half) {
     const LearnSet view = set.view();
-    Matrix<float> costs =
-        view.matrices.empty() ? learned_costs(model, view.points, view.points, num_threads, monitor)
+    Matrix<float> costs = view.matrices.empty()
+                              ? learned_costs(model, view.points, view.points, num_threads, monitor)
                               : learned_costs(model, view.matrices);
     const bool has_own = has_own_costs(model);
     if (has_own) put_own_costs(model, view.points, view.matrices, view.exemplar_features, costs);

@@ -213,8 +213,8 @@ ExemplarResult fit_cut(const LearnedDistance& model, FloatView costs, ExemplarOp
   const Stopwatch watch;
   int count = options.num_clusters;
   if (count == 0 && model.same_cluster.empty())
-    count = static_cast<int>(internal::quick_exemplars(costs, penalty_for(model, costs.rows()),
-                                                       0, options.num_threads, monitor)
+    count = static_cast<int>(internal::quick_exemplars(costs, penalty_for(model, costs.rows()), 0,
+                                                       options.num_threads, monitor)
                                  .model.rows.size());
   const internal::ScoredCuts cuts =
       internal::score_cuts(costs, count, options.seed, options.num_threads, monitor);

@@ -43,8 +43,8 @@ void add_held_out_cuts(const Matrix<float>& costs, const std::vector<int>& label
 // one.
 std::vector<double> best_same_cluster(const std::vector<HeldOutCuts>& all);
 
-// Exemplars under the penalty for as many samples, and `own_factor` times the diagonal of the costs;
-// the partition matters, not the last digits of its proof.
+// Exemplars under the penalty for as many samples, and `own_factor` times the diagonal of the
+// costs; the partition matters, not the last digits of its proof.
 ExemplarResult quick_exemplars(FloatView costs, double penalty, double own_factor, int num_threads,
                                Monitor& monitor);
 

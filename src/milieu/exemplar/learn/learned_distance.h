@@ -41,8 +41,9 @@ struct LearnedDistance {
                                       // belong together, which says how many parts a cut has;
                                       // empty: as many as there are exemplars
   std::string grouping;               // "exemplars" or "cut": what auto means; empty: exemplars
-  // Costs of exemplars that depend on features of theirs; empty where all cost the same. The cost of
-  // q is (penalty + sum_s exemplar_weights[s] (g_qs - exemplar_means[s])), times the growth above.
+  // Costs of exemplars that depend on features of theirs; empty where all cost the same. The cost
+  // of q is (penalty + sum_s exemplar_weights[s] (g_qs - exemplar_means[s])), times the growth
+  // above.
   std::vector<double> exemplar_weights, exemplar_means;  // G
   std::string exemplar_names;                            // G, one per line
   std::vector<int64_t> exemplar_columns;  // the first of the G are these columns of the points
@@ -102,7 +103,7 @@ double penalty_for(const LearnedDistance& model, int64_t n);
 
 // What is known of the samples as exemplars, beside the points or matrices.
 struct ExemplarCosts {
-  FloatView features = {};                // n x G': what the model learned beside its columns
+  FloatView features = {};                 // n x G': what the model learned beside its columns
   std::span<const double> penalties = {};  // n, in place of what was learned; or empty
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Candidate distances between the samples of one set, f_pq,t for t < F, and their weighted sum d_pq =
-// sum_t w_t f_pq,t [Komodakis11, Eq. 10]. F dense n x n matrices are stored only within a
-// budget: squared differences of coordinates need one product, other distances are computed tile by
-// tile.
+// Candidate distances between the samples of one set, f_pq,t for t < F, and their weighted sum d_pq
+// = sum_t w_t f_pq,t [Komodakis11, Eq. 10]. F dense n x n matrices are stored only within a budget:
+// squared differences of coordinates need one product, other distances are computed tile by tile.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 //   a_pq = min(0, r_qq + sum over p' not in {p, q} of max(0, r_p'q)), a_qq the sum without r_qq
 // Conventions: similarities get a perturbation of 1e-9 of their size, which breaks ties; exemplars
 //   are the q with r_qq + a_qq > 0, the best one where there is none; it has converged when they
-//   have not changed for kStableRounds; then every cluster takes the best of its members. Pairs that
-//   the lists leave out cannot pay off, and have no messages.
+//   have not changed for kStableRounds; then every cluster takes the best of its members. Pairs
+//   that the lists leave out cannot pay off, and have no messages.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -43,9 +43,7 @@ struct Messages {
   }
 };
 
-void damp(double& message, double value) {
-  message = kDamping * message + (1 - kDamping) * value;
-}
+void damp(double& message, double value) { message = kDamping * message + (1 - kDamping) * value; }
 
 // Of sample p: what every candidate offers beyond the best other one.
 void respond(const ServiceLists& lists, int64_t p, Messages& m) {

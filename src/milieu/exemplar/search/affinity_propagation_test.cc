@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Affinity propagation: against scikit-learn's exemplars, the optimum of small problems, the search.
+// Affinity propagation: against scikit-learn's exemplars, the optimum of small problems, the
+// search.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,7 +60,8 @@ TEST(AffinityPropagation, EndsBetweenItsBoundAndWhatSearchFinds_issue30) {
 TEST(AffinityPropagation, IsNotBetterThanTheSearchOnLargerSets_issue30) {
   Random random(3);
   Matrix<float> points(300, 2);
-  for (int64_t i = 0; i < points.size(); ++i) points.data()[i] = static_cast<float>(random.normal());
+  for (int64_t i = 0; i < points.size(); ++i)
+    points.data()[i] = static_cast<float>(random.normal());
   ExemplarInput input;
   input.points = points;
   ExemplarOptions options;

@@ -36,8 +36,8 @@ struct ScatterPanel {
 std::string render_scatter_panels(const std::vector<ScatterPanel>& panels,
                                   std::span<const int> classes);
 
-// Samples as PCA, LDA, LDA on the parts of mixtures and LDA on sub-classes show them [Yu13, Figures 4
-// and 5]; incomplete when the monitor stops it.
+// Samples as PCA, LDA, LDA on the parts of mixtures and LDA on sub-classes show them [Yu13, Figures
+// 4 and 5]; incomplete when the monitor stops it.
 std::vector<ScatterPanel> icc_projections(FloatView points, std::span<const int> classes,
                                           const IccClassifierOptions& options, Monitor& monitor);
 
