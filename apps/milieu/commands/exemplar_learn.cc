@@ -54,6 +54,16 @@ std::string weights_text(const ExemplarLearnResult& result) {
   return text;
 }
 
+// What makes exemplars cheap or dear; empty where all cost the same.
+std::string exemplar_text(const LearnedDistance& model) {
+  const std::vector<std::string> names = packed_names(model.exemplar_names);
+  std::string text;
+  for (size_t s = 0; s < names.size(); ++s)
+    text += fmt::format("{} {} ({:+.3g})", text.empty() ? "an exemplar costs more with" : ",",
+                        names[s], model.exemplar_weights[s]);
+  return text.empty() ? text : text + "\n";
+}
+
 // What cross-validation chose; empty without it.
 std::string validation_text(const RunSummary& summary) {
   std::string grouping;
@@ -93,6 +103,7 @@ void print_result(const LearnCommand& command, const TrainingInput& train,
                   counted(s.d, "candidate"), s.objective, counted(s.iterations, "round"), s.seconds,
                   result.model.penalty));
   console.print(weights_text(result));
+  console.print(exemplar_text(result.model));
   console.print(validation_text(s));
   for (const std::string& warning : s.warnings)
     console.print(fmt::format("{} {}\n", console.paint(Style::Yellow, "warning:"), warning));
@@ -107,6 +118,7 @@ int run_learn(LearnCommand& command, Session& session) {
   Console& console = session.console;
   command.output.apply(session);
   command.output.probe();
+  take_distances(command.job.files);
   ProgressMonitor monitor(session, "exemplar learn");
   TrainingInput train = read_training(command.job, monitor);
   const Interrupt::Keeping keeping(session.interrupt);
@@ -172,6 +184,10 @@ constexpr const char* kExample =
     "    Images, several features with four distances each:\n"
     "  milieu exemplar learn photos --feature sparse-sift,gist,lbp --out distance\n"
     "  milieu exemplar more_photos --model distance --out run\n"
+    "    Each feature with distances of its own:\n"
+    "  milieu exemplar learn photos --feature gist:distance=l2,lbp:distance=l1+rbf --out distance\n"
+    "    A column that says which samples make bad exemplars, and by how much:\n"
+    "  milieu exemplar learn old.npy:groups.npy --exemplar-columns 5 --out distance\n"
     "    By vectors computed elsewhere, one file per folder:\n"
     "  milieu exemplar learn photos --vectors clip.npy --out distance\n";
 

@@ -2,7 +2,8 @@
 // Problem: minimise over w >= 0  tau J(w) + 1/N sum_k max_x (E(x^k; w) - Ebar(x; w)), where E is
 //   the energy of exemplar clustering and Ebar the same less a margin that grows with the distance
 //   of x from the true partition k [Komodakis11, Eq. 28]; x^k is the best clustering that keeps it.
-// Given: example sets with partitions. Find: w, and d_qq where it is learned.
+// Given: example sets with partitions. Find: w, and d_qq where it is learned, as a constant or with
+//   features of exemplars [Komodakis11, Eq. 10].
 // Method: the loop is crf/train.cc; the slaves are those of cluster_example.cc. Then the penalty is
 //   calibrated, and how clusters are formed is chosen by cross-validation.
 // Symbols: see learn_steps.h; F candidates, scale_t = 1 / mean of feature t where normalised.
@@ -61,7 +62,9 @@ void add_words(const TrainedDistance& trained, ExemplarLearnResult& result) {
   double largest = result.metric_share;
   for (const double share : result.shares) largest = std::max(largest, std::abs(share));
   std::vector<std::string> off, constant, screened;
+  const std::vector<int64_t>& own = result.model.exemplar_columns;
   for (size_t t = 0; t < names.size(); ++t) {
+    if (std::ranges::find(own, static_cast<int64_t>(t)) != own.end()) continue;
     if (std::abs(result.shares[t]) <= kSwitchedOff * largest) off.push_back(names[t]);
     if (trained.scale[t] == 0) (trained.means[t] > 0 ? screened : constant).push_back(names[t]);
   }
@@ -82,6 +85,10 @@ void add_words(const TrainedDistance& trained, ExemplarLearnResult& result) {
                    {"weights", result.model.weights},
                    {"shares", result.shares},
                    {"metric_share", result.metric_share}};
+  if (!result.model.exemplar_weights.empty()) {
+    summary.extra.emplace_back("exemplar_features", packed_names(result.model.exemplar_names));
+    summary.extra.emplace_back("exemplar_weights", result.model.exemplar_weights);
+  }
   const CrfRound& last = result.rounds.back();
   summary.extra.emplace_back("loss_energy", last.energy);
   summary.extra.emplace_back("loss_bound", last.bound);

@@ -24,14 +24,23 @@ constexpr int64_t kMinSamples = 40;  // in total
 struct OwnSet {
   Matrix<float> points;
   std::vector<Matrix<float>> matrices;
+  Matrix<float> exemplar_features;
   std::vector<int> labels;
 
   LearnSet view() const {
-    LearnSet set{points, labels, {}};
+    LearnSet set{points, labels, {}, exemplar_features};
     for (const Matrix<float>& matrix : matrices) set.matrices.push_back(matrix);
     return set;
   }
 };
+
+Matrix<float> gather(FloatView all, const std::vector<int>& rows) {
+  if (all.empty()) return {};
+  Matrix<float> taken(std::ssize(rows), all.cols());
+  for (int64_t i = 0; i < taken.rows(); ++i)
+    std::copy_n(all.row(rows[i]), all.cols(), taken.row(i));
+  return taken;
+}
 
 OwnSet take_rows(const LearnSet& set, const std::vector<int>& rows) {
   OwnSet own;
@@ -43,9 +52,8 @@ OwnSet take_rows(const LearnSet& set, const std::vector<int>& rows) {
     if (label < 0) label = next++;
     own.labels.push_back(label);
   }
-  if (!set.points.empty()) own.points = Matrix<float>(n, set.points.cols());
-  for (int64_t i = 0; i < own.points.rows(); ++i)
-    std::copy_n(set.points.row(rows[i]), set.points.cols(), own.points.row(i));
+  own.points = gather(set.points, rows);
+  own.exemplar_features = gather(set.exemplar_features, rows);
   for (const FloatView matrix : set.matrices) {
     Matrix<float>& part = own.matrices.emplace_back(n, n);
     for (int64_t i = 0; i < n; ++i)
@@ -162,12 +170,15 @@ void add_half(const LearnedDistance& model, const std::vector<OwnSet>& half,
   out.counts.emplace_back();
   for (const OwnSet& set : half) {
     const LearnSet view = set.view();
-    const Matrix<float> costs =
-        view.matrices.empty() ? learned_costs(model, view.points, view.points, num_threads, monitor)
+    Matrix<float> costs = view.matrices.empty()
+                              ? learned_costs(model, view.points, view.points, num_threads, monitor)
                               : learned_costs(model, view.matrices);
+    const bool has_own = has_own_costs(model);
+    if (has_own) put_own_costs(model, view.points, view.matrices, view.exemplar_features, costs);
     const double n = static_cast<double>(set.labels.size());
     const ExemplarResult found =
-        quick_exemplars(costs, penalty_for(model, costs.rows()), num_threads, monitor);
+        quick_exemplars(costs, penalty_for(model, costs.rows()),
+                        has_own ? penalty_growth(model, costs.rows()) : 0.0, num_threads, monitor);
     total += n;
     right += n * compute_metrics(found.labels, set.labels).accuracy;
     out.wholes.back().push_back(out.cuts.size());
@@ -188,9 +199,8 @@ struct Rivals {
 void validate_half(const LearnInput& input, const std::vector<OwnSet>& train,
                    const std::vector<OwnSet>& test, const ExemplarLearnOptions& options,
                    const std::vector<char>& is_kept, Monitor& monitor, Rivals& out) {
-  LearnInput part;
-  part.candidates = input.candidates;
-  part.names = input.names;
+  LearnInput part = input;
+  part.sets.clear();
   for (const OwnSet& set : train) part.sets.push_back(set.view());
   Monitor quiet = monitor;  // can be asked to stop, but gets no reports
   auto trained = train_distance(part, options, quiet, is_kept);

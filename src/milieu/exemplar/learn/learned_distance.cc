@@ -161,6 +161,17 @@ void check_uses(const LearnedDistance& m, Fail&& fail) {
   if (!m.grouping.empty() && m.grouping != "exemplars" && m.grouping != "cut")
     fail("grouping is unknown");
   if (!m.known.empty()) check_known_clusters(m, fail);
+  if (!m.matrix_kind.empty() && m.matrix_kind != "kernel") fail("kind of matrices is unknown");
+  const size_t own = m.exemplar_weights.size();
+  if (m.exemplar_means.size() != own || packed_names(m.exemplar_names).size() != own ||
+      m.exemplar_columns.size() > own || !are_finite(m.exemplar_weights) ||
+      !are_finite(m.exemplar_means))
+    fail("features of exemplars and their weights do not match");
+  for (const int64_t column : m.exemplar_columns)
+    if (column < 0 || column >= m.num_point_columns) fail("features of exemplars are no columns");
+  if (m.diagonal_factor.size() > 1 || !are_finite(m.diagonal_factor) ||
+      (!m.diagonal_factor.empty() && m.form != "precomputed"))
+    fail("factor of the diagonals is not one number of a distance of matrices");
 }
 
 }  // namespace
@@ -251,7 +262,7 @@ Matrix<float> learned_costs(const LearnedDistance& model, const std::vector<Floa
       return fmt::format("matrix {} is {} x {}, matrix 0 is {} x {}: they must match", t,
                          matrices[t].rows(), matrices[t].cols(), costs.rows(), costs.cols());
     });
-    internal::check_distances(matrices[t], fmt::format("matrix {}", t));
+    internal::check_distances(matrices[t], fmt::format("matrix {}", t), !model.is_signed.empty());
     for (int64_t p = 0; p < costs.rows(); ++p)
       add(matrices[t].row(p), static_cast<float>(model.weights[t]), costs.cols(), costs.row(p));
   }
@@ -293,7 +304,7 @@ std::vector<int> classify_learned(const LearnedDistance& model,
         counted(costs.cols(), "column"), counted(model.sample_labels.size(), "sample"));
   });
   for (const FloatView& matrix : matrices)  // a diagonal is like every other entry here
-    for (int64_t p = 0; p < std::min(matrix.rows(), matrix.cols()); ++p)
+    for (int64_t p = 0; p < std::min(matrix.rows(), matrix.cols()) && model.is_signed.empty(); ++p)
       if (!(matrix(p, p) >= 0))
         throw DataError(fmt::format("a matrix has {} at row {}, column {}, must be at least 0",
                                     matrix(p, p), p, p));

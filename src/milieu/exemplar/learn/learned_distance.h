@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,15 @@ struct LearnedDistance {
                                       // empty: as many as there are exemplars
   std::string grouping;               // "exemplars" or "cut": what auto means; empty: exemplars
   KnownClusters known;                // for sets that hold the clusters of the training sets
+  // Costs of exemplars that depend on features of theirs; empty where all cost the same. The cost
+  // of q is (penalty + sum_s exemplar_weights[s] (g_qs - exemplar_means[s])), times the growth
+  // above.
+  std::vector<double> exemplar_weights, exemplar_means;  // G
+  std::string exemplar_names;                            // G, one per line
+  std::vector<int64_t> exemplar_columns;  // the first of the G are these columns of the points
+  std::vector<double> diagonal_factor;    // {f}: f sum_t w_t f_qq,t is added, from matrices
+  std::vector<int64_t> is_signed;         // {1}: matrices may have negative entries
+  std::string matrix_kind;  // "kernel": the matrices are distances of kernels; else empty
 };
 
 template <MaybeConst<LearnedDistance> Model, class Visitor>
@@ -64,6 +74,13 @@ void visit_arrays(Model& m, Visitor&& v) {
   visit_optional(v, "same_cluster", m.same_cluster);
   visit_optional(v, "grouping", m.grouping);
   visit_arrays(m.known, v);
+  visit_optional(v, "exemplar_weights", m.exemplar_weights);
+  visit_optional(v, "exemplar_means", m.exemplar_means);
+  visit_optional(v, "exemplar_names", m.exemplar_names);
+  visit_optional(v, "exemplar_columns", m.exemplar_columns);
+  visit_optional(v, "diagonal_factor", m.diagonal_factor);
+  visit_optional(v, "is_signed", m.is_signed);
+  visit_optional(v, "matrix_kind", m.matrix_kind);
 }
 
 // Throws DataError when parts of a model read from a file do not match; `source` names the file.
@@ -99,18 +116,35 @@ KnownCheck compare_with_known(const LearnedDistance& model, FloatView points, in
 // The cost of an exemplar in a set of n samples.
 double penalty_for(const LearnedDistance& model, int64_t n);
 
+// What is known of the samples as exemplars, beside the points or matrices.
+struct ExemplarCosts {
+  FloatView features = {};                 // n x G': what the model learned beside its columns
+  std::span<const double> penalties = {};  // n, in place of what was learned; or empty
+};
+
+// Whether exemplars of one set cost differently under this model.
+bool has_own_costs(const LearnedDistance& model);
+// d_qq of every sample. Throws InvalidArgument where the features are not those of the training.
+std::vector<double> exemplar_penalties(const LearnedDistance& model, FloatView points,
+                                       FloatView features);
+std::vector<double> exemplar_penalties(const LearnedDistance& model,
+                                       const std::vector<FloatView>& matrices, FloatView features);
+
 // Clusters new samples under the learned distance, or along the axes of the known clusters where
 // they hold these (options.known_clusters): by exemplars with the learned penalty, or by the
 // normalized cut of the distances, as options.grouping says. A penalty that is given (not the
-// default) or a cut whose distances exceed max_memory_gb mean exemplars. options.distance is
+// default), penalties of single samples, or a cut whose distances exceed max_memory_gb mean
+// exemplars. options.distance is
 // ignored; num_clusters and the rest are used. Of a cut, the exemplars are the samples with the
 // least sum of distances to their parts, `energy` is the sum of distances to them, and the bound is
 // that of any choice of as many exemplars.
 ExemplarResult fit_learned_exemplar(const LearnedDistance& model, FloatView points,
-                                    ExemplarOptions options, Monitor& monitor = silent_monitor());
+                                    ExemplarOptions options, Monitor& monitor = silent_monitor(),
+                                    const ExemplarCosts& costs = {});
 ExemplarResult fit_learned_exemplar(const LearnedDistance& model,
                                     const std::vector<FloatView>& matrices, ExemplarOptions options,
-                                    Monitor& monitor = silent_monitor());
+                                    Monitor& monitor = silent_monitor(),
+                                    const ExemplarCosts& costs = {});
 
 // Class of the nearest training sample under the learned distance, or along the axes of the known
 // clusters where training found these better; ties to the first sample.
