@@ -233,7 +233,7 @@ class ExemplarLearnTest(CliTest):
             self.save(f"{name}_d0.npy", stack[0].astype(np.float32))
             self.save(f"{name}_d1.npy", stack[1].astype(np.float32))
         views = self.learn("a_good.npy,a_noise.npy:a_y.npy", "--distance", "squared-euclidean",
-                           "--out", "views", "--json").json()
+                           "--metric=false", "--out", "views", "--json").json()  # as of matrices
         self.assertEqual(views["features"],
                          ["a_good squared-euclidean", "a_noise squared-euclidean"])
         stack = self.learn("a_stack.npy:a_y.npy", "--distance", "precomputed", "--out", "stack",
@@ -368,6 +368,29 @@ class ExemplarLearnTest(CliTest):
                                      (["--preset", "paper"], False), ([], True)):
             summary = self.learn("a.npy:a_y.npy", "--json", "--rounds", "20", *flags).json()
             self.assertEqual("calibration_factor" in summary, is_calibrated, flags)
+
+    def test_sets_of_known_and_of_other_clusters_issue28(self):
+        random = np.random.RandomState(5)
+        centers, wide = 1.2 * random.normal(size=(12, 30)), 1.5 * random.normal(size=(3, 30))
+        for name, first in (("train", 0), ("same", 0), ("other", 6)):
+            labels = np.arange(144) % 6
+            points = centers[first + labels] + random.normal(size=(144, 30))
+            self.save(f"{name}.npy", (points + random.normal(size=(144, 3)) @ wide).astype(np.float32))
+            self.save(f"{name}_y.npy", labels)
+        text = self.learn("train.npy:train_y.npy", "--out", "d", "--rounds", "30").out
+        self.assertIn("used for new sets that hold the same clusters", text)
+
+        def run(name, *flags):
+            return self.succeed("exemplar", f"{name}.npy", "--model", "d", "-k", "6", "--truth",
+                                f"{name}_y.npy", "--json", *flags).json()
+
+        known, any_clusters = run("same"), run("same", "--known-clusters", "no")
+        self.assertTrue(known["known_clusters"])
+        self.assertLessEqual(known["distance_to_known"], known["limit_of_known"])
+        self.assertNotIn("known_clusters", any_clusters)
+        self.assertGreaterEqual(known["metrics"]["accuracy"], any_clusters["metrics"]["accuracy"])
+        self.assertFalse(run("other")["known_clusters"])
+        self.assertTrue(run("other", "--known-clusters", "yes")["known_clusters"])
 
 
 if __name__ == "__main__":

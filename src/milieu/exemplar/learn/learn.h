@@ -63,7 +63,8 @@ void visit_fields(ExemplarLearnOptions& o, Visitor&& v) {
     "(from 100 samples on); 0 keeps all");
   v("metric", o.metric, anything(),
     "also offer full metrics as candidates: the inverse covariance within clusters, shrunk (from "
-    "100 samples on)");
+    "50 "
+    "samples on); and look for the axes that separate these clusters from each other");
   v("validations", o.validations, at_least(0),
     "two-fold cross-validations on the training sets, which choose between exemplars and the "
     "normalized cut and compare with the unlearned average; 0 takes exemplars");
