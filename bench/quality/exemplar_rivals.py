@@ -17,6 +17,7 @@ import glob
 import os
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 import common  # noqa: E402
@@ -166,7 +167,7 @@ def ours(matrices, classes, train, test, folder):
     found = common.run([common.PROGRAM, "exemplar", f"{folder}/T.npy", "--model", f"{folder}/model",
                         "--truth", f"{folder}/t.npy", "--json", "--threads", "1"])
     distances = np.tensordot(learned["weights"], matrices, 1)
-    return found["metrics"]["accuracy"], distances
+    return found["metrics"]["accuracy"], distances, learned["seconds"]
 
 
 def main():
@@ -180,22 +181,29 @@ def main():
     names, matrices = candidates_of(views)
     print(f"{len(classes)} images, {classes.max() + 1} classes, {len(names)} candidates")
     figures = {name: [] for name in ("milieu, clustering", "milieu, NN", "structural SVM, clustering",
-                                     "structural SVM, NN", "multiple kernels, classification")}
+                                     "structural SVM, NN", "multiple kernels, classification",
+                                     "milieu, seconds of training", "structural SVM, seconds of training",
+                                     "multiple kernels, seconds of training")}
     with tempfile.TemporaryDirectory(prefix="milieu-rivals-") as folder:
         for seed in range(arguments.splits):
             train, test = halves(classes, seed)
-            accuracy, distances = ours(matrices, classes, train, test, folder)
+            accuracy, distances, seconds = ours(matrices, classes, train, test, folder)
+            figures["milieu, seconds of training"].append(seconds)
             figures["milieu, clustering"].append(accuracy)
             figures["milieu, NN"].append(nearest_accuracy(distances[np.ix_(test, train)],
                                                           classes[test], classes[train]))
+            begin = time.process_time()
             w = train_structural(matrices[:, train][:, :, train], classes[train], arguments.rounds)
+            figures["structural SVM, seconds of training"].append(time.process_time() - begin)
             similarities = w[-1] + np.tensordot(w[:-1], 1 - matrices, 1)
             figures["structural SVM, clustering"].append(matched_accuracy(
                 merge_greedily(similarities[np.ix_(test, test)]), classes[test]))
             figures["structural SVM, NN"].append(nearest_accuracy(
                 -similarities[np.ix_(test, train)], classes[test], classes[train]))
             kernels = np.exp(-matrices)
+            begin = time.process_time()
             weights = train_kernels(kernels[:, train][:, :, train], classes[train])
+            figures["multiple kernels, seconds of training"].append(time.process_time() - begin)
             figures["multiple kernels, classification"].append(
                 classify_kernels(kernels, weights, train, test, classes))
             print(f"split {seed}: " + ", ".join(f"{k} {v[-1]:.3f}" for k, v in figures.items()),

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "arrays.h"
+#include "crf_callbacks.h"
 #include "method.h"
 #include "milieu/base/error.h"
 #include "milieu/crf/graph.h"
@@ -131,6 +132,18 @@ struct Graph {
     return std::make_shared<PnFactor>(variables, costs_from(agree, num_weights),
                                       cost_from(differ, num_weights));
   }
+  FactorPointer count(const std::vector<int>& variables, const py::iterable& costs) const {
+    for (const int labels : num_labels_of(variables))
+      if (labels != 2) throw InvalidArgument("a count factor needs variables of two labels");
+    return std::make_shared<CountFactor>(variables, costs_from(costs, num_weights));
+  }
+  FactorPointer robust_pn(int choice, const std::vector<int>& members, py::handle disagree,
+                          py::handle none) const {
+    num_labels_of(members);
+    return std::make_shared<LatentPnFactor>(choice, members, num_labels_of({choice})[0] - 1,
+                                            cost_from(disagree, num_weights),
+                                            cost_from(none, num_weights));
+  }
   FactorPointer table(const std::vector<int>& variables, const py::iterable& costs) const {
     return std::make_shared<TableFactor>(variables, num_labels_of(variables),
                                          costs_from(costs, num_weights));
@@ -185,12 +198,14 @@ std::vector<int> labels_from(py::handle labels, const Graph& graph, int lowest) 
   return {values.begin(), values.end()};
 }
 
-// Examples are pairs (graph, labels); labels are -1 where latent.
+// Examples are pairs (graph, labels); labels are -1 where latent. Callbacks may be None.
 py::dict train(const py::list& examples, const py::dict& options, py::handle start, double margin,
-               const py::dict& control) {
+               const py::dict& callbacks, const py::dict& control) {
   const auto values = options_from<CrfTrainOptions>(options);
   std::vector<std::unique_ptr<GraphExample>> kept;
   CrfTrainInput input;
+  input.price = price_from(callbacks["regularizer_function"]);
+  input.project = projection_from(callbacks["projection_function"]);
   for (const py::handle example : examples) {
     const auto pair = py::cast<py::tuple>(example);
     const auto& graph = py::cast<const Graph&>(pair[0]);
@@ -248,6 +263,11 @@ void bind_crf(py::module_& m) {
       .def("pn",
            [keep](const Graph& g, const std::vector<int>& variables, const py::iterable& agree,
                   py::handle differ) { return keep(g.pn(variables, agree, differ)); })
+      .def("count", [keep](const Graph& g, const std::vector<int>& variables,
+                           const py::iterable& costs) { return keep(g.count(variables, costs)); })
+      .def("robust_pn",
+           [keep](const Graph& g, int choice, const std::vector<int>& members, py::handle disagree,
+                  py::handle none) { return keep(g.robust_pn(choice, members, disagree, none)); })
       .def("table", [keep](const Graph& g, const std::vector<int>& variables,
                            const py::iterable& costs) { return keep(g.table(variables, costs)); })
       .def("python",

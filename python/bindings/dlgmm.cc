@@ -14,6 +14,7 @@ DlgmmImages images_from(py::handle patches, const py::dict& inputs, Arrays& arra
   images.patches = arrays.floats(patches, "X");
   if (inputs.contains("offsets")) images.offsets = arrays.offsets(inputs["offsets"], "offsets");
   if (inputs.contains("grids")) images.grid = arrays.grid(inputs["grids"], "grids");
+  if (inputs.contains("edges")) images.edges = arrays.pairs(inputs["edges"], "edges");
   return images;
 }
 

@@ -3,7 +3,9 @@
 
 #include <pybind11/stl.h>
 
+#include "crf_callbacks.h"
 #include "method.h"
+#include "milieu/base/error.h"
 #include "milieu/exemplar/learn/learn.h"
 #include "milieu/exemplar/search/kmedoids.h"
 #include "modules.h"
@@ -44,29 +46,60 @@ py::dict fit(py::handle X, const py::dict& options, const py::dict& inputs,
 
 // Exemplars under a learned distance.
 py::dict fit_with(const LearnedDistance& model, py::handle X, const py::dict& options,
-                  const py::dict& control) {
+                  const py::dict& inputs, const py::dict& control) {
   const auto values = options_from<ExemplarOptions>(options);
   Arrays arrays;
+  ExemplarInput input;
+  InputsFromPython given(inputs, arrays);
+  visit_inputs(input, given);
   const FloatView points = arrays.floats(X, "X");
   ExemplarResult result = run_fit(control, [&](Monitor& monitor) {
-    return fit_learned_exemplar(model, points, values, monitor);
+    return fit_learned_exemplar(model, points, values, monitor,
+                                {input.exemplar_features, input.penalties});
   });
   return to_python(result);
 }
 
-// Each set is a pair (points, labels); labels are numbered from 0 without gaps.
+Distance distance_named(const std::string& name) {
+  for (const auto& [word, distance] : distance_choices().choices)
+    if (word == name) return distance;
+  throw InvalidArgument("candidates name the distance '" + name + "', which does not exist");
+}
+
+// Each is (first column, end, name of the distance, gamma).
+std::vector<CandidateDistance> candidates_from(const py::list& given) {
+  std::vector<CandidateDistance> candidates;
+  for (const py::handle entry : given) {
+    const auto tuple = py::cast<py::tuple>(entry);
+    const auto first = py::cast<int64_t>(tuple[0]), end = py::cast<int64_t>(tuple[1]);
+    const auto name = py::cast<std::string>(tuple[2]);
+    candidates.push_back(
+        {"columns " + std::to_string(first) + " to " + std::to_string(end - 1) + " " + name,
+         distance_named(name), py::cast<double>(tuple[3]), first, end - first});
+  }
+  return candidates;
+}
+
+// Each set is (points, labels, features of exemplars or None); labels are numbered from 0 without
+// gaps.
 py::dict learn(const py::list& sets, const py::dict& options, const std::vector<std::string>& names,
-               const py::dict& control) {
+               const py::dict& more, const py::dict& control) {
   const auto values = options_from<ExemplarLearnOptions>(options);
   Arrays arrays;
   LearnInput input;
   input.names = names;
   for (const py::handle set : sets) {
-    const auto pair = py::cast<py::tuple>(set);
-    const std::span<const int> labels = arrays.integers(pair[1], "y");
+    const auto each = py::cast<py::tuple>(set);
+    const std::span<const int> labels = arrays.integers(each[1], "y");
     input.sets.push_back(
-        {.points = arrays.floats(pair[0], "X"), .labels = {labels.begin(), labels.end()}});
+        {.points = arrays.floats(each[0], "X"), .labels = {labels.begin(), labels.end()}});
+    if (!each[2].is_none())
+      input.sets.back().exemplar_features = arrays.floats(each[2], "exemplar_features");
   }
+  input.candidates = candidates_from(more["candidates"]);
+  input.exemplar_columns = py::cast<std::vector<int64_t>>(more["exemplar_columns"]);
+  input.price = price_from(more["regularizer_function"]);
+  input.project = projection_from(more["projection_function"]);
   ExemplarLearnResult result = run_fit(
       control, [&](Monitor& monitor) { return learn_exemplar_distance(input, values, monitor); });
   py::dict out;

@@ -45,6 +45,10 @@ class LatentCRFBase(MilieuEstimator):
     _extra_inputs = {
         "initial_weights": ("array-like of shape (n_weights,)", "weights to start from; ones if None"),
         "margin": ("float", "price of an observed variable that has another label; 1 if None"),
+        "regularizer_function": ("callable", "in place of regularizer: takes the weights, gives its "
+                                 "value and a subgradient"),
+        "projection_function": ("callable", "in place of constraint: takes the weights, gives the "
+                                "nearest allowed ones"),
     }
 
     def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
@@ -56,7 +60,9 @@ class LatentCRFBase(MilieuEstimator):
         with reporter(self.verbose, self.callback, type(self).__name__) as callback:
             control = {"callback": callback, "keep_partial": self.keep_partial}
             result = self._call("crf_train", [(graph._graph, labels) for graph, labels in examples],
-                                self._options(), np.asarray(start, dtype=np.float64), margin, control)
+                                self._options(), np.asarray(start, dtype=np.float64), margin,
+                                {name: given[name] for name in
+                                 ("regularizer_function", "projection_function")}, control)
         self.weights_: Array = result["weights"]
         self.last_weights_ = result["last_weights"]
         self.lower_bound_ = result["lower_bound"]

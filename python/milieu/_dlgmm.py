@@ -52,12 +52,16 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
         "grids": ("array-like of shape (n_images, 2)",
                   "rows and columns of every image's patches, which are then in order; needed by "
                   "gamma and by bands"),
+        "edges": ("array-like of shape (n_pairs, 2)",
+                  "pairs of patches of one image that are neighbours for gamma, in place of the "
+                  "grid's; patches are counted from 0 through all images"),
         "initial_labels": ("array-like of shape (n_images,)", "clusters to start from"),
         "initial_words": ("array-like of shape (n_words, n_features)", "codebook to start from"),
     }
 
     def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
-        patches, inputs = self._images(X, given.pop("offsets"), given.pop("grids"), reset=True)
+        patches, inputs = self._images(X, given.pop("offsets"), given.pop("grids"),
+                                       given.pop("edges"), reset=True)
         offsets = inputs.get("offsets", np.arange(len(patches) + 1))
         grids = inputs.get("grids")
         inputs.update({name: value for name, value in given.items() if value is not None})
@@ -67,7 +71,7 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
     def _described(self, X: Any, y: Any, given: dict[str, Any]) -> Described:
         return Described(self.labels_)  # images are made of patches: scores only
 
-    def _images(self, X: Any, offsets: Any, grids: Any, *, reset: bool
+    def _images(self, X: Any, offsets: Any, grids: Any, edges: Any, *, reset: bool
                 ) -> tuple[Array, dict[str, Any]]:
         inputs: dict[str, Any] = {}
         if isinstance(X, (list, tuple)) and len(X) and all(np.ndim(image) == 2 for image in X):
@@ -81,6 +85,8 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
             inputs["offsets"] = np.asarray(offsets)
         if grids is not None:
             inputs["grids"] = np.asarray(grids)
+        if edges is not None:
+            inputs["edges"] = np.asarray(edges)
         return patches, inputs
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
@@ -100,36 +106,39 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
     def _columns(self) -> dict[str, Any]:
         return {"probabilities": self.probabilities_}
 
-    def _infer(self, X: Any, offsets: Any, grids: Any) -> tuple[Array, dict[str, Any], Any]:
-        patches, inputs = self._images(X, offsets, grids, reset=False)
+    def _infer(self, X: Any, offsets: Any, grids: Any,
+               edges: Any) -> tuple[Array, dict[str, Any], Any]:
+        patches, inputs = self._images(X, offsets, grids, edges, reset=False)
         return patches, inputs, self._call("dlgmm_infer", self.model_, patches, inputs,
                                            self._threads())
 
-    def predict(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
+    def predict(self, X: Any, *, offsets: Any = None, grids: Any = None,
+                edges: Any = None) -> Array:
         """Return the cluster of new images.
 
         Parameters
         ----------
         X : list of array-like, or array-like of shape (n_patches, n_features)
             Patches of the images, as in ``fit``.
-        offsets, grids
+        offsets, grids, edges
             As in ``fit``.
 
         Returns
         -------
         labels : ndarray of shape (n_images,)
         """
-        labels: Array = self._infer(X, offsets, grids)[2]["labels"]
+        labels: Array = self._infer(X, offsets, grids, edges)[2]["labels"]
         return labels
 
-    def predict_proba(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
+    def predict_proba(self, X: Any, *, offsets: Any = None, grids: Any = None,
+                      edges: Any = None) -> Array:
         """Return the probability of every cluster given each image.
 
         Parameters
         ----------
         X : list of array-like, or array-like of shape (n_patches, n_features)
             Patches of the images, as in ``fit``.
-        offsets, grids
+        offsets, grids, edges
             As in ``fit``.
 
         Returns
@@ -137,7 +146,7 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
         probabilities : ndarray of shape (n_images, n_clusters)
             Rows sum to 1.
         """
-        probabilities: Array = self._infer(X, offsets, grids)[2]["probabilities"]
+        probabilities: Array = self._infer(X, offsets, grids, edges)[2]["probabilities"]
         return probabilities
 
     def word_map(self, i: int) -> Array:
@@ -165,32 +174,34 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
         words: Array = self.patch_words_[self._offsets[i]:self._offsets[i + 1]]
         return words if self._grids is None else words.reshape(self._grids[i])
 
-    def words_of(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
+    def words_of(self, X: Any, *, offsets: Any = None, grids: Any = None,
+                 edges: Any = None) -> Array:
         """Return the most probable word of every patch.
 
         Parameters
         ----------
         X : list of array-like, or array-like of shape (n_patches, n_features)
             Patches of the images, as in ``fit``.
-        offsets, grids
+        offsets, grids, edges
             As in ``fit``.
 
         Returns
         -------
         words : ndarray of shape (n_patches,)
         """
-        patches, inputs, inferred = self._infer(X, offsets, grids)
+        patches, inputs, inferred = self._infer(X, offsets, grids, edges)
         return self._array("dlgmm_words", self.model_, patches, inputs,
                           inferred["alpha"], self._threads())
 
-    def transform(self, X: Any, *, offsets: Any = None, grids: Any = None) -> Array:
+    def transform(self, X: Any, *, offsets: Any = None, grids: Any = None,
+                  edges: Any = None) -> Array:
         """Return the bag of words of every image.
 
         Parameters
         ----------
         X : list of array-like, or array-like of shape (n_patches, n_features)
             Patches of the images, as in ``fit``.
-        offsets, grids
+        offsets, grids, edges
             As in ``fit``.
 
         Returns
@@ -198,7 +209,7 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
         counts : ndarray of shape (n_images, n_words)
             How many patches of the image have each word.
         """
-        patches, inputs, inferred = self._infer(X, offsets, grids)
+        patches, inputs, inferred = self._infer(X, offsets, grids, edges)
         words = self._call("dlgmm_words", self.model_, patches, inputs, inferred["alpha"],
                            self._threads())
         borders = inputs.get("offsets", np.arange(len(patches) + 1))

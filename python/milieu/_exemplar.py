@@ -75,13 +75,14 @@ class ExemplarClusteringBase(_Exemplars):
             return
         learner = self.metric
         check_is_fitted(learner)
-        if any(value is not None for value in given.values()):
-            raise ValueError("penalties and lists cannot be combined with a learned metric")
+        if given.get("lists") is not None:
+            raise ValueError("lists cannot be combined with a learned metric")
         X = self._rows(X, reset=True)
         options = {name: value for name, value in self._options().items() if name != "distance"}
         with reporter(self.verbose, self.callback, type(self).__name__) as callback:
             control = {"callback": callback, "keep_partial": self.keep_partial}
-            self._take(self._call("exemplar_fit_learned", learner.model_, X, options, control))
+            self._take(self._call("exemplar_fit_learned", learner.model_, X, options,
+                                  self._inputs(given), control))
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.exemplar_indices_ = arrays["rows"]
@@ -120,7 +121,8 @@ class DistanceLearnerBase(TransformerMixin, MilieuEstimator):  # type: ignore[mi
     """Learns a distance from example clusterings: non-negative weights of the features under which
     exemplar clustering gives the examples.
 
-    ``X`` is one example with the clusters ``y``, or a list of pairs ``(X, y)``.
+    ``X`` is one example with the clusters ``y``, or a list of pairs ``(X, y)``. Without ``candidates``
+    the squared difference of every column is one.
 
     Attributes
     ----------
@@ -133,6 +135,8 @@ class DistanceLearnerBase(TransformerMixin, MilieuEstimator):  # type: ignore[mi
         without one.
     penalty_ : float
         Cost of an exemplar under this distance, in sets as large as those of the training.
+    exemplar_weights_ : ndarray of shape (n_exemplar_columns + n_exemplar_features,)
+        What each of these features adds to the cost of an exemplar, per unit above its mean.
     grouping_ : str
         How it forms clusters, by cross-validation: "exemplars" or "cut".
 
@@ -143,13 +147,43 @@ class DistanceLearnerBase(TransformerMixin, MilieuEstimator):  # type: ignore[mi
     """
 
     _method = "exemplar_learn"
+    _extra_inputs = {
+        "candidates": ("list of (first, stop, metric) or (first, stop, metric, gamma)",
+                       "distances of ranges of columns, in place of squared differences; gamma is "
+                       "that of 'rbf'"),
+        "exemplar_columns": ("list of int",
+                             "columns that are no candidates but say what an exemplar costs"),
+        "exemplar_features": ("array-like of shape (n_samples, n_exemplar_features), or list of such",
+                              "what an exemplar costs depends on these, too; a list for a list of sets"),
+        "regularizer_function": ("callable", "in place of regularizer: takes the weights, gives its "
+                                 "value and a subgradient"),
+        "projection_function": ("callable", "in place of constraint: takes the weights, gives the "
+                                "nearest allowed ones"),
+    }
 
     def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
-        sets = self._sets(X, y)
+        sets = self._with_features(self._sets(X, y), given["exemplar_features"], y is not None)
+        more = {name: given[name] for name in ("regularizer_function", "projection_function")}
+        more["exemplar_columns"] = [int(column) for column in given["exemplar_columns"] or []]
+        more["candidates"] = [(int(first), int(stop), str(metric), float(gamma[0]) if gamma else 0.0)
+                              for first, stop, metric, *gamma in given["candidates"] or []]
         with reporter(self.verbose, self.callback, type(self).__name__) as callback:
             control = {"callback": callback, "keep_partial": self.keep_partial}
-            names = [str(name) for name in getattr(self, "feature_names_in_", [])]
-            self._take(self._call("exemplar_learn_fit", sets, self._options(), names, control))
+            names = [] if more["candidates"] else [
+                str(name) for name in getattr(self, "feature_names_in_", [])]
+            self._take(self._call("exemplar_learn_fit", sets, self._options(), names, more, control))
+
+    @staticmethod
+    def _with_features(sets: list[tuple[Array, Array]], features: Any,
+                       is_one: bool) -> list[tuple[Array, Array, Any]]:
+        if features is None:
+            return [(rows, labels, None) for rows, labels in sets]
+        given = [features] if is_one else list(features)
+        if len(given) != len(sets):
+            raise ValueError(f"exemplar_features has {len(given)} entries for {len(sets)} sets: "
+                             "give one per set")
+        return [(rows, labels, check_matrix(each, f"exemplar_features of set {i}"))
+                for i, ((rows, labels), each) in enumerate(zip(sets, given))]
 
     def _sets(self, X: Any, y: Any) -> list[tuple[Array, Array]]:
         if y is not None:
@@ -173,6 +207,8 @@ class DistanceLearnerBase(TransformerMixin, MilieuEstimator):  # type: ignore[mi
         self.weights_ = arrays["weights"]
         self.penalty_ = arrays["penalty"]
         self.shares_ = result.get("shares")  # not kept in run folders
+        own = arrays.get("exemplar_weights")
+        self.exemplar_weights_ = np.zeros(0) if own is None else np.asarray(own)
         metric = arrays.get("metric")
         has_metric = metric is not None and np.size(metric) > 0
         self.components_ = (np.asarray(metric) if has_metric

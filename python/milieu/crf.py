@@ -74,6 +74,17 @@ class Graph:
         """Add a P^n Potts factor: ``agree[l]`` where all variables have label l, else ``differ``."""
         self._graph.add_clique(self._graph.pn(list(variables), list(agree), differ))
 
+    def add_count(self, variables: Sequence[int], costs: Iterable[Cost]) -> None:
+        """Add ``costs[c]`` where c of these two-label variables have label 1."""
+        self._graph.add_clique(self._graph.count(list(variables), list(costs)))
+
+    def add_robust_pn(self, choice: int, variables: Sequence[int], disagree: Cost,
+                      none: Cost) -> None:
+        """Add a robust P^n factor: the variable ``choice``, with one label more than the others, says
+        which label the others should have, each paying ``disagree`` otherwise; its last label says
+        none and costs ``none``."""
+        self._graph.add_clique(self._graph.robust_pn(choice, list(variables), disagree, none))
+
     def add_table(self, variables: Sequence[int], costs: Iterable[Cost]) -> None:
         """Add a cost per labelling; the last variable's label runs fastest."""
         self._graph.add_clique(self._graph.table(list(variables), list(costs)))
@@ -86,9 +97,17 @@ class Graph:
         """Add Potts factors without a cycle as one slave, minimised by dynamic programming."""
         self._graph.add_tree([self._graph.potts(a, b, cost) for a, b, cost in edges])
 
-    def add_cut(self, edges: Iterable[tuple[int, int, Cost]]) -> None:
-        """Add Potts factors of two-label variables as one slave, minimised by one minimum cut."""
-        self._graph.add_cut([self._graph.potts(a, b, cost) for a, b, cost in edges])
+    def add_cut(self, edges: Iterable[tuple[int, int, Cost]] = (),
+                counts: Iterable[tuple[Sequence[int], Iterable[Cost]]] = (),
+                robust: Iterable[tuple[int, Sequence[int], Cost, Cost]] = ()) -> None:
+        """Add factors of two-label variables as one slave, minimised by one minimum cut: Potts factors
+        (``edges``), counts whose costs are concave (as in :meth:`add_count`) and robust P^n factors (as
+        in :meth:`add_robust_pn`; their choices have three labels)."""
+        graph = self._graph
+        graph.add_cut([graph.potts(a, b, cost) for a, b, cost in edges]
+                      + [graph.count(list(variables), list(costs)) for variables, costs in counts]
+                      + [graph.robust_pn(choice, list(variables), disagree, none)
+                         for choice, variables, disagree, none in robust])
 
     def energy(self, labels: Any, w: Any) -> float:
         """Return the energy of a labelling."""

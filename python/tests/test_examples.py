@@ -23,6 +23,11 @@ def test_two_contexts_give_two_splits(tmp_path):
     assert min(results.values()) > 0.9  # k-means has one split only: at most one factor is right
 
 
+def test_strings_are_split_by_what_the_context_lies_between(tmp_path):
+    results = run("dcp_strings", tmp_path)
+    assert min(results.values()) > 0.9  # two factors, one k-means
+
+
 def test_neighbours_give_regions(tmp_path):
     results = run("cac_mosaic", tmp_path)
     assert results["cac"] > results["k-means"] + 0.2

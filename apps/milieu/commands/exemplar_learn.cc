@@ -54,19 +54,40 @@ std::string weights_text(const ExemplarLearnResult& result) {
   return text;
 }
 
+// What makes exemplars cheap or dear; empty where all cost the same.
+std::string exemplar_text(const LearnedDistance& model) {
+  const std::vector<std::string> names = packed_names(model.exemplar_names);
+  std::string text;
+  for (size_t s = 0; s < names.size(); ++s)
+    text += fmt::format("{} {} ({:+.3g})", text.empty() ? "an exemplar costs more with" : ",",
+                        names[s], model.exemplar_weights[s]);
+  return text.empty() ? text : text + "\n";
+}
+
 // What cross-validation chose; empty without it.
 std::string validation_text(const RunSummary& summary) {
   std::string grouping;
-  double exemplars = 0, cut = 0;
+  std::string known;
+  double exemplars = 0, cut = 0, known_exemplars = 0, known_cut = 0;
   for (const auto& [name, value] : summary.extra) {
     if (name == "grouping") grouping = std::get<std::string>(value);
     if (name == "held_out_exemplars") exemplars = std::get<double>(value);
     if (name == "held_out_cut") cut = std::get<double>(value);
+    if (name == "held_out_known_exemplars") known_exemplars = std::get<double>(value);
+    if (name == "held_out_known_cut") known_cut = std::get<double>(value);
+    if (name == "known_clusters") known = std::get<std::string>(value);
   }
   if (grouping.empty()) return "";
-  return fmt::format("clusters by {}; on held-out halves: exemplars {:.1f} %, cut {:.1f} %\n",
-                     grouping == "cut" ? "normalized cut" : "exemplars", 100 * exemplars,
-                     100 * cut);
+  std::string text =
+      fmt::format("clusters by {}; on held-out halves: exemplars {:.1f} %, cut {:.1f} %\n",
+                  grouping == "cut" ? "normalized cut" : "exemplars", 100 * exemplars, 100 * cut);
+  if (known_cut > 0)
+    text += fmt::format("along the axes of these clusters: exemplars {:.1f} %, cut {:.1f} %{}\n",
+                        100 * known_exemplars, 100 * known_cut,
+                        known == "clusters" || known == "both"
+                            ? "; used for new sets that hold the same clusters"
+                            : "");
+  return text;
 }
 
 void print_result(const LearnCommand& command, const TrainingInput& train,
@@ -82,6 +103,7 @@ void print_result(const LearnCommand& command, const TrainingInput& train,
                   counted(s.d, "candidate"), s.objective, counted(s.iterations, "round"), s.seconds,
                   result.model.penalty));
   console.print(weights_text(result));
+  console.print(exemplar_text(result.model));
   console.print(validation_text(s));
   for (const std::string& warning : s.warnings)
     console.print(fmt::format("{} {}\n", console.paint(Style::Yellow, "warning:"), warning));
@@ -96,6 +118,7 @@ int run_learn(LearnCommand& command, Session& session) {
   Console& console = session.console;
   command.output.apply(session);
   command.output.probe();
+  take_distances(command.job.files);
   ProgressMonitor monitor(session, "exemplar learn");
   TrainingInput train = read_training(command.job, monitor);
   const Interrupt::Keeping keeping(session.interrupt);
@@ -161,6 +184,10 @@ constexpr const char* kExample =
     "    Images, several features with four distances each:\n"
     "  milieu exemplar learn photos --feature sparse-sift,gist,lbp --out distance\n"
     "  milieu exemplar more_photos --model distance --out run\n"
+    "    Each feature with distances of its own:\n"
+    "  milieu exemplar learn photos --feature gist:distance=l2,lbp:distance=l1+rbf --out distance\n"
+    "    A column that says which samples make bad exemplars, and by how much:\n"
+    "  milieu exemplar learn old.npy:groups.npy --exemplar-columns 5 --out distance\n"
     "    By vectors computed elsewhere, one file per folder:\n"
     "  milieu exemplar learn photos --vectors clip.npy --out distance\n";
 

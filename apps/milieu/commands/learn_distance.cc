@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "milieu/base/counted.h"
+#include "milieu/base/error.h"
 #include "milieu/base/shell.h"
 #include "milieu/data/csv_text.h"
 #include "milieu/data/row_names.h"
@@ -22,6 +24,37 @@ namespace {
 
 // The distances of the paper for images.
 constexpr const char* kImageDistances = "chi-squared,squared-euclidean,l1,rbf";
+
+std::vector<int64_t> column_numbers(const std::string& list) {
+  std::vector<int64_t> columns;
+  for (const std::string& text :
+       list.empty() ? std::vector<std::string>() : split_text(list, ',')) {
+    int64_t column = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), column);
+    if (error != std::errc() || end != text.data() + text.size() || column < 0)
+      throw InvalidArgument(fmt::format(
+          "exemplar_columns is {}, must be columns of TRAIN, counted from 0: 4,7", list));
+    columns.push_back(column);
+  }
+  return columns;
+}
+
+// Files of features of exemplars, read; they must outlive the input.
+std::vector<Points> add_exemplar_features(const TrainingInput& train, const LearnFiles& files,
+                                          LearnInput& input) {
+  input.exemplar_columns = column_numbers(files.exemplar_columns);
+  const std::vector<std::string> paths = lines_of(files.exemplar_features);
+  if (!paths.empty() && paths.size() != train.sets.size())
+    throw InvalidArgument(fmt::format(
+        "--exemplar-features is given {} for {}: give it once per TRAIN, in the same order",
+        counted(paths.size(), "time"), counted(train.sets.size(), "training set")));
+  std::vector<Points> features;
+  for (size_t k = 0; k < paths.size(); ++k) {
+    features.push_back(load_exemplar_features(paths[k], train.sets[k]));
+    input.sets[k].exemplar_features = features.back().view();
+  }
+  return features;
+}
 
 LearnInput make_learn_input(const TrainingInput& train, const LearnJob& command,
                             std::vector<std::string>& warnings) {
@@ -39,7 +72,10 @@ LearnInput make_learn_input(const TrainingInput& train, const LearnJob& command,
   std::string distances = command.files.distance;
   if (distances.empty() && train.has_images) distances = kImageDistances;
   if (!distances.empty()) {
-    input.candidates = make_candidates(train, parse_distances(distances), warnings);
+    DistanceList list = parse_distance_list(distances);
+    if (list.common.empty() && train.has_images)
+      list.common = parse_distance_list(kImageDistances).common;
+    input.candidates = make_candidates(train, list, warnings);
     return input;
   }
   for (const ColumnRange& view : train.views)
@@ -74,6 +110,9 @@ std::string weights_csv(const ExemplarLearnResult& result) {
   const Listed listed(result);
   for (size_t t = 0; t < listed.names.size(); ++t)
     table.row(listed.names[t], listed.weights[t], listed.shares[t]);
+  const std::vector<std::string> own = packed_names(result.model.exemplar_names);
+  for (size_t s = 0; s < own.size(); ++s)
+    table.row("cost of an exemplar: " + own[s], result.model.exemplar_weights[s], "");
   return table.text();
 }
 
@@ -125,6 +164,10 @@ Listed::Listed(const ExemplarLearnResult& result)
   shares.push_back(result.metric_share);
 }
 
+void take_distances(LearnFiles& files) {
+  if (!files.feature.empty()) files.feature = milieu::take_distances(files.feature, files.distance);
+}
+
 TrainingInput read_training(const LearnJob& job, Monitor& monitor) {
   TrainingRequest request;
   request.sets = lines_of(job.files.train);
@@ -135,18 +178,21 @@ TrainingInput read_training(const LearnJob& job, Monitor& monitor) {
   request.vectors = lines_of(job.files.vectors);
   request.vector_names = lines_of(job.files.vector_names);
   request.label_column = job.files.label_column;
-  request.is_precomputed = job.files.distance == "precomputed";
+  request.is_kernel = job.files.distance == "kernel";
+  request.is_precomputed = request.is_kernel || job.files.distance == "precomputed";
   request.num_threads = job.options.train.num_threads;
   return load_training_sets(request, monitor);
 }
 
 LearnedJob learn_distance(TrainingInput train, const LearnJob& job, Monitor& monitor) {
   std::vector<std::string> warnings = train.warnings;
-  const LearnInput input = make_learn_input(train, job, warnings);
+  LearnInput input = make_learn_input(train, job, warnings);
+  const std::vector<Points> features = add_exemplar_features(train, job.files, input);
   ExemplarLearnResult result = learn_exemplar_distance(input, job.options, monitor);
   warnings.insert(warnings.begin(), result.summary.warnings.begin(), result.summary.warnings.end());
   result.summary.warnings = warnings;
   if (!result.rounds.empty()) add_samples(train, result.model);
+  if (job.files.distance == "kernel") result.model.matrix_kind = "kernel";
   return {std::move(train), std::move(result)};
 }
 

@@ -18,6 +18,7 @@ struct LearnFiles {
   std::string vectors, vector_names;
   std::string distance;
   std::string label_column;
+  std::string exemplar_columns, exemplar_features;
 };
 
 template <class Visitor>
@@ -36,11 +37,17 @@ void visit_fields(LearnFiles& o, Visitor&& v) {
     "the image that each row of --vectors describes, one name per line; once per TRAIN");
   v("distance", o.distance, anything(),
     "candidate distances of each feature or view, separated by commas: chi-squared, "
-    "squared-euclidean, l1, rbf, euclidean, cosine, intersection (default for images: the "
-    "first four); precomputed: TRAIN holds matrices. Without it each column of numbers is a "
-    "candidate by its squared difference");
+    "squared-euclidean (l2), l1, rbf, euclidean, cosine, intersection (default for images: the "
+    "first four); gist:l2+rbf=0.5 is for one feature or view, with the width of rbf, as is "
+    "--feature gist:distance=l2+rbf=0.5; precomputed: TRAIN holds matrices; kernel: matrices of "
+    "kernels. Without it each column of numbers is a candidate by its squared difference");
   v("label_column", o.label_column, anything(),
     "column of a .csv or .tsv TRAIN that holds the cluster");
+  v("exemplar_columns", o.exemplar_columns, anything(),
+    "columns of TRAIN (4,7, counted from 0) that are no candidates but say what an exemplar costs: "
+    "how sharp, central or trusted a sample is");
+  v("exemplar_features", o.exemplar_features, anything().repeated(),
+    "the same from a file with one row per row of TRAIN; once per TRAIN, in the same order");
 }
 
 struct LearnJob {
@@ -52,6 +59,9 @@ struct LearnedJob {
   TrainingInput train;
   ExemplarLearnResult result;  // without rounds when it was stopped before the first
 };
+
+// Moves the options distance of --feature to --distance.
+void take_distances(LearnFiles& files);
 
 // Reads the sets; then learns from them.
 TrainingInput read_training(const LearnJob& job, Monitor& monitor);

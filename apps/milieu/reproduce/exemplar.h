@@ -7,6 +7,10 @@
 namespace milieu::cli {
 
 void reproduce_exemplar_synthetic(ReproduceRun& run);
+void reproduce_exemplar_curves(ReproduceRun& run);
+void reproduce_exemplar_regularizers(ReproduceRun& run);
+void reproduce_exemplar_outex(ReproduceRun& run);
+void reproduce_exemplar_figure3(ReproduceRun& run);
 void reproduce_exemplar_raw(ReproduceRun& run);
 void reproduce_exemplar_sizes(ReproduceRun& run);
 void reproduce_exemplar_brodatz(ReproduceRun& run);

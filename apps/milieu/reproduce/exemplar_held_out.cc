@@ -150,8 +150,8 @@ LearnedFigures learned_figures(const ReproduceRun& run, const Samples& train, co
                            test.classes);
   };
   const Metrics found = cluster(0);
-  const Matrix<float> costs =
-      learned_costs(model, test.points, train.points, run.options().num_threads, run.monitor());
+  const Matrix<float> costs = learned_costs(classifying_distance(model), test.points, train.points,
+                                            run.options().num_threads, run.monitor());
   return {found.accuracy, static_cast<double>(found.num_clusters), cluster(k).accuracy,
           nearest_accuracy(costs, test.classes, train.classes)};
 }

@@ -58,6 +58,7 @@ LearnedDistance unlearned(LearnedDistance model, std::vector<double> weights) {
   model.metric = {};
   model.metric_roots.clear();
   model.grouping.clear();
+  model.known = {};
   return model;
 }
 
@@ -122,8 +123,9 @@ SplitResult run_split(const ImageSet& set, int rounds, uint64_t seed, ReproduceR
     const double nn = nearest_accuracy(across[t], test.classes, train.classes);
     if (nn > best_nn) best_nn = nn, out.best_single = t;
   }
-  const Matrix<float> learned = learned_costs(out.learned.model, test.points, train.points,
-                                              run.options().num_threads, run.monitor());
+  const Matrix<float> learned =
+      learned_costs(classifying_distance(out.learned.model), test.points, train.points,
+                    run.options().num_threads, run.monitor());
   double noise = 0;
   for (size_t t = 0; t < candidates.size(); ++t)
     if (candidates[t].name.starts_with("noise")) noise += out.learned.shares[t];
@@ -137,7 +139,7 @@ SplitResult run_split(const ImageSet& set, int rounds, uint64_t seed, ReproduceR
 
 // Figures 3 to 7: weights, objective and exemplars of one split.
 void draw_page(const ImageSetting& setting, const ImageSet& set, const SplitResult& split,
-               const std::string& name, ReproduceRun& run) {
+               const std::vector<double>& trace, const std::string& name, ReproduceRun& run) {
   if (run.options().out.empty()) return;
   const MakeImage make = [&set](int64_t row, int max_side) {
     const Image image =
@@ -147,9 +149,9 @@ void draw_page(const ImageSetting& setting, const ImageSet& set, const SplitResu
     return raster;
   };
   NamedLine objective;
-  for (size_t i = 0; i < split.learned.summary.trace.size(); ++i) {
+  for (size_t i = 0; i < trace.size(); ++i) {
     objective.x.push_back(static_cast<double>(i + 1));
-    objective.y.push_back(split.learned.summary.trace[i]);
+    objective.y.push_back(trace[i]);
   }
   Markup page;
   page.open("header");
@@ -172,7 +174,7 @@ void draw_page(const ImageSetting& setting, const ImageSet& set, const SplitResu
                           fmt::format("{:.1f} %", 100 * split.learned.shares[order[i]])});
   add_table(page, table);
   close_card(page);
-  open_card(page, CardWidth::Half, "Objective", "after each round of training");
+  open_card(page, CardWidth::Half, "Objective", "after each round of training, mean of all splits");
   page.raw(render_lines("objective", "Objective", "round", "objective", {objective}));
   close_card(page);
   open_card(page, CardWidth::Half, "Exemplars",
@@ -210,26 +212,34 @@ void run_images(const ImageSetting& setting, ReproduceRun& run) {
       name, title_of(setting, plain), {"figure", "features", "and as much noise"}, {}, {}};
   for (const char* figure : kFigures) table.rows.push_back({figure});
   const int num_runs = run.num_runs(setting.own_runs);
-  std::vector<std::string> best_names;
+  std::optional<SplitResult> drawn;
+  std::vector<double> mean_trace;  // Fig. 6 b
   for (const bool with_noise : {false, true}) {
     ImageSet set = plain;
     if (with_noise) add_noise(set, 3);
     std::vector<std::vector<double>> columns(kFigures.size());
     for (int i = 0; i < num_runs; ++i) {
       const uint64_t seed = run.options().seed + static_cast<uint64_t>(i);
-      const std::string key = fmt::format("{} rounds{} chosen noise{} seed{}", setting.features,
-                                          setting.rounds, with_noise, seed);
+      const std::string key =
+          fmt::format("{} {} rounds{} chosen trace noise{} seed{}", setting.features,
+                      setting.distances, setting.rounds, with_noise, seed);
       const bool draws = i == 0 && !with_noise;
       std::optional<SplitResult> result;
       const auto compute = [&] {
         run.say(fmt::format("split {}{}", seed, with_noise ? " with noise" : ""));
         result = run_split(set, setting.rounds, seed, run);
-        return result->figures;
+        std::vector<double> kept = result->figures;
+        const std::vector<double>& trace = result->learned.summary.trace;
+        kept.insert(kept.end(), trace.begin(), trace.end());
+        return kept;
       };
       const std::vector<double> figures = run.piece(key, compute);
       if (draws && !result) compute();
       if (run.is_stopped()) return;
-      if (draws) draw_page(setting, set, *result, name, run);
+      if (draws) drawn = std::move(result);
+      if (!with_noise) mean_trace.resize(figures.size() - kFigures.size());
+      for (size_t t = 0; t < mean_trace.size() && !with_noise; ++t)
+        mean_trace[t] += figures[kFigures.size() + t] / num_runs;
       for (size_t f = 0; f < kFigures.size(); ++f) columns[f].push_back(figures.at(f));
     }
     for (size_t f = 0; f < kFigures.size(); ++f) {
@@ -247,6 +257,7 @@ void run_images(const ImageSetting& setting, ReproduceRun& run) {
                  "told: given the number of clusters; the best single is the one whose nearest "
                  "neighbours are right most often on the test half"};
   run.show(table);
+  draw_page(setting, plain, *drawn, mean_trace, name, run);
 }
 
 constexpr const char* kTextureFeatures =
@@ -272,6 +283,31 @@ void reproduce_exemplar_uiuc(ReproduceRun& run) {
                 "90",
        .features = kTextureFeatures},
       run);
+}
+
+// One distance per feature, as in Fig. 3 and the text before it.
+constexpr const char* kPaperFeatures = "gist,hog,lbp,rot-lbp,dense-sift,hessian-affine,textons,mr8";
+constexpr const char* kPaperDistances = "gist:l2,rot-lbp:l1,chi-squared";
+
+void reproduce_exemplar_outex(ReproduceRun& run) {
+  run_images({.name = "exemplar_figure3a",
+              .set = "brodatz24",
+              .title = "Fig. 3a: one distance per feature, Brodatz in place of Outex",
+              .paper = "accuracy 100; dense HOG and dense SIFT have the weight",
+              .features = kPaperFeatures,
+              .distances = kPaperDistances},
+             run);
+}
+
+void reproduce_exemplar_figure3(ReproduceRun& run) {
+  run_images({.name = "exemplar_figure3b",
+              .set = "uiuc_textures",
+              .title = "Fig. 3b: one distance per feature, UIUC",
+              .paper = "40 images per class, accuracy 86, NN 95.3; sparse SIFT and MR8 have the "
+                       "weight",
+              .features = kPaperFeatures,
+              .distances = kPaperDistances},
+             run);
 }
 
 void reproduce_exemplar_scenes(ReproduceRun& run) {

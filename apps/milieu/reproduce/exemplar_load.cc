@@ -12,6 +12,7 @@
 #include "milieu/feature/cache/extract.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/input/cache_folder.h"
+#include "milieu/input/distance_list.h"
 
 namespace milieu::cli {
 
@@ -44,7 +45,7 @@ ImageFolder draw_images(ImageFolder all, int max_per_class) {
 }
 
 void add_feature(const FeatureFolder& folder, const std::string& id, const std::string& title,
-                 ImageSet& set) {
+                 const DistanceList& own, ImageSet& set) {
   const Points points = folder.points(id);
   const int64_t first = set.points.cols();
   Matrix<float> joined(points.rows(), first + points.cols());
@@ -56,8 +57,11 @@ void add_feature(const FeatureFolder& folder, const std::string& id, const std::
       is_histogram = is_histogram && points.view()(i, t) >= 0;
   }
   set.points = std::move(joined);
+  for (const auto& [text, distance, gamma] : own.of(id))
+    set.candidates.push_back(
+        {fmt::format("{} {}", title, text), distance, gamma, first, points.cols()});
   for (const auto& [distance, name] : kDistances)
-    if (is_histogram || distance != Distance::ChiSquared)
+    if (own.common.empty() && (is_histogram || distance != Distance::ChiSquared))
       set.candidates.push_back(
           {fmt::format("{} {}", title, name), distance, 0, first, points.cols()});
 }
@@ -72,6 +76,8 @@ bool load_images(const ImageSetting& setting, ReproduceRun& run, ImageSet& set) 
   set.classes = images.labels.indices;
   set.num_classes = static_cast<int>(images.labels.names.size());
   // One by one: a feature may be in the list several times, with other options.
+  const DistanceList distances =
+      setting.distances.empty() ? DistanceList() : parse_distance_list(setting.distances);
   std::istringstream list(setting.features);
   for (std::string each; std::getline(list, each, ',');) {
     std::vector<FeatureSpec> one = parse_features(each);
@@ -88,7 +94,7 @@ bool load_images(const ImageSetting& setting, ReproduceRun& run, ImageSet& set) 
     const ExtractResult result =
         extract_features(images, std::move(one), folder, extract, run.monitor());
     if (!result.is_complete || run.is_stopped()) return false;
-    add_feature(open_feature_folder(folder), id, text, set);
+    add_feature(open_feature_folder(folder), id, text, distances, set);
   }
   return true;
 }

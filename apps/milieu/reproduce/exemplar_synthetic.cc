@@ -10,57 +10,19 @@
 #include <sstream>
 
 #include "milieu/base/counted.h"
-#include "milieu/base/random.h"
 #include "milieu/exemplar/learn/learn.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/render/page.h"
 #include "milieu/render/svg.h"
 #include "milieu/report/learn_report.h"
 #include "reproduce/exemplar.h"
+#include "reproduce/exemplar_made.h"
 
 namespace milieu::cli {
 
 namespace {
 
-constexpr int kSets = 10, kOwnRuns = 5;
-constexpr double kGoodSpread = 0.5, kNoisySpread = 5;
-
-struct Setting {
-  int num_columns = 100;
-  int num_samples = 500;
-  int num_clusters = 10;
-  double rho = 0.5;
-  bool normalize = true;
-  int rounds = 200;
-  uint64_t seed = 1;
-
-  int num_good() const { return num_columns - static_cast<int>(std::lround(rho * num_columns)); }
-  std::string key() const {
-    return fmt::format("D{} N{} M{} rho{} normalize{} rounds{} seed{}", num_columns, num_samples,
-                       num_clusters, rho, normalize, rounds, seed);
-  }
-};
-
-struct MadeSet {
-  Matrix<float> points;
-  std::vector<int> labels;
-};
-
-MadeSet draw_set(const Setting& s, uint64_t index) {
-  Random random = Random(s.seed).child(index);
-  Matrix<double> centers(s.num_clusters, s.num_columns);
-  for (int64_t i = 0; i < centers.size(); ++i) centers.data()[i] = random.normal();
-  MadeSet set{Matrix<float>(s.num_samples, s.num_columns), {}};
-  for (int p = 0; p < s.num_samples; ++p) {
-    // The first M samples are one of each cluster, so that none is empty.
-    const int c = p < s.num_clusters ? p : static_cast<int>(random.uniform_index(s.num_clusters));
-    set.labels.push_back(c);
-    for (int t = 0; t < s.num_columns; ++t)
-      set.points(p, t) = static_cast<float>(
-          centers(c, t) + (t < s.num_good() ? kGoodSpread : kNoisySpread) * random.normal());
-  }
-  return set;
-}
+constexpr int kOwnRuns = 5;
 
 // The figures of one run of a setting.
 struct Outcome {
@@ -80,18 +42,6 @@ Outcome from_figures(const std::vector<double>& v) {
   return {v.at(0), v.at(1), v.at(2), v.at(3), v.at(4), v.at(5), v.at(6), v.at(7)};
 }
 
-ExemplarLearnResult train(const Setting& s, ReproduceRun& run) {
-  std::vector<MadeSet> sets;
-  LearnInput input;
-  for (int k = 0; k < kSets; ++k) sets.push_back(draw_set(s, static_cast<uint64_t>(k)));
-  for (const MadeSet& set : sets) input.sets.push_back({set.points, set.labels});
-  ExemplarLearnOptions options;
-  options.normalize = s.normalize;
-  options.train.max_iterations = s.rounds;
-  options.train.num_threads = run.options().num_threads;
-  return learn_exemplar_distance(input, options, run.monitor());
-}
-
 ExemplarOptions cluster_options(ReproduceRun& run) {
   ExemplarOptions options;
   options.rel_gap = 1e-3;
@@ -99,7 +49,7 @@ ExemplarOptions cluster_options(ReproduceRun& run) {
   return options;
 }
 
-double euclidean_f(const MadeSet& set, const Setting& s, ReproduceRun& run) {
+double euclidean_f(const MadeSet& set, const MadeSetting& s, ReproduceRun& run) {
   ExemplarInput input;
   input.points = set.points;
   ExemplarOptions options = cluster_options(run);
@@ -117,29 +67,31 @@ double suppression_of(const LearnedDistance& model, int num_good) {
   return good / num_good / (noisy / (count - num_good));
 }
 
-Outcome run_setting(const Setting& s, bool with_euclidean, ReproduceRun& run) {
-  const ExemplarLearnResult learned = train(s, run);
+Outcome run_setting(const MadeSetting& s, bool with_euclidean, ReproduceRun& run) {
+  const ExemplarLearnResult learned = train_made(s, run);
   Outcome out;
   out.seconds = learned.summary.seconds;
   if (run.is_stopped()) return out;
   out.suppression = suppression_of(learned.model, s.num_good());
-  for (int k = 0; k < kSets && !run.is_stopped(); ++k) {
-    const MadeSet set = draw_set(s, static_cast<uint64_t>(1000 + k));
+  for (int k = 0; k < kMadeSets && !run.is_stopped(); ++k) {
+    const MadeSet set = draw_made(s, static_cast<uint64_t>(1000 + k));
     const ExemplarResult found =
         fit_learned_exemplar(learned.model, set.points, cluster_options(run), run.monitor());
     const Metrics metrics = compute_metrics(found.labels, set.labels);
-    out.f += metrics.f / kSets;
-    out.f_pairwise += metrics.f_pairwise / kSets;
-    out.f_bcubed += metrics.f_bcubed / kSets;
-    out.share_right_count += (metrics.num_clusters == s.num_clusters) / static_cast<double>(kSets);
-    out.mean_count += metrics.num_clusters / static_cast<double>(kSets);
-    if (with_euclidean) out.f_euclidean += euclidean_f(set, s, run) / kSets;
+    out.f += metrics.f / kMadeSets;
+    out.f_pairwise += metrics.f_pairwise / kMadeSets;
+    out.f_bcubed += metrics.f_bcubed / kMadeSets;
+    out.share_right_count +=
+        (metrics.num_clusters == s.num_clusters) / static_cast<double>(kMadeSets);
+    out.mean_count += metrics.num_clusters / static_cast<double>(kMadeSets);
+    if (with_euclidean) out.f_euclidean += euclidean_f(set, s, run) / kMadeSets;
   }
   return out;
 }
 
 // Runs with several seeds; those that are done are not run again. Empty if stopped.
-std::vector<Outcome> run_seeds(Setting s, int num_runs, bool with_euclidean, ReproduceRun& run) {
+std::vector<Outcome> run_seeds(MadeSetting s, int num_runs, bool with_euclidean,
+                               ReproduceRun& run) {
   std::vector<Outcome> outcomes;
   for (int i = 0; i < num_runs; ++i) {
     s.seed = run.options().seed + static_cast<uint64_t>(i);
@@ -211,7 +163,7 @@ std::string projection_plot(const MadeSet& set, int num_clusters, const Exemplar
   return std::move(plot).finish();
 }
 
-void add_objective_card(const Setting& s, const std::vector<double>& trace, Markup& page) {
+void add_objective_card(const MadeSetting& s, const std::vector<double>& trace, Markup& page) {
   NamedLine objective;
   for (size_t i = 0; i < trace.size(); ++i) {
     objective.x.push_back(static_cast<double>(i + 1));
@@ -222,7 +174,7 @@ void add_objective_card(const Setting& s, const std::vector<double>& trace, Mark
   close_card(page);
 }
 
-void add_weights_card(const Setting& s, const LearnedDistance& model, Markup& page) {
+void add_weights_card(const MadeSetting& s, const LearnedDistance& model, Markup& page) {
   open_card(page, CardWidth::Full, "Learned weights",
             fmt::format("each one's share of their sum; rho = {}: the last {} are "
                         "corrupted",
@@ -236,11 +188,11 @@ void add_weights_card(const Setting& s, const LearnedDistance& model, Markup& pa
 }
 
 // Figure 2: objective and weights of one training, a test set as two good coordinates show it.
-void draw_figures(const Setting& s, const std::vector<NamedLine>& f_lines, ReproduceRun& run) {
+void draw_figures(const MadeSetting& s, const std::vector<NamedLine>& f_lines, ReproduceRun& run) {
   if (run.options().out.empty()) return;
-  const ExemplarLearnResult learned = train(s, run);
+  const ExemplarLearnResult learned = train_made(s, run);
   if (run.is_stopped()) return;
-  const MadeSet set = draw_set(s, 1000);
+  const MadeSet set = draw_made(s, 1000);
   const ExemplarResult found =
       fit_learned_exemplar(learned.model, set.points, cluster_options(run), run.monitor());
   Markup page;
@@ -280,7 +232,7 @@ void reproduce_exemplar_synthetic(ReproduceRun& run) {
   std::vector<NamedLine> lines = {{"learned", {}, {}}, {"squared Euclidean", {}, {}}};
   const int num_runs = run.num_runs(kOwnRuns);
   for (const double rho : {0.1, 0.3, 0.5, 0.7, 0.9}) {
-    Setting s;
+    MadeSetting s;
     s.rho = rho;
     const std::vector<Outcome> o = run_seeds(s, num_runs, true, run);
     if (run.is_stopped()) return;
@@ -297,7 +249,7 @@ void reproduce_exemplar_synthetic(ReproduceRun& run) {
       "noise down: mean weight of good dimensions over that of corrupted ones, the smallest "
       "over the runs"};
   run.show(table);
-  Setting figure;
+  MadeSetting figure;
   figure.seed = run.options().seed;
   draw_figures(figure, lines, run);
 }
@@ -312,7 +264,7 @@ void reproduce_exemplar_raw(ReproduceRun& run) {
                     {}};
   for (const double rho : {0.5, 0.9})
     for (const int rounds : {100, 200, 400}) {
-      Setting s;
+      MadeSetting s;
       s.rho = rho;
       s.normalize = false;
       s.rounds = rounds;
@@ -333,7 +285,7 @@ void reproduce_exemplar_sizes(ReproduceRun& run) {
   for (const auto& [d, n, m] :
        {std::array{50, 500, 10}, std::array{200, 500, 10}, std::array{100, 250, 10},
         std::array{100, 1000, 10}, std::array{100, 500, 5}, std::array{100, 500, 20}}) {
-    Setting s;
+    MadeSetting s;
     s.rho = 0.7;
     s.num_columns = d, s.num_samples = n, s.num_clusters = m;
     const std::vector<Outcome> o = run_seeds(s, run.num_runs(2), false, run);

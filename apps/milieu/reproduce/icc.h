@@ -7,6 +7,7 @@
 namespace milieu::cli {
 
 void reproduce_icc_table1(ReproduceRun& run);
+void reproduce_icc_figures(ReproduceRun& run);
 void reproduce_icc_figure7(ReproduceRun& run);
 void reproduce_icc_vowels(ReproduceRun& run);
 void reproduce_icc_gas(ReproduceRun& run);

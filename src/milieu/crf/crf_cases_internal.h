@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Synthetic CRFs for the tests of crf/: random unaries and factors, and minima by enumeration.
+// Synthetic CRFs for the tests of crf/: random unaries and factors, and minima by enumeration;
+// chains to train on.
 #pragma once
 
 #include <limits>
@@ -58,6 +59,35 @@ inline double least_energy(const CrfGraph& graph, const std::vector<double>& w) 
     best = std::min(best, graph.energy(labels, w));
   });
   return best;
+}
+
+// A chain of binary variables whose unary sees the truth through noise (weight 0), neighbours that
+// like to agree (weight 1), and a latent choice per block of four (weights 2 and 3).
+struct Chain {
+  CrfGraph graph;
+  std::vector<int> observed;
+};
+
+inline Chain made_chain(int n, bool has_latent, double noise, uint64_t seed) {
+  Random random(seed);
+  Chain chain;
+  std::vector<int> truth;
+  for (int v = 0; v < n; ++v) {
+    truth.push_back(v / 4 % 2);
+    const double seen = truth[v] + noise * random.normal();
+    chain.graph.add_variable({weighted_cost(0, seen), weighted_cost(0, 1 - seen)});
+  }
+  chain.observed = truth;
+  for (int v = 0; v + 1 < n; ++v)
+    chain.graph.add_clique(std::make_shared<PottsFactor>(v, v + 1, 2, weighted_cost(1)));
+  for (int v = 0; has_latent && v + 4 <= n; v += 4) {
+    const int choice = chain.graph.add_variable({{}, {}, {}});
+    chain.observed.push_back(-1);
+    chain.graph.add_clique(std::make_shared<LatentPnFactor>(
+        choice, std::vector<int>{v, v + 1, v + 2, v + 3}, 2, weighted_cost(2), weighted_cost(3)));
+  }
+  for (int v = 0; v < n; ++v) chain.graph.add_to_wrong_labels(v, truth[v], -1);  // Hamming margin
+  return chain;
 }
 
 }  // namespace milieu::internal

@@ -187,6 +187,60 @@ double PnFactor::minimise(const CrfUnaries& unaries, std::span<const double> w,
   return best;
 }
 
+std::vector<double> PnFactor::values_by_count(std::span<const double> w) const {
+  if (agree_.size() != 2) return {};
+  std::vector<double> values(variables().size() + 1, differ_.value(w));
+  values.front() = agree_[0].value(w);
+  values.back() = agree_[1].value(w);
+  return values;
+}
+
+CountFactor::CountFactor(std::vector<int> variables, std::vector<LinearCost> costs)
+    : CrfFactor(variables, std::vector<int>(variables.size(), 2)), costs_(std::move(costs)) {
+  require(costs_.size() == variables.size() + 1, [&] {
+    return fmt::format("a count factor has {} for {}: it must have one for each count from 0 on",
+                       counted(costs_.size(), "cost"), counted(variables.size(), "variable"));
+  });
+}
+
+double CountFactor::value(std::span<const int> labels, std::span<const double> w) const {
+  return costs_[std::count(labels.begin(), labels.end(), 1)].value(w);
+}
+
+void CountFactor::add_gradient(std::span<const int> labels, double factor,
+                               std::span<double> gradient) const {
+  costs_[std::count(labels.begin(), labels.end(), 1)].add_gradient(factor, gradient);
+}
+
+// For every count, the variables for which label 1 costs least more have it.
+double CountFactor::minimise(const CrfUnaries& unaries, std::span<const double> w,
+                             std::span<int> labels) const {
+  std::vector<std::pair<double, size_t>> order;  // what label 1 costs more
+  double sum = 0;
+  for (size_t i = 0; i < unaries.size(); ++i) {
+    order.emplace_back(unaries[i][1] - unaries[i][0], i);
+    sum += unaries[i][0];
+  }
+  std::sort(order.begin(), order.end());
+  double best = sum + costs_[0].value(w);
+  size_t chosen = 0;
+  for (size_t c = 1; c < costs_.size(); ++c) {
+    sum += order[c - 1].first;
+    if (const double cost = sum + costs_[c].value(w); cost < best) {
+      best = cost;
+      chosen = c;
+    }
+  }
+  for (size_t i = 0; i < order.size(); ++i) labels[order[i].second] = i < chosen ? 1 : 0;
+  return best;
+}
+
+std::vector<double> CountFactor::values_by_count(std::span<const double> w) const {
+  std::vector<double> values;
+  for (const LinearCost& cost : costs_) values.push_back(cost.value(w));
+  return values;
+}
+
 namespace {
 
 std::vector<int> with_first(int first, const std::vector<int>& rest) {

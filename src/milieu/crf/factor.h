@@ -35,6 +35,9 @@ class CrfFactor {
   // lexicographic order.
   virtual double minimise(const CrfUnaries& unaries, std::span<const double> w,
                           std::span<int> labels) const;
+  // Of factors of two-label variables whose value depends only on how many have label 1: their
+  // values for 0 .. arity() of them. Empty for all others. Cut slaves take those that are concave.
+  virtual std::vector<double> values_by_count(std::span<const double>) const { return {}; }
 
  private:
   std::vector<int> variables_, num_labels_;
@@ -79,11 +82,29 @@ class PnFactor : public CrfFactor {
                     std::span<double> gradient) const override;
   double minimise(const CrfUnaries& unaries, std::span<const double> w,
                   std::span<int> labels) const override;
+  std::vector<double> values_by_count(std::span<const double> w) const override;
 
  private:
   const LinearCost& cost(std::span<const int> labels) const;
   std::vector<LinearCost> agree_;
   LinearCost differ_;
+};
+
+// costs[c] where c of the variables, which have two labels each, have label 1
+// [Komodakis11, Eq. 20]: any function of the count, exact by sorting.
+class CountFactor : public CrfFactor {
+ public:
+  // Throws InvalidArgument unless there is one cost for each of 0 .. number of variables.
+  CountFactor(std::vector<int> variables, std::vector<LinearCost> costs);
+  double value(std::span<const int> labels, std::span<const double> w) const override;
+  void add_gradient(std::span<const int> labels, double factor,
+                    std::span<double> gradient) const override;
+  double minimise(const CrfUnaries& unaries, std::span<const double> w,
+                  std::span<int> labels) const override;
+  std::vector<double> values_by_count(std::span<const double> w) const override;
+
+ private:
+  std::vector<LinearCost> costs_;
 };
 
 // Robust P^n [Kohli08] with its latent choice as a variable: the first variable, `choice`, has one
@@ -99,6 +120,9 @@ class LatentPnFactor : public CrfFactor {
                     std::span<double> gradient) const override;
   double minimise(const CrfUnaries& unaries, std::span<const double> w,
                   std::span<int> labels) const override;
+
+  double disagree(std::span<const double> w) const { return disagree_.value(w); }
+  double none(std::span<const double> w) const { return none_.value(w); }
 
  private:
   LinearCost disagree_, none_;

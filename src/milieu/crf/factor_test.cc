@@ -53,7 +53,10 @@ TEST(Factor, MinimisersEqualEnumeration) {
                     weighted_cost(1));
   const PnFactor odd({0, 1, 2}, {constant_cost(0.5), constant_cost(0.8)}, weighted_cost(2));
   const LatentPnFactor latent(7, {0, 1, 2, 3}, 2, weighted_cost(0), weighted_cost(1));
-  const std::vector<const CrfFactor*> all = {&table, &potts, &repelling, &pn, &odd, &latent};
+  const CountFactor count({3, 1, 4, 0}, {weighted_cost(0), weighted_cost(1, 2), weighted_cost(2),
+                                         constant_cost(0), weighted_cost(1)});
+  const std::vector<const CrfFactor*> all = {&table, &potts,  &repelling, &pn,
+                                             &odd,   &latent, &count};
   for (const CrfFactor* factor : all) {
     expect_exact(*factor, w, random);
     expect_gradient(*factor, w);
@@ -74,6 +77,10 @@ TEST(Factor, LatentPnIsTheTruncatedPotential) {
 }
 
 TEST(Factor, BadFactorsAreNamed) {
+  EXPECT_THAT(([] {
+                CountFactor({0, 1}, {LinearCost(), LinearCost()});
+              }),
+              ThrowsMessage<InvalidArgument>(HasSubstr("2 costs for 2 variables")));
   EXPECT_THAT(
       [] {
         TableFactor({0, 1}, {2, 2}, {LinearCost()});

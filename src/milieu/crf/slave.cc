@@ -10,7 +10,6 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
-#include "milieu/crf/max_flow_internal.h"
 
 namespace milieu {
 
@@ -131,58 +130,6 @@ double TreeSlave::minimise(const CrfUnaries& unaries, std::span<const double> w,
     total += *least;
   }
   return total;
-}
-
-CutSlave::CutSlave(std::vector<std::shared_ptr<const CrfFactor>> factors)
-    : CrfSlave(std::move(factors)) {
-  for (const auto& factor : this->factors())
-    require(factor->arity() == 2, "a cut slave takes pairwise factors only");
-  for (const int labels : num_labels())
-    require(labels == 2, [&] {
-      return fmt::format("a cut slave has a variable of {}, must have 2", counted(labels, "label"));
-    });
-}
-
-// value(a, b) = constant + terms of each variable + coupling [a = 0, b = 1]: the coupling becomes
-// an edge, the rest unaries. A variable on the source's side has label 0.
-double CutSlave::minimise(const CrfUnaries& unaries, std::span<const double> w,
-                          std::span<int> labels) const {
-  const int n = static_cast<int>(variables().size());
-  std::vector<double> cost_of_one(n);  // unary(1) - unary(0)
-  double constant = 0;
-  for (int v = 0; v < n; ++v) {
-    constant += unaries[v][0];
-    cost_of_one[v] = unaries[v][1] - unaries[v][0];
-  }
-  internal::MaxFlow flow(n + 2);
-  const int source = n, sink = n + 1;
-  for (size_t f = 0; f < factors().size(); ++f) {
-    const int a = places()[f][0], b = places()[f][1];
-    const auto at = [&](int x, int y) { return factors()[f]->value(std::array<int, 2>{x, y}, w); };
-    const double v00 = at(0, 0), v01 = at(0, 1), v10 = at(1, 0), v11 = at(1, 1);
-    const double coupling = v01 + v10 - v00 - v11;
-    require(coupling >= -1e-12, [&] {
-      return fmt::format(
-          "the factor between variables {} and {} is not submodular at these weights (by {}): "
-          "keep the weights >= 0",
-          factors()[f]->variables()[0], factors()[f]->variables()[1], -coupling);
-    });
-    constant += v00;
-    cost_of_one[a] += v10 - v00;
-    cost_of_one[b] += v11 - v10;
-    flow.add_edge(a, b, std::max(coupling, 0.0));
-  }
-  for (int v = 0; v < n; ++v) {
-    if (cost_of_one[v] >= 0) {
-      flow.add_edge(source, v, cost_of_one[v]);  // cut when v has label 1
-    } else {
-      flow.add_edge(v, sink, -cost_of_one[v]);  // cut when v has label 0
-      constant += cost_of_one[v];
-    }
-  }
-  const double cut = flow.run(source, sink);
-  for (int v = 0; v < n; ++v) labels[v] = flow.is_on_source_side(v) ? 0 : 1;
-  return constant + cut;
 }
 
 }  // namespace milieu

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slaves: parts of a CRF that can be minimised exactly, whatever the unaries of their variables.
 // Provided: any single factor (per clique: Potts, P^n, tables, your own), forests of pairwise
-// factors by dynamic programming, and binary submodular pairwise factors by one minimum cut.
+// factors by dynamic programming, and binary submodular factors, pairwise and of higher order, by
+// one minimum cut.
 #pragma once
 
 #include <memory>
@@ -69,7 +70,10 @@ class TreeSlave : public CrfSlave {
   std::vector<Edge> edge_;  // to each variable's parent
 };
 
-// Pairwise factors of two-label variables with value(0,0) + value(1,1) <= value(0,1) + value(1,0).
+// One minimum cut for all of: pairwise factors of two-label variables with value(0,0) + value(1,1)
+// <= value(0,1) + value(1,0); factors whose value is a concave function of the number of variables
+// with label 1 (CountFactor, PnFactor); robust P^n factors (LatentPnFactor) on two-label members
+// with `disagree` >= 0, whose choices are variables of the slave with three labels.
 // Weights that violate this throw InvalidArgument: keep w >= 0 by the projection.
 class CutSlave : public CrfSlave {
  public:

@@ -74,6 +74,49 @@ TEST(Slave, CutRefusesWhatIsNotSubmodular) {
               ThrowsMessage<InvalidArgument>(HasSubstr("between variables 4 and 9 is not submod")));
 }
 
+// Pairs, concave counts, P^n and robust P^n factors that share variables, in one cut.
+TEST(Slave, CutsOfHigherOrderEqualEnumeration_issue30) {
+  Random random(3);
+  for (int round = 0; round < 10; ++round) {
+    Factors factors;
+    for (int v = 0; v < 4; ++v)
+      factors.push_back(std::make_shared<PottsFactor>(v, v + 1, 2, weighted_cost(0)));
+    std::vector<LinearCost> concave = {constant_cost(random.uniform(-1, 1))};
+    double slope = random.uniform(0, 1);
+    for (int c = 1; c <= 4; ++c, slope -= random.uniform(0, 0.8))
+      concave.push_back(constant_cost(concave.back().constant + slope));
+    factors.push_back(std::make_shared<CountFactor>(std::vector<int>{4, 0, 3, 1}, concave));
+    factors.push_back(std::make_shared<PnFactor>(
+        std::vector<int>{1, 2, 3},
+        std::vector<LinearCost>{constant_cost(random.uniform(-0.5, 0)), constant_cost(0)},
+        weighted_cost(1)));
+    factors.push_back(std::make_shared<LatentPnFactor>(9, std::vector<int>{0, 1, 2, 3, 4}, 2,
+                                                       weighted_cost(0), weighted_cost(1)));
+    factors.push_back(std::make_shared<LatentPnFactor>(8, std::vector<int>{2, 4}, 2,
+                                                       weighted_cost(1), constant_cost(0.2)));
+    expect_exact(CutSlave(factors), {random.uniform(0, 1), random.uniform(0.3, 1)}, random);
+  }
+}
+
+TEST(Slave, CutRefusesCountsThatAreNotConcave_issue30) {
+  const CutSlave cut({std::make_shared<CountFactor>(
+      std::vector<int>{5, 6, 7},
+      std::vector<LinearCost>{{}, weighted_cost(0), weighted_cost(0, 4), weighted_cost(0, 9)})});
+  std::vector<int> labels(3);
+  const CrfUnaries unaries = {{0, 1}, {1, 0}, {0, 0}};
+  EXPECT_THAT(
+      [&] { cut.minimise(unaries, std::vector<double>{1}, labels); },
+      ThrowsMessage<InvalidArgument>(HasSubstr("is not concave in the number of labels 1")));
+  // Turned round it is concave.
+  EXPECT_NEAR(cut.minimise(unaries, std::vector<double>{-1}, labels), -8, 1e-12);
+  EXPECT_EQ(labels, (std::vector<int>{1, 1, 1}));
+  const CutSlave robust({std::make_shared<LatentPnFactor>(0, std::vector<int>{1, 2}, 2,
+                                                          weighted_cost(0), constant_cost(1))});
+  const CrfUnaries three = {{0, 0, 0}, {0, 1}, {1, 0}};
+  EXPECT_THAT([&] { robust.minimise(three, std::vector<double>{-1}, labels); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("members that disagree")));
+}
+
 TEST(Slave, BadSlavesAreNamed) {
   const auto edge = [](int a, int b) {
     return std::make_shared<PottsFactor>(a, b, 2, constant_cost(1));

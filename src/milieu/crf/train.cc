@@ -100,6 +100,14 @@ bool has_converged(const std::vector<CrfRound>& rounds, double rel_tolerance) {
   return before - now <= rel_tolerance * std::abs(rounds.front().objective);
 }
 
+double price_of(const CrfTrainInput& input, const CrfTrainOptions& options,
+                std::span<const double> w) {
+  std::vector<double> slope(w.size(), 0.0);
+  const double price = input.price ? input.price(w, slope)
+                                   : regularizer_value(w, input.is_priced, input.groups, options);
+  return options.regularization * price;
+}
+
 bool is_finite(const CrfRound& round, std::span<const double> gradient) {
   if (!std::isfinite(round.objective)) return false;
   return std::all_of(gradient.begin(), gradient.end(), [](double g) { return std::isfinite(g); });
@@ -126,8 +134,7 @@ CrfTrainResult train_latent_crf(const CrfTrainInput& input, const CrfTrainOption
                                  internal::scheduled(options.dual_step, options.dual_schedule, t),
                                  options.num_threads, gradient);
     if (monitor.should_stop()) break;  // an unfinished round does not count
-    round.price = options.regularization *
-                  regularizer_value(weights.now(), input.is_priced, input.groups, options);
+    round.price = price_of(input, options, weights.now());
     round.objective = round.energy - round.bound + round.price;
     if (!is_finite(round, gradient)) {
       result.termination = Termination::NumericalIssue;

@@ -117,6 +117,9 @@ class CrfExample {
 // Moves w to the nearest point of its set, in place.
 using CrfProjection = std::function<void(std::span<double> w)>;
 
+// J(w); fills `slope` with a subgradient.
+using CrfPrice = std::function<double(std::span<const double> w, std::span<double> slope)>;
+
 struct CrfTrainInput {
   std::vector<CrfExample*> examples;
   std::vector<double> start;       // w0; its length is the number of weights
@@ -124,6 +127,7 @@ struct CrfTrainInput {
   std::vector<char> is_priced;     // one per weight: 0 excludes it from the regulariser; empty: all
   CrfProjection project;           // in place of options.constraint when set
   std::vector<int> groups = {};    // of group lasso, one per weight; empty: every weight by itself
+  CrfPrice price = {};             // in place of options.regularizer when set: subgradient steps
 };
 
 // The objective of one round, before its step.

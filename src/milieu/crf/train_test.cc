@@ -13,38 +13,11 @@
 namespace milieu {
 namespace {
 
+using internal::Chain;
+using internal::made_chain;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-// A chain of binary variables whose unary sees the truth through noise (weight 0), neighbours that
-// like to agree (weight 1), and a latent choice per block of four (weights 2 and 3).
-struct Chain {
-  CrfGraph graph;
-  std::vector<int> observed;
-};
-
-Chain made_chain(int n, bool has_latent, double noise, uint64_t seed) {
-  Random random(seed);
-  Chain chain;
-  std::vector<int> truth;
-  for (int v = 0; v < n; ++v) {
-    truth.push_back(v / 4 % 2);
-    const double seen = truth[v] + noise * random.normal();
-    chain.graph.add_variable({weighted_cost(0, seen), weighted_cost(0, 1 - seen)});
-  }
-  chain.observed = truth;
-  for (int v = 0; v + 1 < n; ++v)
-    chain.graph.add_clique(std::make_shared<PottsFactor>(v, v + 1, 2, weighted_cost(1)));
-  for (int v = 0; has_latent && v + 4 <= n; v += 4) {
-    const int choice = chain.graph.add_variable({{}, {}, {}});
-    chain.observed.push_back(-1);
-    chain.graph.add_clique(std::make_shared<LatentPnFactor>(
-        choice, std::vector<int>{v, v + 1, v + 2, v + 3}, 2, weighted_cost(2), weighted_cost(3)));
-  }
-  for (int v = 0; v < n; ++v) chain.graph.add_to_wrong_labels(v, truth[v], -1);  // Hamming margin
-  return chain;
-}
 
 TEST(CrfTrain, LossIsAnUpperBoundOfTheTrueOne) {
   for (const bool has_latent : {false, true}) {

@@ -51,7 +51,7 @@ double scheduled(double step, CrfSchedule schedule, int round) {
 
 Weights::Weights(const CrfTrainInput& input, const CrfTrainOptions& options)
     : input_(input), options_(options), w_(input.start), squares_(w_.size(), 0.0) {
-  if (options.regularizer == CrfRegularizer::GroupLasso)
+  if (options.regularizer == CrfRegularizer::GroupLasso && !input.price)
     groups_ = members_of(input.groups, w_.size());
   project();
   mean_ = w_;
@@ -60,13 +60,14 @@ Weights::Weights(const CrfTrainInput& input, const CrfTrainOptions& options)
 }
 
 bool Weights::is_proximal() const {
+  if (input_.price) return false;
   return options_.proximal || options_.regularizer == CrfRegularizer::GroupLasso;
 }
 
 // Of tau J, without what shrink() does. At 0 the l1 part has slope 1: with w >= 0 it is the
 // derivative from the right.
 double Weights::slope_of(size_t t) const {
-  if (!is_priced(t)) return 0;
+  if (!is_priced(t) || input_.price) return 0;
   const double sign = is_proximal() ? 0.0 : w_[t] < 0 ? -1.0 : 1.0;
   switch (options_.regularizer) {
     case CrfRegularizer::L1:
@@ -109,8 +110,17 @@ std::vector<double> Weights::steps_of(int round) const {
   return steps;
 }
 
+// Of a price that the caller brings.
+void Weights::add_price_slope(std::span<double> gradient) const {
+  if (!input_.price) return;
+  std::vector<double> slope(w_.size(), 0.0);
+  input_.price(w_, slope);
+  for (size_t t = 0; t < slope.size(); ++t) gradient[t] += options_.regularization * slope[t];
+}
+
 void Weights::step(std::span<const double> gradient, int round) {
   std::vector<double> g(gradient.begin(), gradient.end());
+  add_price_slope(g);
   for (size_t t = 0; t < g.size(); ++t) {
     g[t] += slope_of(t);
     // What shrinking will do counts, too: without it a weight at the loss's minimum would not move.

@@ -30,6 +30,7 @@ class Weights {
   bool is_priced(size_t t) const { return input_.is_priced.empty() || input_.is_priced[t] != 0; }
   bool is_proximal() const;
   double slope_of(size_t t) const;
+  void add_price_slope(std::span<double> gradient) const;
   double move_of(size_t t, double g, int round) const;
   std::vector<double> steps_of(int round) const;
   void shrink(std::span<const double> steps);

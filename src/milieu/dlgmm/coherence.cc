@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shares of words in patches: Eq. 5, and Eq. 14 with its Markov random field on the grid.
+// Shares of words in patches: Eq. 5, and Eq. 14 with its Markov random field.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "milieu/dlgmm/dlgmm_loops.h"
@@ -28,26 +27,26 @@ double set_shares(PatchShares& s, int64_t i, const std::vector<double>& extra, d
   return moved;
 }
 
-// The up to four or eight neighbours of a cell, as patch indices.
-struct Neighbors {
-  std::array<int64_t, 8> cells{};
-  int count = 0;
-};
-
-Neighbors neighbors_of(int64_t begin, int64_t rows, int64_t cols, int64_t row, int64_t col,
-                       bool has_diagonals) {
-  Neighbors n;
-  const int64_t cell = begin + row * cols + col;
-  if (row > 0) n.cells[n.count++] = cell - cols;
-  if (col > 0) n.cells[n.count++] = cell - 1;
-  if (col + 1 < cols) n.cells[n.count++] = cell + 1;
-  if (row + 1 < rows) n.cells[n.count++] = cell + cols;
-  if (!has_diagonals) return n;
-  if (row > 0 && col > 0) n.cells[n.count++] = cell - cols - 1;
-  if (row > 0 && col + 1 < cols) n.cells[n.count++] = cell - cols + 1;
-  if (row + 1 < rows && col > 0) n.cells[n.count++] = cell + cols - 1;
-  if (row + 1 < rows && col + 1 < cols) n.cells[n.count++] = cell + cols + 1;
-  return n;
+// The neighbours of a cell of the image, as patches of the shares, into scratch.near.
+void find_neighbors(const Neighborhood& hood, int64_t cell, CoherenceScratch& scratch) {
+  std::vector<int64_t>& near = scratch.near;
+  near.clear();
+  if (!hood.first.empty()) {
+    for (int64_t k = hood.first[cell]; k < hood.first[cell + 1]; ++k)
+      near.push_back(hood.begin + hood.list[k]);
+    return;
+  }
+  const int64_t rows = hood.rows, cols = hood.cols, row = cell / cols, col = cell % cols;
+  const int64_t at = hood.begin + cell;
+  if (row > 0) near.push_back(at - cols);
+  if (col > 0) near.push_back(at - 1);
+  if (col + 1 < cols) near.push_back(at + 1);
+  if (row + 1 < rows) near.push_back(at + cols);
+  if (!scratch.has_diagonals) return;
+  if (row > 0 && col > 0) near.push_back(at - cols - 1);
+  if (row > 0 && col + 1 < cols) near.push_back(at - cols + 1);
+  if (row + 1 < rows && col > 0) near.push_back(at + cols - 1);
+  if (row + 1 < rows && col + 1 < cols) near.push_back(at + cols + 1);
 }
 
 void scatter(const PatchShares& s, int64_t i, double factor, std::vector<double>& dense) {
@@ -58,27 +57,44 @@ void clear(const PatchShares& s, int64_t i, std::vector<double>& dense) {
   for (int64_t a = s.first[i]; a < s.first[i + 1]; ++a) dense[s.words[a]] = 0;
 }
 
-// Updates the open cells of one colour and closes them; a cell that moves opens its neighbours.
-// Returns whether there was an open cell.
-bool sweep_color(PatchShares& s, int64_t begin, int64_t rows, int64_t cols, int color, double gamma,
+// Updates a cell if it is open and closes it; if it moves, its neighbours open. Returns whether it
+// was open.
+bool update_cell(PatchShares& s, const Neighborhood& hood, int64_t cell, double gamma,
                  CoherenceScratch& scratch) {
   constexpr double kTolerance = 1e-8;
+  uint8_t& is_open = scratch.is_open[cell];
+  if (!is_open) return false;
+  is_open = 0;
+  find_neighbors(hood, cell, scratch);
+  for (const int64_t near : scratch.near) scatter(s, near, 1, scratch.dense);
+  const double moved = set_shares(s, hood.begin + cell, scratch.dense, gamma);
+  for (const int64_t near : scratch.near) {
+    clear(s, near, scratch.dense);
+    if (moved >= kTolerance) scratch.is_open[near - hood.begin] = 1;
+  }
+  return true;
+}
+
+// The cells of one colour. Returns whether there was an open one.
+bool sweep_color(PatchShares& s, const Neighborhood& hood, int color, double gamma,
+                 CoherenceScratch& scratch) {
   bool was_open = false;
   const bool has_diagonals = scratch.has_diagonals;
-  for (int64_t row = has_diagonals ? color / 2 : 0; row < rows; row += has_diagonals ? 2 : 1)
-    for (int64_t col = has_diagonals ? color % 2 : (row + color) % 2; col < cols; col += 2) {
-      uint8_t& is_open = scratch.is_open[row * cols + col];
-      if (!is_open) continue;
-      is_open = 0;
-      was_open = true;
-      const Neighbors near = neighbors_of(begin, rows, cols, row, col, has_diagonals);
-      for (int k = 0; k < near.count; ++k) scatter(s, near.cells[k], 1, scratch.dense);
-      const double moved = set_shares(s, begin + row * cols + col, scratch.dense, gamma);
-      for (int k = 0; k < near.count; ++k) {
-        clear(s, near.cells[k], scratch.dense);
-        if (moved >= kTolerance) scratch.is_open[near.cells[k] - begin] = 1;
-      }
-    }
+  for (int64_t row = has_diagonals ? color / 2 : 0; row < hood.rows; row += has_diagonals ? 2 : 1)
+    for (int64_t col = has_diagonals ? color % 2 : (row + color) % 2; col < hood.cols; col += 2)
+      was_open = update_cell(s, hood, row * hood.cols + col, gamma, scratch) || was_open;
+  return was_open;
+}
+
+bool sweep_once(PatchShares& s, const Neighborhood& hood, double gamma, CoherenceScratch& scratch) {
+  bool was_open = false;
+  if (!hood.first.empty()) {
+    for (int64_t cell = 0; cell < hood.size(); ++cell)
+      was_open = update_cell(s, hood, cell, gamma, scratch) || was_open;
+    return was_open;
+  }
+  for (int color = 0; color < (scratch.has_diagonals ? 4 : 2); ++color)
+    was_open = sweep_color(s, hood, color, gamma, scratch) || was_open;
   return was_open;
 }
 
@@ -97,69 +113,68 @@ void update_shares(PatchShares& shares, int64_t begin, int64_t end) {
   }
 }
 
-int sweep_coherence(PatchShares& shares, int64_t begin, int64_t rows, int64_t cols, double gamma,
-                    int max_sweeps, CoherenceScratch& scratch) {
-  scratch.is_open.assign(rows * cols, 1);
-  for (int sweep = 1; sweep <= max_sweeps; ++sweep) {
-    bool was_open = false;
-    for (int color = 0; color < (scratch.has_diagonals ? 4 : 2); ++color)
-      was_open = sweep_color(shares, begin, rows, cols, color, gamma, scratch) || was_open;
-    if (!was_open) return sweep;
-  }
+int64_t Neighborhood::num_pairs(bool has_diagonals) const {
+  if (first.empty()) return num_neighbors(rows, cols, has_diagonals);
+  return (first.back() - first.front()) / 2;
+}
+
+int sweep_coherence(PatchShares& shares, const Neighborhood& hood, double gamma, int max_sweeps,
+                    CoherenceScratch& scratch) {
+  scratch.is_open.assign(hood.size(), 1);
+  for (int sweep = 1; sweep <= max_sweeps; ++sweep)
+    if (!sweep_once(shares, hood, gamma, scratch)) return sweep;
   return max_sweeps;
 }
 
-double neighbor_agreement(const PatchShares& shares, int64_t begin, int64_t rows, int64_t cols,
+double neighbor_agreement(const PatchShares& shares, const Neighborhood& hood,
                           CoherenceScratch& scratch) {
   double sum = 0;
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t col = 0; col < cols; ++col) {
-      const int64_t i = begin + row * cols + col;
-      scatter(shares, i, 1, scratch.dense);
-      const Neighbors near = neighbors_of(begin, rows, cols, row, col, scratch.has_diagonals);
-      for (int k = 0; k < near.count; ++k)
-        if (const int64_t n = near.cells[k]; n > i)  // each pair once
-          for (int64_t a = shares.first[n]; a < shares.first[n + 1]; ++a)
-            sum += scratch.dense[shares.words[a]] * shares.phi[a];
-      clear(shares, i, scratch.dense);
-    }
+  for (int64_t cell = 0; cell < hood.size(); ++cell) {
+    const int64_t i = hood.begin + cell;
+    scatter(shares, i, 1, scratch.dense);
+    find_neighbors(hood, cell, scratch);
+    for (const int64_t n : scratch.near)
+      if (n > i)  // each pair once
+        for (int64_t a = shares.first[n]; a < shares.first[n + 1]; ++a)
+          sum += scratch.dense[shares.words[a]] * shares.phi[a];
+    clear(shares, i, scratch.dense);
+  }
   return sum;
 }
 
-GammaSlope coherence_slope(const PatchShares& shares, int64_t begin, int64_t rows, int64_t cols,
-                           double gamma, DoubleView frequencies, std::span<const int> bands,
+GammaSlope coherence_slope(const PatchShares& shares, const Neighborhood& hood, double gamma,
+                           DoubleView frequencies, std::span<const int> bands,
                            CoherenceScratch& scratch) {
   GammaSlope total;
   std::vector<int> words;
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t col = 0; col < cols; ++col) {
-      const int64_t i = begin + row * cols + col;
-      const Neighbors near = neighbors_of(begin, rows, cols, row, col, scratch.has_diagonals);
-      words.clear();
-      for (int k = 0; k < near.count; ++k) {
-        scatter(shares, near.cells[k], 1, scratch.dense);
-        words.insert(words.end(), shares.words.begin() + shares.first[near.cells[k]],
-                     shares.words.begin() + shares.first[near.cells[k] + 1]);
-      }
-      double seen = 0;
-      for (int64_t a = shares.first[i]; a < shares.first[i + 1]; ++a)
-        seen += shares.phi[a] * scratch.dense[shares.words[a]];
-      // Words that no neighbour has count as exp(0).
-      const std::span<const double> s = frequencies.row_span(bands[i - begin]);
-      double mass = 1, first = 0, second = 0;
-      for (const int v : words) {
-        const double c = scratch.dense[v];
-        if (c == 0) continue;  // taken already
-        scratch.dense[v] = 0;
-        const double weight = s[v] * std::exp(gamma * c);
-        mass += weight - s[v];
-        first += weight * c;
-        second += weight * c * c;
-      }
-      first /= mass;
-      total.slope += seen - first;
-      total.curvature += second / mass - first * first;
+  for (int64_t cell = 0; cell < hood.size(); ++cell) {
+    const int64_t i = hood.begin + cell;
+    find_neighbors(hood, cell, scratch);
+    words.clear();
+    for (const int64_t near : scratch.near) {
+      scatter(shares, near, 1, scratch.dense);
+      words.insert(words.end(), shares.words.begin() + shares.first[near],
+                   shares.words.begin() + shares.first[near + 1]);
     }
+    double seen = 0;
+    for (int64_t a = shares.first[i]; a < shares.first[i + 1]; ++a)
+      seen += shares.phi[a] * scratch.dense[shares.words[a]];
+    // Words that no neighbour has count as exp(0).
+    const std::span<const double> s = frequencies.row_span(bands[cell]);
+    double mass = 1, first = 0, second = 0;
+    for (const int v : words) {
+      const double c = scratch.dense[v];
+      if (c == 0) continue;  // taken already
+      scratch.dense[v] = 0;
+      const double weight = s[v] * std::exp(gamma * c);
+      mass += weight - s[v];
+      first += weight * c;
+      second += weight * c * c;
+    }
+    first /= mass;
+    total.slope += seen - first;
+    total.curvature += second / mass - first * first;
+  }
   return total;
 }
 

@@ -28,6 +28,13 @@ struct Piece {
   int64_t d = 0, begin = 0, end = 0;
 };
 
+// The products of all pairs of numbers of x, behind them.
+void fill_products(float* x, int64_t dim) {
+  float* to = x + dim;
+  for (int64_t r = 0; r < dim; ++r)
+    for (int64_t s = r; s < dim; ++s) *to++ = x[r] * x[s];
+}
+
 // Copies patches [begin, end) about the centre, with the squares that free variances need. Returns
 // the largest norm of a row.
 double fill_chunk(FloatView patches, int64_t begin, int64_t end, const WordScorer& scorer,
@@ -43,6 +50,8 @@ double fill_chunk(FloatView patches, int64_t begin, int64_t end, const WordScore
       to[dim] = squares;
     else if (width == 2 * dim)
       for (int64_t r = 0; r < dim; ++r) to[dim + r] = to[r] * to[r];
+    else if (width > 2 * dim)
+      fill_products(to, dim);
     double norm = squares;
     for (int64_t r = dim; r < width; ++r)
       norm += static_cast<double>(to[r]) * static_cast<double>(to[r]);
@@ -79,9 +88,8 @@ void add_gamma_slope(const ImageTable& table, int64_t d, int64_t at, const PassO
   }
   std::vector<int> bands(table.num_patches(d));
   for (size_t i = 0; i < bands.size(); ++i) bands[i] = table.band(d, static_cast<int64_t>(i));
-  const GammaSlope found =
-      coherence_slope(scratch.shares, at, table.images.grid(d, 0), table.images.grid(d, 1),
-                      options.gamma, frequencies, bands, scratch.coherence);
+  const GammaSlope found = coherence_slope(scratch.shares, neighborhood_of(table, d, at),
+                                           options.gamma, frequencies, bands, scratch.coherence);
   stats.gamma_slope += found.slope;
   stats.gamma_curvature += found.curvature;
 }
@@ -95,14 +103,12 @@ void finish_piece(const ImageTable& table, const Piece& piece, int64_t at,
   const int64_t d = piece.d;
   const auto num_words = static_cast<int64_t>(alpha.size()) / table.num_bands;
   if (options.gamma > 0) {
-    const int64_t rows = table.images.grid(d, 0);
-    const int64_t cols = table.images.grid(d, 1);
+    const Neighborhood hood = neighborhood_of(table, d, at);
     scratch.coherence.dense.assign(num_words, 0.0);
     scratch.coherence.has_diagonals = options.has_diagonals;
-    sweep_coherence(shares, at, rows, cols, options.gamma, options.coherence_sweeps,
-                    scratch.coherence);
-    stats.agreement += neighbor_agreement(shares, at, rows, cols, scratch.coherence) -
-                       static_cast<double>(num_neighbors(rows, cols, options.has_diagonals));
+    sweep_coherence(shares, hood, options.gamma, options.coherence_sweeps, scratch.coherence);
+    stats.agreement += neighbor_agreement(shares, hood, scratch.coherence) -
+                       static_cast<double>(hood.num_pairs(options.has_diagonals));
     if (options.learns_gamma) add_gamma_slope(table, d, at, options, alpha, scratch, stats);
   }
   double entropy = 0;
@@ -152,6 +158,11 @@ int64_t select_words(const WordScorer& scorer, int64_t i, int band, double cut, 
   return num_words;
 }
 
+int64_t most_neighbors(const ImageTable& table, const PassOptions& options) {
+  if (!table.near_first.empty()) return table.most_neighbors;
+  return options.has_diagonals ? 8 : 4;
+}
+
 // Candidate words of a piece, behind those of the pieces before it; returns the bound of the share
 // of the skipped words in each patch.
 double select_piece(const ImageTable& table, const Piece& piece, const WordScorer& scorer,
@@ -164,7 +175,7 @@ double select_piece(const ImageTable& table, const Piece& piece, const WordScore
   // by gamma each.
   const double cut = options.word_loss > 0
                          ? std::log(static_cast<double>(num_words) / options.word_loss) +
-                               (options.has_diagonals ? 8 : 4) * options.gamma
+                               static_cast<double>(most_neighbors(table, options)) * options.gamma
                          : INFINITY;
   for (int64_t i = piece.begin; i < piece.end; ++i) {
     if (i < scratch.window_begin || i >= scratch.window_end)
@@ -271,7 +282,8 @@ std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmMode
   ScratchPool pool;
   WordStats stats = parallel_reduce(
       num_blocks, 1, options.num_threads,
-      WordStats(num_words, model.words.cols(), model.word_variances.cols() > 1),
+      WordStats(num_words, model.words.cols(), model.word_variances.cols() > 1,
+                model.has_full_words()),
       [&](const Block& block, WordStats& part) {
         std::unique_ptr<PassScratch> scratch = pool.take();
         scratch->window_begin = scratch->window_end = 0;  // a block makes all of its products

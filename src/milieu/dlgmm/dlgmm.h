@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "milieu/base/error.h"
@@ -25,8 +26,8 @@ namespace milieu {
 enum class DlgmmPosterior { Structured, MeanField };
 // Sigma_j: diagonal, one diagonal for all clusters, any matrix, one matrix for all clusters.
 enum class DlgmmCovariance { Diagonal, TiedDiagonal, Full, Tied };
-// Lambda_v: delta^2 I (the paper) or a diagonal.
-enum class WordCovariance { Spherical, Diagonal };
+// Lambda_v: delta^2 I (the paper's experiments), a diagonal, or any matrix (the paper's model).
+enum class WordCovariance { Spherical, Diagonal, Full };
 // How the clusters are initialised.
 enum class DlgmmInit { LogCounts, Lda, Random };
 // Which layer keeps its initial state (the paper's separate learning).
@@ -79,8 +80,8 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
     "folders, "
     "else 1");
   v("gamma", o.gamma, between(0, 1000).or_word("learn", -1),
-    "reward for equal words of neighbouring patches (SC-DLGMM); needs a grid; learn maximises the "
-    "pseudo-likelihood");
+    "reward for equal words of neighbouring patches (SC-DLGMM); needs a grid or other neighbours; "
+    "learn maximises the pseudo-likelihood");
   v("diagonal_neighbors", o.diagonal_neighbors, anything(),
     "for gamma: count diagonal neighbours too, 8 on the grid instead of 4");
   v("posterior", o.posterior,
@@ -95,9 +96,10 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
     "shape of the clusters' covariances; full needs many images per cluster, tied shares one full "
     "matrix");
   v("word_covariance", o.word_covariance,
-    one_of<WordCovariance>(
-        {{"spherical", WordCovariance::Spherical}, {"diagonal", WordCovariance::Diagonal}}),
-    "shape of the words' covariances");
+    one_of<WordCovariance>({{"spherical", WordCovariance::Spherical},
+                            {"diagonal", WordCovariance::Diagonal},
+                            {"full", WordCovariance::Full}}),
+    "shape of the words' covariances; full has a matrix, shared by all words with --tie-words");
   v("tie_words", o.tie_words, anything(), "share one covariance between all words");
   v("init", o.init,
     one_of<DlgmmInit>({{"log-counts", DlgmmInit::LogCounts},
@@ -161,9 +163,12 @@ struct DlgmmModel {
   // G x (V V); matrices row-major.
   Matrix<double> covariances;
   Matrix<double> words;  // V x R: omega
-  // delta^2: V x 1 (spherical) or V x R (diagonal); one row when it is tied.
+  // Lambda: V x 1 (spherical), V x R (diagonal) or, for R > 1, V x (R R) (full, row-major); one row
+  // when it is tied.
   Matrix<double> word_variances;
   std::vector<int> diagonal_neighbors;  // {1}: the random field has 8 neighbours; empty: 4
+  // {K}: it has the K nearest patches by position; set by the code that made the patches.
+  std::vector<int> position_neighbors;
   // Mean (first row) and components of the descriptors that became patches; set by the code that
   // made the patches, so that the model describes new images by itself. Empty: patches are
   // descriptors.
@@ -171,6 +176,9 @@ struct DlgmmModel {
 
   int num_clusters() const { return static_cast<int>(weights.size()); }
   int64_t num_words() const { return words.rows(); }
+  bool has_full_words() const {
+    return words.cols() > 1 && word_variances.cols() == words.cols() * words.cols();
+  }
   bool has_diagonals() const { return !diagonal_neighbors.empty() && diagonal_neighbors[0] != 0; }
 };
 
@@ -189,6 +197,7 @@ void visit_arrays(Model& m, Visitor&& v) {
   v("word_variances", m.word_variances);
   visit_optional(v, "projection", m.projection);  // since version 2
   visit_optional(v, "diagonal_neighbors", m.diagonal_neighbors);
+  visit_optional(v, "position_neighbors", m.position_neighbors);
 }
 
 // The patches of images. Image d has the rows [offsets[d], offsets[d + 1]) of `patches`; it may
@@ -199,6 +208,9 @@ struct DlgmmImages {
   MatrixView<const int32_t> grid = {};    // D x 2: rows and columns of each image's patches, which
                                           // are then stored row by row; or empty
   std::span<const uint8_t> bands = {};    // n: band of each patch, in place of the grid's; or empty
+  // Pairs of patches of one image that are neighbours for gamma, in any order, in place of the
+  // grid's: keypoints that are near each other, superpixels that touch; or empty.
+  std::span<const std::pair<int64_t, int64_t>> edges = {};
 
   int64_t num_images() const {
     return offsets.empty() ? patches.rows() : static_cast<int64_t>(offsets.size()) - 1;

@@ -99,7 +99,8 @@ void add_warnings(const DlgmmRun& run, const DlgmmState& state, RunSummary& summ
 // up side by side.
 void check_memory(const DlgmmRun& run, const DlgmmOptions& options) {
   const double words = options.num_words, clusters = std::max(options.num_clusters, 1);
-  const double dims = static_cast<double>(run.table.images.patches.cols());
+  const double columns = static_cast<double>(run.table.images.patches.cols());
+  const double dims = options.word_covariance == WordCovariance::Full ? columns * columns : columns;
   const double cells = words * std::max(options.num_bands, 1);
   const auto blocks = static_cast<int64_t>(run.table.block_begin.size());
   const auto copies = static_cast<double>(2 + reduction_copies(blocks, 1, options.num_threads));
@@ -131,7 +132,8 @@ DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options) {
   check_memory(run, options);
   check_starts(input, options, run.table.num_images);
   require(options.word_moves <= 0 || words_can_move(options),
-          "word_moves needs diagonal covariances, gamma 0 and no fixed layer: use 0 or auto");
+          "word_moves needs diagonal covariances of clusters, words without full ones, gamma 0 and "
+          "no fixed layer: use 0 or auto");
   run.word_floor =
       std::max(options.min_word_variance * patch_variance(input.images.patches), 1e-30);
   return run;

@@ -152,13 +152,13 @@ TEST(DlgmmGolden, G3CheckerboardSweeps) {
   };
   CoherenceScratch scratch{std::vector<double>(p.V, 0.0)};
   PatchShares s = p.shares(0);
-  sweep_coherence(s, 0, 2, 3, 0.5, 1, scratch);
+  sweep_coherence(s, {0, 2, 3}, 0.5, 1, scratch);
   expect_near({s.phi.data(), 3}, {.952068, .046803, .001129});
   expect_near({s.phi.data() + 15, 3}, {.000556, .088817, .910626});
   EXPECT_NEAR(value(s), -10.730992, kDigits);
-  sweep_coherence(s, 0, 2, 3, 0.5, 2, scratch);
+  sweep_coherence(s, {0, 2, 3}, 0.5, 2, scratch);
   EXPECT_NEAR(value(s), -10.727435, kDigits);
-  sweep_coherence(s, 0, 2, 3, 0.5, 97, scratch);
+  sweep_coherence(s, {0, 2, 3}, 0.5, 97, scratch);
   expect_near({s.phi.data(), 3}, {.955568, .043260, .001172});
   EXPECT_NEAR(value(s), -10.727434, kDigits);
 }

@@ -7,6 +7,7 @@
 
 #include "milieu/base/error.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
+#include "milieu/dlgmm/word_full_internal.h"
 
 namespace milieu {
 
@@ -74,7 +75,8 @@ void internal::check_model(const DlgmmModel& m) {
                     m.covariances.cols() == (full ? num_words * num_words : width),
                 "the shape of covariances does not match");
   require_model((m.word_variances.rows() == 1 || m.word_variances.rows() == num_words) &&
-                    (m.word_variances.cols() == 1 || m.word_variances.cols() == m.words.cols()),
+                    (m.word_variances.cols() == 1 || m.word_variances.cols() == m.words.cols() ||
+                     m.has_full_words()),
                 "the shape of word_variances does not match");
   require_model(
       all_of(m.weights.data(), num_clusters, false) && *std::ranges::min_element(m.weights) >= 0,
@@ -83,8 +85,10 @@ void internal::check_model(const DlgmmModel& m) {
   require_model(all_of(m.words.data(), m.words.size(), false), "words must be finite");
   require_model(all_of(m.covariances.data(), m.covariances.size(), !full),
                 "covariances must be finite and above 0");
-  require_model(all_of(m.word_variances.data(), m.word_variances.size(), true),
+  require_model(all_of(m.word_variances.data(), m.word_variances.size(), !m.has_full_words()),
                 "word_variances must be above 0");
+  require_model(!m.has_full_words() || are_full_words_valid(m),
+                "word_variances must be positive definite");
   require_model(
       m.gamma >= 0 && m.beta > 0 && m.kappa > 0 && std::isfinite(m.gamma + m.beta + m.kappa),
       "gamma, beta and kappa must be in their ranges");

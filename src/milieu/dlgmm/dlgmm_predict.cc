@@ -65,8 +65,8 @@ void count_words(const ImageTable& table, int64_t d, const WordScorer& scorer,
   if (options.gamma > 0) {
     s.pass.coherence.dense.assign(num_words, 0.0);
     s.pass.coherence.has_diagonals = options.has_diagonals;
-    sweep_coherence(shares, 0, table.images.grid(d, 0), table.images.grid(d, 1), options.gamma,
-                    options.coherence_sweeps, s.pass.coherence);
+    sweep_coherence(shares, neighborhood_of(table, d, 0), options.gamma, options.coherence_sweeps,
+                    s.pass.coherence);
   }
   s.counts.assign(alpha.size(), 0.0);
   for (int64_t i = 0; i < shares.num_patches(); ++i)

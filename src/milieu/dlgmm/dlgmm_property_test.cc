@@ -163,7 +163,7 @@ TEST(Dlgmm, CoherentBoundIsBelowTheEvidence) {
       CoherenceScratch scratch{std::vector<double>(2, 0.0)};
       for (int round = 0; round < 100; ++round) {
         PatchShares s = p.shares(0);
-        sweep_coherence(s, 0, 2, 2, gamma, 50, scratch);
+        sweep_coherence(s, {0, 2, 2}, gamma, 50, scratch);
         p.take_shares(0, s);
         p.step_theta(), p.step_zeta();
       }
@@ -179,9 +179,9 @@ TEST(Dlgmm, SweepsOfMovingCellsEndWhereSweepsOfAllEnd) {
       const SmallProblem p = tiny_problem(seed, kRows, kCols);
       PatchShares some = p.shares(0), all = some;
       CoherenceScratch scratch{std::vector<double>(2, 0.0)};
-      EXPECT_LT(sweep_coherence(some, 0, kRows, kCols, gamma, kSweeps, scratch), kSweeps);
+      EXPECT_LT(sweep_coherence(some, {0, kRows, kCols}, gamma, kSweeps, scratch), kSweeps);
       for (int sweep = 0; sweep < kSweeps; ++sweep)
-        sweep_coherence(all, 0, kRows, kCols, gamma, 1, scratch);
+        sweep_coherence(all, {0, kRows, kCols}, gamma, 1, scratch);
       for (size_t a = 0; a < all.phi.size(); ++a)
         EXPECT_NEAR(some.phi[a], all.phi[a], 1e-6) << seed << " " << gamma << " " << a;
     }
@@ -216,12 +216,12 @@ void expect_exact_coherence(int rows, int cols, bool has_diagonals) {
   PatchShares s = p.shares(0);
   double before = value(s);
   for (int sweep = 0; sweep < 30; ++sweep) {
-    sweep_coherence(s, 0, rows, cols, gamma, 1, scratch);
+    sweep_coherence(s, {0, rows, cols}, gamma, 1, scratch);
     const double after = value(s);
     EXPECT_GE(after, before - 1e-12);
     before = after;
   }
-  double direct = gamma * neighbor_agreement(s, 0, rows, cols, scratch);
+  double direct = gamma * neighbor_agreement(s, {0, rows, cols}, scratch);
   for (size_t a = 0; a < s.phi.size(); ++a) direct += s.phi[a] * (s.scores[a] - s.log_phi[a]);
   EXPECT_NEAR(direct, before, 1e-10);
   for (int i = 0; i < rows * cols; ++i)  // a maximum in each patch
@@ -301,7 +301,7 @@ TEST(Dlgmm, GammaSlopeIsTheDerivative) {
   scratch.dense.assign(kWords, 0.0);
   constexpr double kStep = 1e-4, kGamma = 0.7;
   const GammaSlope found =
-      coherence_slope(shares, 0, kRows, kCols, kGamma, frequencies.view(), bands, scratch);
+      coherence_slope(shares, {0, kRows, kCols}, kGamma, frequencies.view(), bands, scratch);
   EXPECT_NEAR(found.slope, (value(kGamma + kStep) - value(kGamma - kStep)) / (2 * kStep), 1e-6);
   EXPECT_NEAR(found.curvature,
               (2 * value(kGamma) - value(kGamma + kStep) - value(kGamma - kStep)) / (kStep * kStep),

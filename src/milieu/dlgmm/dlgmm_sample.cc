@@ -15,6 +15,7 @@
 #include "milieu/base/parallel.h"
 #include "milieu/base/random.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
+#include "milieu/dlgmm/word_full_internal.h"
 
 namespace milieu {
 
@@ -30,6 +31,8 @@ class Sampler {
       : model_(model), options_(options), out_(out) {
     if (model.covariance == DlgmmCovariance::Full || model.covariance == DlgmmCovariance::Tied)
       find_roots();
+    for (int64_t v = 0; model.has_full_words() && v < model.word_variances.rows(); ++v)
+      word_roots_.push_back(internal::word_root(model, v));
   }
 
   void draw(int64_t d) {
@@ -119,6 +122,7 @@ class Sampler {
   void draw_patch(int64_t d, int64_t i, Random& random) {
     const int64_t v = word(d, i), row = std::min(v, model_.word_variances.rows() - 1);
     float* patch = out_.patches.row(d * patches() + i);
+    if (!word_roots_.empty()) return draw_full_patch(v, row, random, patch);
     for (int64_t r = 0; r < model_.words.cols(); ++r) {
       const int64_t column = std::min(r, model_.word_variances.cols() - 1);
       const double variance = model_.word_variances(row, column) / model_.beta;
@@ -126,10 +130,22 @@ class Sampler {
     }
   }
 
+  void draw_full_patch(int64_t v, int64_t row, Random& random, float* patch) {
+    const int64_t dim = model_.words.cols();
+    std::vector<double> normal(static_cast<size_t>(dim));
+    for (double& x : normal) x = random.normal() / std::sqrt(model_.beta);
+    for (int64_t r = 0; r < dim; ++r) {
+      double value = model_.words(v, r);
+      for (int64_t c = 0; c <= r; ++c) value += word_roots_[row](r, c) * normal[c];
+      patch[r] = static_cast<float>(value);
+    }
+  }
+
   const DlgmmModel& model_;
   const DlgmmSampleOptions& options_;
   DlgmmSample& out_;
   std::vector<Square> roots_;
+  std::vector<Matrix<double>> word_roots_;  // of full word covariances
 };
 
 void fill_normal(Matrix<double>& out, double deviation, Random& random) {

@@ -110,12 +110,17 @@ void start_words(const DlgmmInput& input, const DlgmmOptions& options, Monitor& 
     keep_used_words(found, model);
     variance = found.summary.objective / static_cast<double>(drawn.size());
   }
+  const int64_t dim = model.words.cols();
+  const bool is_full = options.word_covariance == WordCovariance::Full;
   const bool is_diagonal = options.word_covariance == WordCovariance::Diagonal;
-  model.word_variances = Matrix<double>(options.tie_words ? 1 : model.words.rows(),
-                                        is_diagonal ? model.words.cols() : 1);
+  model.word_variances =
+      Matrix<double>(options.tie_words ? 1 : model.words.rows(), is_full       ? dim * dim
+                                                                 : is_diagonal ? dim
+                                                                               : 1);
   const double floor = options.min_word_variance * patch_variance(patches);
-  std::fill_n(model.word_variances.data(), model.word_variances.size(),
-              std::max({variance, floor, 1e-30}));
+  const double first = std::max({variance, floor, 1e-30});
+  for (int64_t i = 0; i < model.word_variances.size(); ++i)
+    model.word_variances.data()[i] = !is_full || i % (dim * dim) % (dim + 1) == 0 ? first : 0.0;
 }
 
 Matrix<float> log_counts(DoubleView counts, int num_bands) {

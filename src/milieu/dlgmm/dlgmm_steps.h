@@ -35,6 +35,10 @@ struct ImageTable {
   int num_bands = 1;
   std::vector<int64_t> block_begin;  // first image of each block, and num_images at the end
   int64_t num_without_patches = 0;
+  // Of images with edges: the neighbours of patch i are near_list[near_first[i] .. near_first[i +
+  // 1]), counted from the first patch of its image, ascending; else empty.
+  std::vector<int64_t> near_first, near_list;
+  int64_t most_neighbors = 0;
 
   int64_t begin(int64_t d) const { return images.offsets.empty() ? d : images.offsets[d]; }
   int64_t end(int64_t d) const { return begin(d + 1); }
@@ -42,6 +46,21 @@ struct ImageTable {
   // Band of patch i of image d, where i counts from 0.
   int band(int64_t d, int64_t i) const;
 };
+
+// The neighbours of one image's patches, for gamma: those on a grid, or of any graph.
+struct Neighborhood {
+  int64_t begin = 0;           // where the shares of the image's patches are
+  int64_t rows = 0, cols = 0;  // of the grid
+  // Any graph: patch i, counted from 0, has list[first[i] .. first[i + 1]). Empty: the grid.
+  std::span<const int64_t> first = {}, list = {};
+
+  int64_t size() const {
+    return first.empty() ? rows * cols : static_cast<int64_t>(first.size()) - 1;
+  }
+  int64_t num_pairs(bool has_diagonals) const;  // |P|
+};
+// Of image d, whose shares begin at patch `begin`.
+Neighborhood neighborhood_of(const ImageTable& table, int64_t d, int64_t begin);
 
 // Checks everything but NaN (check_points does that) and cuts the blocks.
 ImageTable make_image_table(const DlgmmImages& images, int num_bands, double gamma);
@@ -55,9 +74,10 @@ struct WordScorer {
   std::vector<double> constants;  // beta (-R/2 log 2 pi - 1/2 sum log delta2)
   double beta = 1;
   bool is_diagonal = false;  // one variance per dimension
+  bool is_full = false;      // `inverse` has the rows of L^-1 (R R), Lambda = L L^T
   // For the block scores in float: x.factors_v + float_constants_v, where x = o - center, with
-  // |x|^2 (spherical) or x^2 (diagonal) behind it unless the variance is tied. A tied variance
-  // leaves out what is equal for all words of a patch.
+  // |x|^2 (spherical), x^2 (diagonal) or the products of pairs (full) behind it unless the variance
+  // is tied. A tied variance leaves out what is equal for all words of a patch.
   std::vector<float> center;  // R
   Matrix<float> factors;      // V x K
   std::vector<double> float_constants;
@@ -87,16 +107,18 @@ void score_pairs(const WordScorer& scorer, FloatView patches, PairsByWord& pairs
 struct WordStats {
   std::vector<double> mass;  // V: sum phi
   Matrix<double> first;      // V x R: sum phi (o - omega)
-  Matrix<double> second;     // V x 1: sum phi |o - omega|^2, or V x R by dimension
-  double entropy = 0;        // -sum phi log phi
-  double agreement = 0;      // sum over neighbours of phi_m . phi_n, minus |P|
-  double gamma_slope = 0;    // of the pseudo-likelihood in gamma, and minus its curvature
+  // V x 1: sum phi |o - omega|^2; V x R: by dimension; full: V x (R R), of all products.
+  Matrix<double> second;
+  bool is_full = false;
+  double entropy = 0;      // -sum phi log phi
+  double agreement = 0;    // sum over neighbours of phi_m . phi_n, minus |P|
+  double gamma_slope = 0;  // of the pseudo-likelihood in gamma, and minus its curvature
   double gamma_curvature = 0;
   double loss = 0;  // how much skipped words can lower the bound
   int64_t num_patches = 0;
   int64_t num_scored = 0;  // pairs of patch and word that were not skipped
 
-  WordStats(int64_t num_words, int64_t dim, bool is_diagonal);
+  WordStats(int64_t num_words, int64_t dim, bool is_diagonal, bool is_full = false);
   // The shares `phi` of `words` in one patch.
   void add(const float* patch, DoubleView omega, std::span<const int> words,
            std::span<const double> phi);
@@ -129,20 +151,21 @@ struct PatchShares {
 void update_shares(PatchShares& shares, int64_t begin, int64_t end);
 
 // [Xie15, Eq. 14] as mean field has it: phi_iv prop exp(score + gamma sum over neighbours of
-// phi_nv), for a grid of rows x cols patches from patch `begin` on, in checkerboard order (even
-// cells first), until no phi moves by 1e-8 or max_sweeps; a cell whose neighbours have not moved is
+// phi_nv), on a grid in checkerboard order (even cells first), on any other graph in the order of
+// the patches, until no phi moves by 1e-8 or max_sweeps; a cell whose neighbours have not moved is
 // skipped. Returns the sweeps made. Departs from [Xie15, Eq. 14]: the neighbours are inside
 // the exponential; outside they would depend on the unit of the descriptors and lower the bound.
 // With diagonals a cell has 8 neighbours, and cells are updated in four colours of a 2 x 2 pattern.
 struct CoherenceScratch {
   std::vector<double> dense;          // V zeros
   std::vector<uint8_t> is_open = {};  // cells one of whose neighbours has moved since their update
+  std::vector<int64_t> near = {};     // the neighbours of one cell
   bool has_diagonals = false;
 };
-int sweep_coherence(PatchShares& shares, int64_t begin, int64_t rows, int64_t cols, double gamma,
-                    int max_sweeps, CoherenceScratch& scratch);
+int sweep_coherence(PatchShares& shares, const Neighborhood& hood, double gamma, int max_sweeps,
+                    CoherenceScratch& scratch);
 // Sum over neighbours of phi_m . phi_n, and the number of neighbours |P|.
-double neighbor_agreement(const PatchShares& shares, int64_t begin, int64_t rows, int64_t cols,
+double neighbor_agreement(const PatchShares& shares, const Neighborhood& hood,
                           CoherenceScratch& scratch);
 inline int64_t num_neighbors(int64_t rows, int64_t cols, bool has_diagonals = false) {
   return rows * (cols - 1) + cols * (rows - 1) + (has_diagonals ? 2 * (rows - 1) * (cols - 1) : 0);
@@ -155,8 +178,8 @@ inline int64_t num_neighbors(int64_t rows, int64_t cols, bool has_diagonals = fa
 struct GammaSlope {
   double slope = 0, curvature = 0;
 };
-GammaSlope coherence_slope(const PatchShares& shares, int64_t begin, int64_t rows, int64_t cols,
-                           double gamma, DoubleView frequencies, std::span<const int> bands,
+GammaSlope coherence_slope(const PatchShares& shares, const Neighborhood& hood, double gamma,
+                           DoubleView frequencies, std::span<const int> bands,
                            CoherenceScratch& scratch);
 // log Z(theta, gamma) <= |P| / 4 log(1 + (exp(4 gamma) - 1) sum_v s_v^2), s = softmax(theta); the
 // bound gamma |P| that T8 uses is never below it. [Xie15, Eq. 12] has Z without any bound.

@@ -93,12 +93,26 @@ void add_scaled(double keep, double add, const double* from, int64_t count, doub
 
 }  // namespace
 
+// Of full covariances; the first moments are still about `from`.
+static void move_products(DoubleView from, DoubleView to, WordStats& stats) {
+  const int64_t dim = from.cols();
+  for (int64_t v = 0; v < from.rows(); ++v)
+    for (int64_t r = 0; r < dim; ++r)
+      for (int64_t c = 0; c < dim; ++c) {
+        const double shift_r = from(v, r) - to(v, r), shift_c = from(v, c) - to(v, c);
+        stats.second(v, r * dim + c) += stats.first(v, r) * shift_c + stats.first(v, c) * shift_r +
+                                        stats.mass[v] * shift_r * shift_c;
+      }
+}
+
 void move_moments(DoubleView from, DoubleView to, WordStats& stats) {
+  if (stats.is_full) move_products(from, to, stats);
   for (int64_t v = 0; v < from.rows(); ++v)
     for (int64_t r = 0; r < from.cols(); ++r) {
       const double shift = from(v, r) - to(v, r);
-      stats.second(v, stats.second.cols() == 1 ? 0 : r) +=
-          shift * (2 * stats.first(v, r) + stats.mass[v] * shift);
+      if (!stats.is_full)
+        stats.second(v, stats.second.cols() == 1 ? 0 : r) +=
+            shift * (2 * stats.first(v, r) + stats.mass[v] * shift);
       stats.first(v, r) += stats.mass[v] * shift;
     }
 }

@@ -90,7 +90,7 @@ TEST(DlgmmFit, SpatialCoherenceOfNothingIsDlgmmBitForBit) {
   update_shares(scratch.shares, 0, scratch.shares.num_patches());
   shares = scratch.shares;
   scratch.coherence.dense.assign(plain.model.num_words(), 0.0);
-  sweep_coherence(scratch.shares, 0, 4, 4, 0.0, 3, scratch.coherence);
+  sweep_coherence(scratch.shares, {0, 4, 4}, 0.0, 3, scratch.coherence);
   EXPECT_THAT(scratch.shares.phi, HasBitsOf(shares.phi));
 }
 

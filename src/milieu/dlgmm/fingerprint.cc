@@ -31,6 +31,7 @@ std::string fingerprint_of(const DlgmmInput& input, const DlgmmOptions& options)
   print.version().options(fields_of(copy));
   print.rows(input.images.patches, options.num_threads).values(input.images.offsets);
   print.rows(input.images.grid, 1).values(input.images.bands);
+  for (const auto& [a, b] : input.images.edges) print.number(a).number(b);
   print.values(input.initial_labels).rows(input.initial_words, 1);
   print.number(input.initial_model != nullptr);
   if (input.initial_model) visit_arrays(*input.initial_model, ModelPrinter{print});

@@ -2,6 +2,8 @@
 // Checks of images, and the cut into blocks.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
@@ -63,7 +65,54 @@ void check_bands(const ImageTable& table) {
                                   bands[i], table.num_bands));
 }
 
+// The graph of the edges: every pair once in each direction.
+void add_edges(ImageTable& table) {
+  const int64_t n = table.images.patches.rows();
+  std::vector<int64_t> image(static_cast<size_t>(n));
+  for (int64_t d = 0; d < table.num_images; ++d)
+    std::fill(image.begin() + table.begin(d), image.begin() + table.end(d), d);
+  std::vector<std::pair<int64_t, int64_t>> both;
+  for (const auto& [a, b] : table.images.edges) {
+    if (a < 0 || b < 0 || a >= n || b >= n || a == b)
+      throw DataError(fmt::format(
+          "edges joins patches {} and {}, must join two different ones between 0 and {}", a, b,
+          n - 1));
+    if (image[a] != image[b])
+      throw DataError(fmt::format(
+          "edges joins patch {} of image {} with patch {} of image {}: neighbours must be of one "
+          "image",
+          a, image[a], b, image[b]));
+    both.emplace_back(a, b);
+    both.emplace_back(b, a);
+  }
+  std::sort(both.begin(), both.end());
+  both.erase(std::unique(both.begin(), both.end()), both.end());
+  table.near_first.assign(static_cast<size_t>(n) + 1, 0);
+  for (const auto& [a, b] : both) {
+    ++table.near_first[a + 1];
+    table.near_list.push_back(b - table.begin(image[b]));
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    table.most_neighbors = std::max(table.most_neighbors, table.near_first[i + 1]);
+    table.near_first[i + 1] += table.near_first[i];
+  }
+}
+
 }  // namespace
+
+Neighborhood neighborhood_of(const ImageTable& table, int64_t d, int64_t begin) {
+  Neighborhood hood{begin};
+  if (table.near_first.empty()) {
+    hood.rows = table.images.grid(d, 0);
+    hood.cols = table.images.grid(d, 1);
+    return hood;
+  }
+  hood.first = std::span(table.near_first)
+                   .subspan(static_cast<size_t>(table.begin(d)),
+                            static_cast<size_t>(table.num_patches(d)) + 1);
+  hood.list = table.near_list;
+  return hood;
+}
 
 int ImageTable::band(int64_t d, int64_t i) const {
   if (num_bands == 1) return 0;
@@ -80,10 +129,11 @@ ImageTable make_image_table(const DlgmmImages& images, int num_bands, double gam
   table.num_images = images.num_images();
   check_grid(table);
   check_bands(table);
-  require(gamma == 0 || images.grid.rows() > 0, [&] {
+  if (!images.edges.empty()) add_edges(table);
+  require(gamma == 0 || images.grid.rows() > 0 || !images.edges.empty(), [&] {
     return fmt::format(
-        "gamma is {}, but the patches have no grid, so neighbours are unknown: give a grid or use "
-        "gamma 0",
+        "gamma is {}, but the patches have no grid, so neighbours are unknown: give a grid, edges "
+        "or positions with position_neighbors, or use gamma 0",
         gamma < 0 ? "learn" : fmt::format("{}", gamma));
   });
   int64_t patches = kPatchesPerBlock;

@@ -137,7 +137,7 @@ struct SmallProblem {
       if (gamma > 0) {
         CoherenceScratch scratch{std::vector<double>(V, 0.0)};
         s.phi.assign(phi[d].data(), phi[d].data() + phi[d].size());
-        sweep_coherence(s, 0, rows, cols, gamma, max_sweeps, scratch);
+        sweep_coherence(s, {0, rows, cols}, gamma, max_sweeps, scratch);
       }
       take_shares(d, s);
     }

@@ -212,7 +212,8 @@ int64_t move_limit(const DlgmmRun& run, const DlgmmModel& model) {
 bool words_can_move(const DlgmmOptions& options) {
   const bool is_diagonal = options.covariance == DlgmmCovariance::Diagonal ||
                            options.covariance == DlgmmCovariance::TiedDiagonal;
-  return is_diagonal && options.gamma == 0 && options.fix == DlgmmFix::None;
+  return is_diagonal && options.word_covariance != WordCovariance::Full && options.gamma == 0 &&
+         options.fix == DlgmmFix::None;
 }
 
 void move_words(const DlgmmRun& run, DlgmmState& state, Monitor& monitor) {

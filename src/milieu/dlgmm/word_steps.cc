@@ -6,12 +6,11 @@
 
 #include "milieu/dlgmm/dlgmm_loops.h"
 #include "milieu/dlgmm/dlgmm_steps.h"
+#include "milieu/dlgmm/word_full_internal.h"
 
 namespace milieu::internal {
 
 namespace {
-
-constexpr double kLightWord = 1e-3;  // words of less weight keep their parameters
 
 bool is_tied(const DlgmmModel& model) {
   return model.word_variances.rows() == 1 && model.num_words() > 1;
@@ -43,10 +42,11 @@ void fill_float_scores(const DlgmmModel& model, int64_t v, bool is_free, WordSco
     if (is_free) factors[s.is_diagonal ? dim + r : dim] = static_cast<float>(-0.5 * inverse);
   }
   s.float_constants[v] = s.constants[v] - 0.5 * squares;
-  double norm = 0;
-  for (const float factor : s.factors.row_span(v))
-    norm += static_cast<double>(factor) * static_cast<double>(factor);
-  s.largest_factor = std::max(s.largest_factor, std::sqrt(norm));
+}
+
+int64_t num_factors(const WordScorer& s, int64_t dim, bool is_free) {
+  if (!is_free) return dim;
+  return s.is_full ? dim + dim * (dim + 1) / 2 : s.is_diagonal ? 2 * dim : dim + 1;
 }
 
 // sum phi (o - omega)^2 about the new omega, in one dimension.
@@ -71,6 +71,7 @@ void update_variances(const WordStats& stats, DoubleView old_words, int64_t v, d
   const int64_t first = v < 0 ? 0 : v;
   const int64_t last = v < 0 ? model.num_words() : v + 1;
   const int64_t dim = model.words.cols();
+  if (stats.is_full) return update_full_variances(stats, old_words, first, last, floor, model);
   double mass = 0;
   for (int64_t w = first; w < last; ++w) mass += stats.mass[w];
   if (mass < kLightWord) return;
@@ -96,8 +97,9 @@ WordScorer make_word_scorer(const DlgmmModel& model) {
   WordScorer s;
   s.words = model.words.view();
   s.beta = model.beta;
-  s.is_diagonal = model.word_variances.cols() > 1;
-  s.inverse = Matrix<double>(num_words, s.is_diagonal ? dim : 1);
+  s.is_full = model.has_full_words();
+  s.is_diagonal = model.word_variances.cols() > 1 && !s.is_full;
+  s.inverse = Matrix<double>(num_words, model.word_variances.cols());
   s.center.assign(dim, 0);
   for (int64_t r = 0; r < dim; ++r) {
     double mean = 0;
@@ -105,13 +107,21 @@ WordScorer make_word_scorer(const DlgmmModel& model) {
     s.center[r] = static_cast<float>(mean / static_cast<double>(num_words));
   }
   const bool is_free = !is_tied(model) && num_words > 1;
-  s.factors = Matrix<float>(num_words, !is_free ? dim : s.is_diagonal ? 2 * dim : dim + 1);
+  s.factors = Matrix<float>(num_words, num_factors(s, dim, is_free));
   s.constants.resize(num_words);
   s.float_constants.resize(num_words);
   for (int64_t v = 0; v < num_words; ++v) {
-    s.constants[v] = s.beta * log_constant(model, v);
-    for (int64_t r = 0; r < s.inverse.cols(); ++r) s.inverse(v, r) = 1 / variance_of(model, v, r);
-    fill_float_scores(model, v, is_free, s);
+    if (s.is_full) {
+      fill_full_scores(model, v, is_free, s);
+    } else {
+      s.constants[v] = s.beta * log_constant(model, v);
+      for (int64_t r = 0; r < s.inverse.cols(); ++r) s.inverse(v, r) = 1 / variance_of(model, v, r);
+      fill_float_scores(model, v, is_free, s);
+    }
+    double norm = 0;
+    for (const float factor : s.factors.row_span(v))
+      norm += static_cast<double>(factor) * static_cast<double>(factor);
+    s.largest_factor = std::max(s.largest_factor, std::sqrt(norm));
   }
   return s;
 }
@@ -119,6 +129,7 @@ WordScorer make_word_scorer(const DlgmmModel& model) {
 double word_score(const WordScorer& s, const float* patch, int64_t word) {
   const int64_t dim = s.words.cols();
   const double* w = s.words.row(word);
+  if (s.is_full) return s.constants[word] - 0.5 * s.beta * full_distance(s, patch, word);
   if (s.is_diagonal)
     return s.constants[word] -
            0.5 * s.beta *
@@ -155,7 +166,7 @@ void score_pairs(const WordScorer& s, FloatView patches, PairsByWord& pairs, Pat
   for (int64_t v = 0; v < num_words; ++v) {
     const int64_t first = pairs.first[v], last = pairs.first[v + 1];
     if (first == last) continue;
-    if (s.is_diagonal) {
+    if (s.is_diagonal || s.is_full) {
       for (int64_t k = first; k < last; ++k)
         shares.scores[pairs.places[k]] = word_score(s, patches.row(pairs.rows[k]), v);
       continue;
@@ -172,8 +183,13 @@ void score_pairs(const WordScorer& s, FloatView patches, PairsByWord& pairs, Pat
   }
 }
 
-WordStats::WordStats(int64_t num_words, int64_t dim, bool is_diagonal)
-    : mass(num_words, 0.0), first(num_words, dim), second(num_words, is_diagonal ? dim : 1) {}
+WordStats::WordStats(int64_t num_words, int64_t dim, bool is_diagonal, bool full)
+    : mass(num_words, 0.0),
+      first(num_words, dim),
+      second(num_words, full          ? dim * dim
+                        : is_diagonal ? dim
+                                      : 1),
+      is_full(full) {}
 
 void WordStats::add(const float* patch, DoubleView omega, std::span<const int> words,
                     std::span<const double> phi) {
@@ -183,7 +199,9 @@ void WordStats::add(const float* patch, DoubleView omega, std::span<const int> w
     const int v = words[a];
     MILIEU_SELECT_ISA(dlgmm_add)(patch, 0, &row, &phi[a], 1, omega.row(v), dim, first.row(v));
     mass[v] += phi[a];
-    if (second.cols() > 1) {
+    if (is_full) {
+      add_products(phi[a], patch, omega.row(v), dim, second.row(v));
+    } else if (second.cols() > 1) {
       MILIEU_SELECT_ISA(dlgmm_add_squares)(phi[a], patch, omega.row(v), dim, second.row(v));
     } else {
       double distance = 0;
@@ -208,7 +226,9 @@ void WordStats::add(FloatView patches, DoubleView omega, const PatchShares& shar
     (patches.data(), patches.stride(), pairs.rows.data() + begin, phi, count, omega.row(v), dim,
      first.row(v));
     for (int64_t k = 0; k < count; ++k) {
-      if (second.cols() == 1)
+      if (is_full)
+        add_products(phi[k], patches.row(pairs.rows[begin + k]), omega.row(v), dim, second.row(v));
+      else if (second.cols() == 1)
         second(v, 0) += phi[k] * shares.distances[places[k]];
       else
         MILIEU_SELECT_ISA(dlgmm_add_squares)
@@ -236,6 +256,7 @@ void WordStats::merge(const WordStats& other) {
 }
 
 double word_term(const WordStats& stats, DoubleView old_words, const DlgmmModel& model) {
+  if (stats.is_full) return full_word_term(stats, old_words, model);
   double sum = 0;
   for (int64_t v = 0; v < model.num_words(); ++v) {
     if (stats.mass[v] == 0) continue;

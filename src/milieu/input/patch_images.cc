@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "milieu/base/counted.h"
@@ -13,12 +14,15 @@
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/selection.h"
 #include "milieu/input/patch_folder.h"
+#include "milieu/neighbors/neighbors.h"
 
 namespace milieu {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr float kLargestExact = 16777216;  // floats count in ones up to here
 
 std::vector<int64_t> read_offsets(const std::string& path, int64_t num_patches) {
   std::vector<int64_t> offsets = to_integers(open_npy(path));
@@ -55,6 +59,42 @@ Matrix<int32_t> read_grid(const std::string& path, int64_t num_images) {
   return grid;
 }
 
+std::vector<std::pair<int64_t, int64_t>> read_edges(const std::string& path, int64_t num_patches) {
+  const Points points = load_dataset(path).points;
+  if (points.cols() != 2)
+    throw DataError(fmt::format("{} has {}, must have 2: pairs of neighbouring patches", path,
+                                counted(points.cols(), "column")));
+  std::vector<std::pair<int64_t, int64_t>> edges;
+  for (int64_t i = 0; i < points.rows(); ++i) {
+    std::array<int64_t, 2> ends{};
+    for (int64_t k = 0; k < 2; ++k) {
+      const float value = points.view()(i, k);
+      ends[k] = static_cast<int64_t>(value);
+      if (!(value >= 0) || value >= kLargestExact || static_cast<float>(ends[k]) != value ||
+          ends[k] >= num_patches)
+        throw DataError(fmt::format(
+            "{}: row {}, column {} (counted from 0) is {}, must be a patch: a whole number between "
+            "0 and {}",
+            path, i, k, value, num_patches - 1));
+    }
+    edges.emplace_back(ends[0], ends[1]);
+  }
+  return edges;
+}
+
+// The edges of kept patches, by their new numbers; `patches` are their old ones, ascending.
+std::vector<std::pair<int64_t, int64_t>> kept_edges(
+    const std::vector<std::pair<int64_t, int64_t>>& edges, const std::vector<int64_t>& patches) {
+  std::vector<std::pair<int64_t, int64_t>> kept;
+  const auto place = [&](int64_t patch) {
+    const auto found = std::lower_bound(patches.begin(), patches.end(), patch);
+    return found != patches.end() && *found == patch ? found - patches.begin() : int64_t{-1};
+  };
+  for (const auto& [a, b] : edges)
+    if (place(a) >= 0 && place(b) >= 0) kept.emplace_back(place(a), place(b));
+  return kept;
+}
+
 // Keeps the images of `rows`; their patches are copied unless they lie in one stretch.
 void keep_images(PatchImages& images, const std::vector<int64_t>& rows) {
   std::vector<int64_t> patches;
@@ -70,6 +110,7 @@ void keep_images(PatchImages& images, const std::vector<int64_t>& rows) {
   }
   images.patches = images.patches.gather(patches);
   if (images.positions.rows() > 0) images.positions = images.positions.gather(patches);
+  images.edges = kept_edges(images.edges, patches);
   images.offsets = std::move(offsets);
   images.grid = std::move(grid);
   images.names = std::move(names);
@@ -119,6 +160,7 @@ PatchImages from_file(const PatchRequest& request) {
   images.patches = load_dataset(path, plain).points;
   images.offsets = read_offsets(files["offsets"], images.patches.rows());
   if (files.has("grid")) images.grid = read_grid(files["grid"], images.num_images());
+  if (files.has("edges")) images.edges = read_edges(files["edges"], images.patches.rows());
   if (files.has("positions")) {
     images.positions = load_dataset(files["positions"]).points;
     if (images.positions.rows() != images.patches.rows() || images.positions.cols() < 2)
@@ -135,7 +177,27 @@ PatchImages from_file(const PatchRequest& request) {
 
 DlgmmImages PatchImages::view() const {
   return {patches.view(), offsets, grid.rows() > 0 ? grid.view() : MatrixView<const int32_t>(),
-          bands};
+          bands, edges};
+}
+
+void PatchImages::set_neighbors(int count) {
+  if (count == 0) return;
+  if (positions.rows() == 0)
+    throw InvalidArgument(fmt::format(
+        "position_neighbors is {}, but the positions of the patches are unknown: give --positions",
+        count));
+  for (int64_t d = 0; d < num_images(); ++d) {
+    const int64_t begin = offsets[d], size = offsets[d + 1] - begin;
+    if (size < 2) continue;
+    const FloatView all = positions.view();
+    const FloatView place(all.row(begin), size, 2, all.stride());
+    NeighborOptions options;
+    options.exclude_self = true;
+    const NeighborLists near = nearest_neighbors(place, place, count, options);
+    for (int64_t i = 0; i < size; ++i)
+      for (int64_t k = 0; k < near.indices.cols(); ++k)
+        edges.emplace_back(begin + i, begin + near.indices(i, k));
+  }
 }
 
 void PatchImages::set_bands(int num_bands) {
@@ -167,6 +229,7 @@ PatchImages load_patch_images(const PatchRequest& request, Monitor& monitor) {
           fmt::format("{} is {}, but {} is not an image folder", name, value, request.path));
   PatchImages images = is_folder ? patches_of_folder(request, monitor) : from_file(request);
   join_labels(images, request.load);
+  images.set_neighbors(request.options.position_neighbors);
   return images;
 }
 

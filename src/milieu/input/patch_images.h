@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "milieu/base/fields.h"
@@ -18,14 +19,18 @@ namespace milieu {
 
 // How images become patches.
 struct PatchOptions {
-  int num_components = 64;  // PCA of the descriptors; 0: none
-  int step = 0;             // deprecated: pixels between patches of the default feature; 0: 8
+  int num_components = 64;     // PCA of the descriptors; 0: none
+  int position_neighbors = 0;  // for gamma: so many nearest patches of the image; 0: the grid's
+  int step = 0;                // deprecated: pixels between patches of the default feature; 0: 8
 };
 
 template <class Visitor>
 void visit_fields(PatchOptions& o, Visitor&& v) {
   v("num_components", o.num_components, at_least(0).alias("pca"),
     "image folders: principal components kept of each descriptor; 0 keeps all its numbers");
+  v("position_neighbors", o.position_neighbors, between(0, 1000),
+    "for gamma: the neighbours of a patch are this many nearest ones of its image, by position "
+    "(keypoints); 0 takes the grid's");
   v("step", o.step, between(0, 4096).deprecated_for("--feature dense-sift:step=N"),
     "pixels between neighbouring patches of the default feature");
 }
@@ -36,8 +41,9 @@ struct PatchImages {
   std::vector<int64_t> offsets;  // images + 1
   Matrix<int32_t> grid;          // images x 2, or empty
   Points positions;              // patches x 2 or more: x, y, ...; or empty
-  std::string feature;           // of image folders: the local feature in full
-  int max_side = 0;              // of image folders: how images were scaled down
+  std::vector<std::pair<int64_t, int64_t>> edges;  // neighbouring patches, in place of the grid's
+  std::string feature;                             // of image folders: the local feature in full
+  int max_side = 0;                                // of image folders: how images were scaled down
   std::vector<std::string> warnings;
   std::vector<uint8_t> bands;      // by set_bands
   std::vector<std::string> names;  // of images; empty: numbers
@@ -50,6 +56,8 @@ struct PatchImages {
 
   int64_t num_images() const { return static_cast<int64_t>(offsets.size()) - 1; }
   DlgmmImages view() const;
+  // Neighbours from positions: every patch with this many nearest ones of its image; 0: none.
+  void set_neighbors(int count);
   // Bands from positions, where there is no grid: by y between the image's highest and lowest.
   void set_bands(int num_bands);
 };
@@ -62,7 +70,10 @@ void visit_inputs(PatchImages& in, Visitor&& v) {
   v("grid", in.grid, InputRule{InputKind::Table, "images x 2"},
     "rows and columns of the patch grid of each image; patches are listed row by row");
   v("positions", in.positions, InputRule{InputKind::Rows, "patches x 2"},
-    "x and y of each patch: bands without a grid");
+    "x and y of each patch: bands without a grid, and --position-neighbors");
+  v("edges", in.edges, InputRule{InputKind::Table, "pairs x 2"},
+    "pairs of patches of one image that are neighbours for gamma, such as superpixels that touch: "
+    "their rows, counted from 0");
 }
 
 // What to read, and how images are described.

@@ -12,6 +12,7 @@
 #include "milieu/base/error.h"
 #include "milieu/input/training.h"
 #include "milieu/input/views.h"
+#include "milieu/linalg/kernel.h"
 
 namespace milieu {
 
@@ -70,12 +71,14 @@ void take_labels(const Labels& labels, TrainingInput& input, TrainingSet& set) {
       set.classes.push_back(class_from_index[static_cast<size_t>(labels.indices[i])]);
     }
   if (kept.empty()) throw DataError(fmt::format("{}: no row has a class", set.name));
+  set.total_rows = std::ssize(labels.indices);
   if (kept.size() < labels.indices.size()) {
     if (!set.matrices.empty())
       throw DataError(
           fmt::format("{}: {} no class; leave them out of the matrices", set.name,
                       counted(labels.indices.size() - kept.size(), "row has", "rows have")));
     set.points = set.points.gather(kept);
+    set.kept_rows = kept;
     input.warnings.push_back(
         fmt::format("{}: {} left out", set.name,
                     counted(labels.indices.size() - kept.size(), "row without a class was",
@@ -147,7 +150,8 @@ void add_files(const std::string& train, const TrainingRequest& request, Trainin
   int64_t rows = 0;
   if (request.is_precomputed) {
     std::vector<std::string> names;
-    set.matrices = load_matrices(files, request.num_threads, &names);
+    set.matrices = load_matrices(files, request.num_threads, &names,
+                                 request.is_kernel ? MatrixKind::Kernels : MatrixKind::Distances);
     for (const std::string& name : names) views.push_back({name, 0, 0});
     rows = set.matrices[0].rows();
   } else {
@@ -175,10 +179,32 @@ bool has_negative(const TrainingInput& input, const ColumnRange& view) {
   return false;
 }
 
+// Every view has a distance, and every list has a view.
+void check_views(const TrainingInput& input, const DistanceList& distances) {
+  std::vector<std::string> names;
+  for (const ColumnRange& view : input.views) names.push_back(view.name);
+  for (const auto& [name, own] : distances.of_view)
+    if (std::ranges::find(names, name) == names.end())
+      throw InvalidArgument(fmt::format("distance is given for '{}', must be for one of {}", name,
+                                        fmt::join(names, ", ")));
+  for (const std::string& name : names)
+    if (distances.of(name).empty())
+      throw InvalidArgument(fmt::format(
+          "distance is given for some features, but not for {0}: add {0}:NAME, or a distance for "
+          "all",
+          name));
+}
+
+// The distances of a kernel matrix [Komodakis11, footnote 3].
+Points distances_of_kernel(const Points& kernel, const std::string& path) {
+  const auto owner = std::make_shared<Matrix<float>>(kernel_distances(kernel.view(), path));
+  return {owner->view(), owner, false};
+}
+
 }  // namespace
 
 std::vector<Points> load_matrices(const std::string& paths, int num_threads,
-                                  std::vector<std::string>* names, bool is_square) {
+                                  std::vector<std::string>* names, MatrixKind kind) {
   std::vector<Points> matrices;
   LoadOptions load;
   load.num_threads = num_threads;
@@ -200,11 +226,14 @@ std::vector<Points> load_matrices(const std::string& paths, int num_threads,
     if (names != nullptr) names->push_back(stem);
   }
   for (const Points& matrix : matrices)
-    if (is_square && (matrix.rows() != matrix.cols() || matrix.rows() != matrices[0].rows()))
+    if (kind != MatrixKind::Cross &&
+        (matrix.rows() != matrix.cols() || matrix.rows() != matrices[0].rows()))
       throw DataError(
           fmt::format("{} holds a matrix of {} x {}, must be square and as large as the "
                       "others ({}): [p, q] is the distance of samples p and q",
                       paths, matrix.rows(), matrix.cols(), counted(matrices[0].rows(), "row")));
+  for (Points& matrix : matrices)
+    if (kind == MatrixKind::Kernels) matrix = distances_of_kernel(matrix, paths);
   return matrices;
 }
 
@@ -237,43 +266,31 @@ TrainingInput load_training_sets(const TrainingRequest& request, Monitor& monito
   return input;
 }
 
-std::vector<Distance> parse_distances(const std::string& list) {
-  std::vector<Distance> distances;
-  std::vector<std::string> known;
-  for (const auto& [word, distance] : distance_choices().choices) known.push_back(word);
-  for (const std::string& name : split_text(list, ',')) {
-    const auto found = std::ranges::find(known, name);
-    if (found == known.end())
-      throw InvalidArgument(
-          fmt::format("distance is '{}', must be one or more of {}, separated by commas", name,
-                      fmt::join(known, ", ")));
-    distances.push_back(distance_choices().choices[found - known.begin()].second);
-  }
-  return distances;
-}
-
-std::string distance_name(Distance distance) {
-  for (const auto& [word, value] : distance_choices().choices)
-    if (value == distance) return word;
-  return "";
+Points load_exemplar_features(const std::string& path, const TrainingSet& set) {
+  const Points all = load_dataset(path).points;
+  if (all.rows() != set.total_rows)
+    throw DataError(fmt::format("{} has {}, {} has {}: they must match", path,
+                                counted(all.rows(), "row"), set.name, set.total_rows));
+  return set.kept_rows.empty() ? all : all.gather(set.kept_rows);
 }
 
 std::vector<CandidateDistance> make_candidates(const TrainingInput& input,
-                                               const std::vector<Distance>& distances,
+                                               const DistanceList& distances,
                                                std::vector<std::string>& warnings) {
+  check_views(input, distances);
   std::vector<CandidateDistance> candidates;
   for (const ColumnRange& view : input.views) {
     const bool is_negative = has_negative(input, view);
-    for (const Distance distance : distances) {
+    for (const auto& [text, distance, gamma] : distances.of(view.name)) {
       const bool wants_histograms =
           distance == Distance::ChiSquared || distance == Distance::Intersection;
       if (wants_histograms && is_negative) {
-        warnings.push_back(fmt::format("{} was left out for {}, which has negative values",
-                                       distance_name(distance), view.name));
+        warnings.push_back(
+            fmt::format("{} was left out for {}, which has negative values", text, view.name));
         continue;
       }
-      candidates.push_back({fmt::format("{} {}", view.name, distance_name(distance)), distance, 0,
-                            view.first, view.count});
+      candidates.push_back(
+          {fmt::format("{} {}", view.name, text), distance, gamma, view.first, view.count});
     }
   }
   return candidates;

@@ -3,7 +3,8 @@
 //   FOLDER                     class folders of images, or a feature folder
 //   X.npy:labels.npy           points with their clusters
 //   X.npy,Y.npy:labels.npy     several views of the same samples, side by side
-//   D.npy,E.npy:labels.npy     with --distance precomputed: matrices, or one .npy of F x n x n
+//   D.npy,E.npy:labels.npy     with --distance precomputed or kernel: matrices, or one .npy of
+//                              F x n x n
 #pragma once
 
 #include <string>
@@ -11,18 +12,20 @@
 
 #include "milieu/data/dataset.h"
 #include "milieu/exemplar/learn/learn.h"
+#include "milieu/input/distance_list.h"
 #include "milieu/input/image_rows.h"
 #include "milieu/input/views.h"
-#include "milieu/linalg/pair_distance.h"
 
 namespace milieu {
 
 struct TrainingSet {
-  std::string name;              // as the user wrote it
-  Points points;                 // rows that have a class; empty with matrices
-  std::vector<Points> matrices;  // n x n each
-  std::vector<int> clusters;     // 0 .. in this set, none empty
-  std::vector<int> classes;      // indices of TrainingInput::class_names
+  std::string name;                     // as the user wrote it
+  Points points;                        // rows that have a class; empty with matrices
+  std::vector<Points> matrices;         // n x n each
+  std::vector<int> clusters;            // 0 .. in this set, none empty
+  std::vector<int> classes;             // indices of TrainingInput::class_names
+  int64_t total_rows = 0;               // of TRAIN, with those without a class
+  std::vector<int64_t> kept_rows = {};  // of TRAIN; empty: all
 };
 
 struct TrainingInput {
@@ -43,6 +46,7 @@ struct TrainingRequest {
   std::vector<std::string> vector_names = {};  // likewise: the images that their rows describe
   std::string label_column;
   bool is_precomputed = false;  // sets hold matrices
+  bool is_kernel = false;       // of kernels instead of distances
   int num_threads = 0;
 };
 
@@ -50,19 +54,22 @@ struct TrainingRequest {
 // InvalidArgument for a set without classes, DataError where rows do not match.
 TrainingInput load_training_sets(const TrainingRequest& request, Monitor& monitor);
 
-// Matrices of files joined by commas, or the pages of one .npy of three dimensions. Distances to
-// other samples need not be square.
+// What matrices hold: square ones of distances, distances to other samples, or kernels, which are
+// turned into distances [Komodakis11, footnote 3].
+enum class MatrixKind { Distances, Cross, Kernels };
+
+// Matrices of files joined by commas, or the pages of one .npy of three dimensions.
 std::vector<Points> load_matrices(const std::string& paths, int num_threads,
-                                  std::vector<std::string>* names, bool is_square = true);
+                                  std::vector<std::string>* names,
+                                  MatrixKind kind = MatrixKind::Distances);
 
-// The distances of "chi-squared,l1". Throws InvalidArgument for unknown ones.
-std::vector<Distance> parse_distances(const std::string& list);
-std::string distance_name(Distance distance);
+// What exemplars of a set may cost depends on: one row per row of TRAIN as it is.
+Points load_exemplar_features(const std::string& path, const TrainingSet& set);
 
-// Every view by every distance. Those that a view's negative values forbid are left out and named
-// in `warnings`.
+// Every view by each of its distances. Those that a view's negative values forbid are left out and
+// named in `warnings`.
 std::vector<CandidateDistance> make_candidates(const TrainingInput& input,
-                                               const std::vector<Distance>& distances,
+                                               const DistanceList& distances,
                                                std::vector<std::string>& warnings);
 
 }  // namespace milieu

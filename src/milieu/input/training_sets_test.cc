@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "milieu/base/error.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/testing/image_files.h"
@@ -164,24 +166,47 @@ TEST_F(TrainingSetsTest, VectorsThatDoNotFitAreNamed) {
   expect_fault<InvalidArgument>("give the vectors themselves as TRAIN");
 }
 
-TEST_F(TrainingSetsTest, DistancesAreListedByName) {
-  EXPECT_EQ(parse_distances("chi-squared,l1").size(), 2u);
-  for (const Distance distance : parse_distances("chi-squared,l1,rbf"))
-    EXPECT_EQ(parse_distances(distance_name(distance))[0], distance);
-  EXPECT_THAT([] { parse_distances("l1,cosin"); },
-              ThrowsMessage<InvalidArgument>(
-                  AllOf(HasSubstr("distance is 'cosin'"), HasSubstr("separated by commas"))));
-}
-
 TEST_F(TrainingSetsTest, EveryViewHasEveryDistanceThatItsValuesAllow) {
   request_.sets = {x_ + "," + dir_.write("minus.csv", "-1\n2\n3\n") + ":" + y_};
   const TrainingInput input = load();
   std::vector<std::string> warnings, names;
   for (const CandidateDistance& each :
-       make_candidates(input, parse_distances("chi-squared,l1"), warnings))
+       make_candidates(input, parse_distance_list("chi-squared,l1"), warnings))
     names.push_back(each.name);
   EXPECT_THAT(names, ElementsAre("X chi-squared", "X l1", "minus l1"));
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("chi-squared was left out for minus")));
+}
+
+TEST_F(TrainingSetsTest, ViewsHaveDistancesOfTheirOwn_issue30) {
+  request_.sets = {x_ + "," + dir_.write("minus.csv", "-1\n2\n3\n") + ":" + y_};
+  const TrainingInput input = load();
+  std::vector<std::string> warnings;
+  const auto candidates =
+      make_candidates(input, parse_distance_list("minus:l1+rbf=0.5,X:chi-squared"), warnings);
+  ASSERT_EQ(candidates.size(), 3u);
+  EXPECT_EQ(candidates[0].name, "X chi-squared");
+  EXPECT_EQ(candidates[2].name, "minus rbf=0.5");
+  EXPECT_EQ(candidates[2].gamma, 0.5);
+  EXPECT_EQ(candidates[2].first_column, input.views[1].first);
+  EXPECT_THAT([&] { make_candidates(input, parse_distance_list("minus:l1"), warnings); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("but not for X: add X:NAME")));
+  EXPECT_THAT([&] { make_candidates(input, parse_distance_list("Y:l1,l2"), warnings); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("must be for one of X, minus")));
+}
+
+// Footnote 3 of the paper, by hand; and what is no kernel.
+TEST_F(TrainingSetsTest, KernelsBecomeDistances_issue30) {
+  const std::string k = dir_.write("K.csv", "4,1,0\n1,9,3\n0,3,1\n");
+  request_.sets = {k + ":" + y_};
+  request_.is_precomputed = request_.is_kernel = true;
+  const TrainingInput input = load();
+  const FloatView d = input.sets[0].matrices[0].view();
+  EXPECT_FLOAT_EQ(d(0, 1), std::sqrt(11.0f));
+  EXPECT_FLOAT_EQ(d(2, 0), std::sqrt(5.0f));
+  EXPECT_FLOAT_EQ(d(1, 2), 2);
+  EXPECT_EQ(d(1, 1), 0);
+  request_.sets = {dir_.write("N.csv", "1,2,0\n2,1,0\n0,0,1\n") + ":" + y_};
+  expect_fault<DataError>("is no kernel: at row 0, column 1");
 }
 
 }  // namespace

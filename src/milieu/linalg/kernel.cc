@@ -249,6 +249,27 @@ bool gram(const KernelSpec& spec, FloatView points, MatrixView<float> out, int n
   return fill_gram(spec, points, out, num_threads, monitor);
 }
 
+Matrix<float> kernel_distances(FloatView kernel, const std::string& source) {
+  constexpr double kRounding = 1e-4;  // of single numbers, of k_pp + k_qq
+  const int64_t n = kernel.rows();
+  if (kernel.cols() != n)
+    throw DataError(
+        fmt::format("{} holds a kernel of {} x {}, must be square", source, n, kernel.cols()));
+  Matrix<float> distances(n, n);
+  for (int64_t p = 0; p < n; ++p)
+    for (int64_t q = 0; q < n; ++q) {
+      const double own = static_cast<double>(kernel(p, p)) + kernel(q, q);
+      const double squared = own - kernel(p, q) - kernel(q, p);
+      if (!(squared >= -kRounding * std::abs(own)))
+        throw DataError(fmt::format(
+            "{} is no kernel: at row {}, column {} (counted from 0) the squared distance would be "
+            "{}",
+            source, p, q, squared));
+      distances(p, q) = static_cast<float>(std::sqrt(std::max(squared, 0.0)));
+    }
+  return distances;
+}
+
 std::vector<double> kernel_diagonal(const KernelSpec& spec, FloatView points) {
   validate_kernel(spec);
   check_features(spec, points);

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
@@ -56,6 +58,10 @@ bool gram(const KernelSpec& spec, FloatView points, MatrixView<double> out, int 
           Monitor& monitor = silent_monitor());
 bool gram(const KernelSpec& spec, FloatView points, MatrixView<float> out, int num_threads = 0,
           Monitor& monitor = silent_monitor());
+
+// The distances of a square kernel matrix, sqrt(k_pp + k_qq - k_pq - k_qp). Throws DataError,
+// naming `source`, where it is not square, and where an entry is far too large for a kernel.
+Matrix<float> kernel_distances(FloatView kernel, const std::string& source);
 
 // k(x_i, x_i) of every row.
 std::vector<double> kernel_diagonal(const KernelSpec& spec, FloatView points);

@@ -73,6 +73,7 @@ Prediction predict_images(const PredictRequest& request, const ModelFile& file, 
       request_like_training(request, file, projection_of_model(model, request.model)), monitor);
   PatchImages& images = out.patches;
   images.set_bands(model.num_bands);
+  if (!model.position_neighbors.empty()) images.set_neighbors(model.position_neighbors[0]);
   check_width(model, request.model, images);
   DlgmmPrediction prediction =
       infer_images(model, images.view(), request.load.num_threads, monitor);

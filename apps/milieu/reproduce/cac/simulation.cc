@@ -11,6 +11,7 @@
 #include "milieu/render/page.h"
 #include "milieu/render/svg.h"
 #include "reproduce/cac/cac.h"
+#include "reproduce/panels.h"
 
 namespace milieu::cli {
 
@@ -70,17 +71,18 @@ CacInput input_of(const SpatialWords& data) {
   return input;
 }
 
-// The features coloured by word, as panels (c) to (e) of Fig. 3.
-std::string panel(const SpatialWords& data, const std::vector<int>& words, size_t number,
+// Samples in a plane coloured by word: features for panels (a) and (c) to (e) of Fig. 3, positions
+// for (b).
+std::string panel(FloatView plane, const std::vector<int>& words, const std::string& id,
                   const char* title) {
   PlotSpec spec;
-  spec.id = fmt::format("words-{}", number);
+  spec.id = "words-" + id;
   spec.title = title;
-  spec.description = "samples in the plane of features, coloured by word";
+  spec.description = "samples in a plane, coloured by word";
   std::vector<double> x, y;
-  for (int64_t i = 0; i < data.features.rows(); ++i) {
-    x.push_back(data.features(i, 0));
-    y.push_back(data.features(i, 1));
+  for (int64_t i = 0; i < plane.rows(); ++i) {
+    x.push_back(plane(i, 0));
+    y.push_back(plane(i, 1));
   }
   spec.x = fit_axis({}, x, 0.05);
   spec.y = fit_axis({}, y, 0.05);
@@ -131,11 +133,42 @@ std::string curve_plot(const CacResult& result, const ErrorCurve& curve) {
   return std::move(plot).finish();
 }
 
-// Pictures and the curve of set 1: one page.
+// Fig. 3 (a) and (b): the truth, as features and as positions.
+void draw_truth(const SpatialWords& data, Markup& page, std::vector<Panel>& panels) {
+  const struct {
+    const char *name, *about;
+    FloatView plane;
+  } views[] = {{"truth, features", "the features of set 1, coloured by their class", data.features},
+               {"truth, positions", "the same samples at their positions", data.positions}};
+  for (const auto& view : views) {
+    open_card(page, CardWidth::Half, view.name, view.about);
+    page.raw(panel(view.plane, data.words, fmt::format("truth-{}", panels.size()), view.name));
+    close_card(page);
+    panels.push_back(scatter_panel(view.name, view.plane, data.words));
+  }
+}
+
+// Words have any numbers: those of the truth that match them best, so that colours compare.
+std::vector<int> matched_words(const std::vector<int>& words, const std::vector<int>& truth) {
+  std::vector<int> best(words.size());
+  std::vector<int> order = {0, 1, 2, 3, 4}, chosen = order;
+  size_t most = 0;
+  do {
+    size_t right = 0;
+    for (size_t i = 0; i < words.size(); ++i) right += order[words[i]] == truth[i];
+    if (right > most) most = right, chosen = order;
+  } while (std::next_permutation(order.begin(), order.end()));
+  for (size_t i = 0; i < words.size(); ++i) best[i] = chosen[words[i]];
+  return best;
+}
+
+// Pictures and the curve of set 1: one page, and Fig. 3 (a) to (e) as a picture.
 void draw(const ReproduceRun& run, const std::vector<Row>& rows) {
   const SpatialWords data = make_spatial_words(1);
   Markup page;
   std::string last_card;
+  std::vector<Panel> panels;
+  draw_truth(data, page, panels);
   for (size_t r = 0; r < rows.size(); ++r) {
     ErrorCurve curve;
     curve.truth = &data.words;
@@ -144,8 +177,10 @@ void draw(const ReproduceRun& run, const std::vector<Row>& rows) {
     const CacResult result = fit_cac(input_of(data), options, run.monitor(), &curve);
     if (run.is_stopped()) return;
     open_card(page, CardWidth::Half, rows[r].name, "the features of set 1, coloured by word");
-    page.raw(panel(data, result.words, r, rows[r].name));
+    const std::vector<int> words = matched_words(result.words, data.words);
+    page.raw(panel(data.features, words, std::to_string(r), rows[r].name));
     close_card(page);
+    panels.push_back(scatter_panel(rows[r].name, data.features, words));
     if (r != 2) continue;
     write_curve(run, result, curve);
     last_card = curve_plot(result, curve);
@@ -154,6 +189,7 @@ void draw(const ReproduceRun& run, const std::vector<Row>& rows) {
             "after each half step: J as a share of its initial value (above), word error (below)");
   page.raw(last_card);
   close_card(page);
+  run.write("cac_simulation.png", draw_panels(panels, 3));
   run.write("cac_simulation.html", render_page("cac simulation", std::move(page).finish()));
 }
 

@@ -20,6 +20,7 @@ void reproduce_dcp_two_factor(ReproduceRun& run);
 void reproduce_dcp_held_out(ReproduceRun& run);
 void reproduce_dcp_slant(ReproduceRun& run);
 void reproduce_dcp_caltech(ReproduceRun& run);
+void reproduce_dcp_readings(ReproduceRun& run);
 
 // Handwritten digits, pixels in [0, 1]: samples as rows and their digit.
 struct Digits {

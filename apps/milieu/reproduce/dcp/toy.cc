@@ -7,6 +7,7 @@
 #include "milieu/classic/ncut/ncut.h"
 #include "milieu/dcp/dcp.h"
 #include "reproduce/dcp/dcp.h"
+#include "reproduce/panels.h"
 
 namespace milieu::cli {
 
@@ -74,31 +75,31 @@ double plain_error(const std::vector<int>& labels, const std::vector<int>& truth
   return std::min(wrong, 1 - wrong);
 }
 
-// The error of a cut along the diagonal, which needs to know the bars.
-double diagonal_error(const Toy& toy) {
+// The cut along the diagonal, which needs to know the bars.
+std::vector<int> cut_diagonal(const Toy& toy) {
   std::vector<int> labels;
   for (int64_t i = 0; i < toy.points.rows(); ++i)
     labels.push_back(toy.points(i, 1) > toy.points(i, 0) ? 0 : 1);
-  return plain_error(labels, toy.truth);
+  return labels;
 }
 
-double run_kmeans(const Toy& toy, uint64_t seed, ReproduceRun& run) {
+std::vector<int> run_kmeans(const Toy& toy, uint64_t seed, ReproduceRun& run) {
   KMeansOptions options;
   options.num_clusters = 2;
   options.seed = seed;
-  return plain_error(fit_kmeans({toy.points, {}, {}}, options, run.monitor()).labels, toy.truth);
+  return fit_kmeans({toy.points, {}, {}}, options, run.monitor()).labels;
 }
 
-double run_ncut(const Toy& toy, uint64_t seed, ReproduceRun& run) {
+std::vector<int> run_ncut(const Toy& toy, uint64_t seed, ReproduceRun& run) {
   NcutOptions options;
   options.num_clusters = 2;
   options.bandwidth = 0.5;  // exp(-2 d^2)
   options.num_neighbors = 0;
   options.seed = seed;
-  return plain_error(fit_ncut({toy.points}, options, run.monitor()).labels, toy.truth);
+  return fit_ncut({toy.points}, options, run.monitor()).labels;
 }
 
-double run_dcp(const Toy& toy, uint64_t seed, ReproduceRun& run) {
+std::vector<int> run_dcp(const Toy& toy, uint64_t seed, ReproduceRun& run) {
   DcpOptions options = margin_dcp_options();
   options.loss = DcpLoss::Hinge;
   options.center = false;  // as in the paper
@@ -108,7 +109,28 @@ double run_dcp(const Toy& toy, uint64_t seed, ReproduceRun& run) {
   DcpInput input;
   input.points = toy.points;
   input.context = toy.context;
-  return plain_error(fit_dcp(input, options, run.monitor()).labels, toy.truth);
+  return fit_dcp(input, options, run.monitor()).labels;
+}
+
+// One drawn set by all methods.
+struct Splits {
+  std::vector<int> kmeans, ncut, dcp, diagonal;
+};
+Splits split_toy(const Toy& toy, uint64_t seed, ReproduceRun& run) {
+  return {run_kmeans(toy, seed, run), run_ncut(toy, seed, run), run_dcp(toy, seed, run),
+          cut_diagonal(toy)};
+}
+
+// Figure 2: the parts with their context, then what the methods find.
+void add_panels(const char* variant, const Toy& toy, const Splits& found,
+                std::vector<Panel>& panels) {
+  panels.push_back(
+      scatter_panel(std::string(variant) + ": parts and context", toy.points, toy.truth));
+  add_context(toy.context, panels.back());
+  panels.push_back(scatter_panel("k-means", toy.points, found.kmeans));
+  panels.push_back(scatter_panel("normalized cut", toy.points, found.ncut));
+  panels.push_back(scatter_panel("dcp", toy.points, found.dcp));
+  add_context(toy.context, panels.back());
 }
 
 }  // namespace
@@ -123,22 +145,26 @@ void reproduce_dcp_toy(ReproduceRun& run) {
        "31.1 / 29.5 / 7.7, 7.3 / 5.8 / 2.6.",
        "Diagonal: the cut of someone who knows the bars, on the same sets. The square where "
        "the bars overlap cannot be separated: 8.3 % of the symmetric toy."}};
+  std::vector<Panel> panels;
   for (const Variant& variant : kVariants) {
     std::vector<double> kmeans, ncut, dcp, diagonal;
     for (int i = 0; i < run.num_runs(60); ++i) {
       Random random = Random(run.options().seed).child(static_cast<uint64_t>(i));
       const Toy toy = draw_toy(variant, random);
       const uint64_t seed = random.next_bits() >> 1;
-      kmeans.push_back(run_kmeans(toy, seed, run));
-      ncut.push_back(run_ncut(toy, seed, run));
-      dcp.push_back(run_dcp(toy, seed, run));
-      diagonal.push_back(diagonal_error(toy));
+      const Splits found = split_toy(toy, seed, run);
       if (run.is_stopped()) return;
+      if (i == 0) add_panels(variant.name, toy, found, panels);
+      kmeans.push_back(plain_error(found.kmeans, toy.truth));
+      ncut.push_back(plain_error(found.ncut, toy.truth));
+      dcp.push_back(plain_error(found.dcp, toy.truth));
+      diagonal.push_back(plain_error(found.diagonal, toy.truth));
     }
     table.rows.push_back({variant.name, interval_text(kmeans), interval_text(ncut),
                           interval_text(dcp), interval_text(diagonal), std::to_string(dcp.size())});
   }
   run.show(table);
+  run.write("dcp_toy.png", draw_panels(panels, 4, 280));
 }
 
 }  // namespace milieu::cli

@@ -65,9 +65,10 @@ Learned learn(const ImageSet& set, const Half& train, const Half& test, int64_t 
   const Metrics found = cluster(0);
   learned.accuracy = found.accuracy, learned.clusters = found.num_clusters;
   learned.told = cluster(set.num_classes).accuracy;
-  learned.nearest = nearest_accuracy(learned_costs(result.model, test.points, train.points,
-                                                   run.options().num_threads, run.monitor()),
-                                     test.classes, train.classes);
+  learned.nearest =
+      nearest_accuracy(learned_costs(classifying_distance(result.model), test.points, train.points,
+                                     run.options().num_threads, run.monitor()),
+                       test.classes, train.classes);
   return learned;
 }
 

@@ -55,18 +55,25 @@ class ClusterExampleBase : public CrfExample {
     return options_.learn_penalty ? w.back() : options_.penalty;
   }
 
-  // The diagonal holds the penalty.
+  // What every slave pays for exemplar q, before its duals: its cost is shared by all of them.
+  double shared_cost(int64_t q) const {
+    return (own_[q] + options_.beta) / static_cast<double>(n() + 1);
+  }
+
+  // The diagonal holds the costs of exemplars.
   void update_distances(std::span<const double> w) {
     if (w_.size() == w.size() && std::equal(w.begin(), w.end(), w_.begin())) return;
     w_.assign(w.begin(), w.end());
     std::vector<double> scaled(scale_.size());
     for (size_t t = 0; t < scaled.size(); ++t) scaled[t] = w[t] * scale_[t];
     features_->set_weights(scaled);
-    const Real own = static_cast<Real>(penalty(w));
+    own_.assign(static_cast<size_t>(n()), penalty(w));
+    features_->add_own(own_);
     parallel_for(n(), kRowsPerProduct, options_.num_threads, [&](const Block& block) {
       if (monitor_.should_stop()) return;
       features_->upper_rows(block.begin, distances().rows_between(block.begin, block.end));
-      for (int64_t p = block.begin; p < block.end; ++p) distances_(p, p) = own;
+      for (int64_t p = block.begin; p < block.end; ++p)
+        distances_(p, p) = static_cast<Real>(own_[p]);
     });
     if (features_->is_symmetric()) mirror_distances();
   }
@@ -92,11 +99,12 @@ class ClusterExampleBase : public CrfExample {
     }
   }
 
-  // Adds the subgradient [Komodakis11, Lemma 1] and returns the energy of x^k. `num_open` is the
-  // number of exemplars in all slaves.
-  double add_gradient(const std::vector<int>& chosen, double num_open,
+  // Adds the subgradient [Komodakis11, Lemma 1] and returns the energy of x^k. num_open[q] is the
+  // number of slaves that open q.
+  template <class Count>
+  double add_gradient(const std::vector<int>& chosen, std::span<const Count> num_open,
                       std::span<double> gradient) const {
-    double energy = 0;
+    double energy = 0, all_open = 0;
     std::vector<double> sum(scale_.size(), 0.0);
     for (int64_t p = 0; p < n(); ++p) {
       const int q = best_[labels_[p]];
@@ -105,10 +113,14 @@ class ClusterExampleBase : public CrfExample {
       if (q != p) features_->add_pair(p, q, 1, sum);
       if (chosen[p] != p) features_->add_pair(p, chosen[p], -1, sum);
     }
+    const double slaves = static_cast<double>(n() + 1);
+    for (int64_t q = 0; q < n(); ++q) {
+      all_open += num_open[q];
+      features_->add_own_gradient(q, (best_[labels_[q]] == q) - num_open[q] / slaves, sum);
+    }
     for (size_t t = 0; t < sum.size(); ++t) gradient[t] += sum[t] * scale_[t];
     if (options_.learn_penalty)
-      gradient[scale_.size()] +=
-          static_cast<double>(members_.size()) - num_open / static_cast<double>(n() + 1);
+      gradient[scale_.size()] += static_cast<double>(members_.size()) - all_open / slaves;
     return energy;
   }
 
@@ -120,7 +132,8 @@ class ClusterExampleBase : public CrfExample {
   std::vector<std::vector<int>> members_;  // of each true cluster
   Matrix<Real> distances_;                 // n x row_length, under w_
   std::vector<double> w_;
-  std::vector<int> best_;  // the exemplar of each true cluster
+  std::vector<double> own_;  // n: d_qq under w_
+  std::vector<int> best_;    // the exemplar of each true cluster
 };
 
 // Statistics of a block of sample slaves.
@@ -149,18 +162,14 @@ class ClusterExample : public ClusterExampleBase<float> {
   CrfParts descend(std::span<const double> w, double dual_step,
                    std::span<double> gradient) override {
     update_distances(w);
-    const double shared = (penalty(w) + options_.beta) / static_cast<double>(n() + 1);
-    for (int64_t q = 0; q < n(); ++q) charge_[q] = static_cast<float>(shared - shift_[q]);
+    for (int64_t q = 0; q < n(); ++q) charge_[q] = static_cast<float>(shared_cost(q) - shift_[q]);
     CrfParts parts;
     SlaveSums sums = minimise_samples(static_cast<float>(dual_step));
     if (monitor_.should_stop()) return parts;
-    parts.bound = sums.bound + minimise_clusters(shared, dual_step, sums.count);
-    double num_open = 0;
-    for (int64_t q = 0; q < n(); ++q) {
+    parts.bound = sums.bound + minimise_clusters(dual_step, sums.count);
+    for (int64_t q = 0; q < n(); ++q)
       shift_[q] += dual_step * sums.count[q] / static_cast<double>(n() + 1);
-      num_open += sums.count[q];
-    }
-    parts.energy = add_gradient(chosen_, num_open, gradient);
+    parts.energy = add_gradient(chosen_, std::span<const int32_t>(sums.count), gradient);
     return parts;
   }
 
@@ -206,11 +215,11 @@ class ClusterExample : public ClusterExampleBase<float> {
     return (is_own ? own_theta : least) + gained - options_.beta;
   }
 
-  double minimise_clusters(double shared, double step, std::vector<int32_t>& count) {
+  double minimise_clusters(double step, std::vector<int32_t>& count) {
     double bound = 0;
     for (const std::vector<int>& members : members_) {
       std::vector<double> theta;
-      for (const int q : members) theta.push_back(shared - shift_[q] + cluster_dual_[q]);
+      for (const int q : members) theta.push_back(shared_cost(q) - shift_[q] + cluster_dual_[q]);
       std::vector<char> is_open(members.size());
       bound += minimise_cluster_slave(theta, options_.alpha, is_open);
       for (size_t i = 0; i < members.size(); ++i) {
@@ -245,22 +254,18 @@ class ExactClusterExample : public ClusterExampleBase<double> {
                    std::span<double> gradient) override {
     update_distances(w);
     CrfParts parts;
-    const double shared = (penalty(w) + options_.beta) / static_cast<double>(n() + 1);
     for (int p = 0; p < static_cast<int>(n()); ++p) {
       if (monitor_.should_stop()) return parts;
-      parts.bound += minimise_sample(p, shared);
+      parts.bound += minimise_sample(p);
     }
-    for (const std::vector<int>& members : members_)
-      parts.bound += minimise_cluster(members, shared);
+    for (const std::vector<int>& members : members_) parts.bound += minimise_cluster(members);
     std::vector<double> share(n(), 0.0);
-    double num_open = 0;
     for (int64_t q = 0; q < n(); ++q) {
       share[q] = cluster_is_open_[q];
       for (int64_t p = 0; p < n(); ++p) share[q] += is_open_(p, q);
-      num_open += share[q];
-      share[q] /= static_cast<double>(n() + 1);
     }
-    parts.energy = add_gradient(chosen_, num_open, gradient);
+    parts.energy = add_gradient(chosen_, std::span<const double>(share), gradient);
+    for (double& each : share) each /= static_cast<double>(n() + 1);
     for (int64_t p = 0; p < n(); ++p)
       update_duals(is_open_.row_span(p), share, dual_step, lambda_.row_span(p));
     update_duals(cluster_is_open_, share, dual_step, cluster_lambda_);
@@ -268,11 +273,11 @@ class ExactClusterExample : public ClusterExampleBase<double> {
   }
 
  private:
-  double minimise_sample(int p, double shared) {
+  double minimise_sample(int p) {
     std::vector<double> ubar(n()), theta(n());
     for (int64_t q = 0; q < n(); ++q) {
       ubar[q] = distances_(p, q) + (labels_[p] == labels_[q] ? options_.beta : 0.0);
-      theta[q] = shared + lambda_(p, q);
+      theta[q] = shared_cost(q) + lambda_(p, q);
     }
     const SlaveMinimum minimum =
         minimise_sample_slave(p, ubar, theta, options_.beta, is_open_.row_span(p));
@@ -280,9 +285,9 @@ class ExactClusterExample : public ClusterExampleBase<double> {
     return minimum.value;
   }
 
-  double minimise_cluster(const std::vector<int>& members, double shared) {
+  double minimise_cluster(const std::vector<int>& members) {
     std::vector<double> theta;
-    for (const int q : members) theta.push_back(shared + cluster_lambda_[q]);
+    for (const int q : members) theta.push_back(shared_cost(q) + cluster_lambda_[q]);
     std::vector<char> is_open(members.size());
     const double value = minimise_cluster_slave(theta, options_.alpha, is_open);
     for (size_t i = 0; i < members.size(); ++i) cluster_is_open_[members[i]] = is_open[i];

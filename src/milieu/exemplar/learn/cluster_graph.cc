@@ -59,33 +59,12 @@ class ServiceFactor : public CrfFactor {
 };
 
 // -alpha |1 - number of open members| [Komodakis11, Eq. 20].
-class CountFactor : public CrfFactor {
- public:
-  CountFactor(const std::vector<int>& members, double alpha)
-      : CrfFactor(members, std::vector<int>(members.size(), 2)), alpha_(alpha) {}
-  double value(std::span<const int> labels, std::span<const double>) const override {
-    int count = 0;
-    for (const int label : labels) count += label;
-    return -alpha_ * std::abs(1 - count);
-  }
-  void add_gradient(std::span<const int>, double, std::span<double>) const override {}
-  double minimise(const CrfUnaries& unaries, std::span<const double>,
-                  std::span<int> labels) const override {
-    double zeros = 0;
-    std::vector<double> theta;
-    for (const std::vector<double>& costs : unaries) {
-      zeros += costs[0];
-      theta.push_back(costs[1] - costs[0]);
-    }
-    std::vector<char> open(theta.size());
-    const double value = internal::minimise_cluster_slave(theta, alpha_, open);
-    for (size_t i = 0; i < open.size(); ++i) labels[i] = open[i];
-    return zeros + value;
-  }
-
- private:
-  double alpha_;
-};
+std::shared_ptr<CountFactor> make_count_factor(const std::vector<int>& members, double alpha) {
+  std::vector<LinearCost> costs;
+  for (size_t count = 0; count <= members.size(); ++count)
+    costs.push_back(constant_cost(-alpha * std::abs(1 - static_cast<double>(count))));
+  return std::make_shared<CountFactor>(members, costs);
+}
 
 double feature(FloatView points, int64_t p, int64_t q, int64_t t) {
   const double difference = static_cast<double>(points(p, t)) - points(q, t);
@@ -97,8 +76,11 @@ void add_variables(FloatView points, const std::vector<int>& labels,
                    const ClusterGraphOptions& options, CrfGraph& graph) {
   const int n = static_cast<int>(points.rows()), d = static_cast<int>(points.cols());
   for (int q = 0; q < n; ++q) {
-    LinearCost open = options.learn_penalty ? weighted_cost(d) : constant_cost(options.penalty);
+    const int own = static_cast<int>(options.own_features.cols());
+    LinearCost open =
+        options.learn_penalty ? weighted_cost(d + own) : constant_cost(options.penalty);
     open.constant += options.beta;
+    for (int s = 0; s < own; ++s) open.terms.emplace_back(d + s, options.own_features(q, s));
     graph.add_variable({constant_cost(0), open});
   }
   for (int p = 0; p < n; ++p) {
@@ -129,17 +111,21 @@ std::unique_ptr<GraphExample> make_cluster_graph_example(FloatView points,
     members[labels[p]].push_back(p);
   }
   for (const std::vector<int>& cluster : members)
-    graph.add_clique(std::make_shared<CountFactor>(cluster, options.alpha));
+    graph.add_clique(make_count_factor(cluster, options.alpha));
   graph.add_constant(-options.beta * n);
   const auto copy = std::make_shared<Matrix<float>>(points);
-  const CrfLatentStep choose = [copy, labels, members](std::span<const double> w,
-                                                       std::span<int> chosen) {
+  const auto own = std::make_shared<Matrix<float>>(options.own_features);
+  const CrfLatentStep choose = [copy, own, labels, members](std::span<const double> w,
+                                                            std::span<int> chosen) {
     const int64_t count = copy->rows();
     Matrix<double> distances(count, count);
     for (int64_t p = 0; p < count; ++p)
       for (int64_t q = 0; q < count; ++q)
         for (int64_t t = 0; t < copy->cols(); ++t)
           distances(p, q) += w[t] * feature(*copy, p, q, t);
+    for (int64_t q = 0; q < own->rows(); ++q)
+      for (int64_t s = 0; s < own->cols(); ++s)
+        distances(q, q) += w[copy->cols() + s] * (*own)(q, s);
     const std::vector<int> best =
         internal::best_members(MatrixView<const double>(distances), members);
     for (int64_t p = 0; p < count; ++p) {

@@ -16,8 +16,9 @@ namespace milieu {
 struct ClusterGraphOptions {
   double alpha = 1;  // margins, as in ExemplarLearnOptions
   double beta = 1;
-  double penalty = 0;          // d_qq
-  bool learn_penalty = false;  // d_qq is weight F instead
+  double penalty = 0;           // d_qq
+  bool learn_penalty = false;   // the last weight instead
+  FloatView own_features = {};  // n x G: adds sum_s w_(F + s) g_qs to d_qq
 };
 
 // Weight t < F is that of the squared difference of coordinate t. Labels are 0 .. clusters - 1,

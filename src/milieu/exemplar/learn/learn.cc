@@ -2,7 +2,8 @@
 // Problem: minimise over w >= 0  tau J(w) + 1/N sum_k max_x (E(x^k; w) - Ebar(x; w)), where E is
 //   the energy of exemplar clustering and Ebar the same less a margin that grows with the distance
 //   of x from the true partition k [Komodakis11, Eq. 28]; x^k is the best clustering that keeps it.
-// Given: example sets with partitions. Find: w, and d_qq where it is learned.
+// Given: example sets with partitions. Find: w, and d_qq where it is learned, as a constant or with
+//   features of exemplars [Komodakis11, Eq. 10].
 // Method: the loop is crf/train.cc; the slaves are those of cluster_example.cc. Then the penalty is
 //   calibrated, and how clusters are formed is chosen by cross-validation.
 // Symbols: see learn_steps.h; F candidates, scale_t = 1 / mean of feature t where normalised.
@@ -61,7 +62,9 @@ void add_words(const TrainedDistance& trained, ExemplarLearnResult& result) {
   double largest = result.metric_share;
   for (const double share : result.shares) largest = std::max(largest, std::abs(share));
   std::vector<std::string> off, constant, screened;
+  const std::vector<int64_t>& own = result.model.exemplar_columns;
   for (size_t t = 0; t < names.size(); ++t) {
+    if (std::ranges::find(own, static_cast<int64_t>(t)) != own.end()) continue;
     if (std::abs(result.shares[t]) <= kSwitchedOff * largest) off.push_back(names[t]);
     if (trained.scale[t] == 0) (trained.means[t] > 0 ? screened : constant).push_back(names[t]);
   }
@@ -82,6 +85,10 @@ void add_words(const TrainedDistance& trained, ExemplarLearnResult& result) {
                    {"weights", result.model.weights},
                    {"shares", result.shares},
                    {"metric_share", result.metric_share}};
+  if (!result.model.exemplar_weights.empty()) {
+    summary.extra.emplace_back("exemplar_features", packed_names(result.model.exemplar_names));
+    summary.extra.emplace_back("exemplar_weights", result.model.exemplar_weights);
+  }
   const CrfRound& last = result.rounds.back();
   summary.extra.emplace_back("loss_energy", last.energy);
   summary.extra.emplace_back("loss_bound", last.bound);
@@ -102,12 +109,34 @@ void add_validation(const Validation& v, RunSummary& summary) {
   summary.extra.emplace_back("held_out_cut", v.learned_cut);
   summary.extra.emplace_back("held_out_average_exemplars", v.average_exemplars);
   summary.extra.emplace_back("held_out_average_cut", v.average_cut);
+  summary.extra.emplace_back("held_out_known_exemplars", v.known_exemplars);
+  summary.extra.emplace_back("held_out_known_cut", v.known_cut);
   if (!v.uses_average) return;
   summary.warnings.push_back(fmt::format(
       "the average of all candidates, unlearned, clusters held-out samples better ({:.1f} against "
       "{:.1f} %), so it is used: give more examples, or other features",
       100 * std::max(v.average_exemplars, v.average_cut),
       100 * std::max(v.learned_exemplars, v.learned_cut)));
+}
+
+// The axes of known clusters, where they serve.
+void keep_known(const LearnInput& input, const ExemplarLearnOptions& options,
+                TrainedDistance trained, const Validation* v, Monitor& monitor,
+                LearnedDistance& model) {
+  const bool has_clusters = v != nullptr && v->uses_known;
+  if (!trained.known || monitor.should_stop() || !(has_clusters || trained.known_is_nearer)) return;
+  LearnedDistance own = known_distance(*trained.known);
+  if (options.calibrate)
+    internal::calibrate_penalty(input.sets, trained.known_costs, options.train.seed,
+                                options.train.num_threads, monitor, own);
+  model.known = std::move(trained.known->known);
+  model.metric_roots = std::move(trained.known->metric_roots);
+  model.known.use = !has_clusters ? "classes" : trained.known_is_nearer ? "both" : "clusters";
+  model.known.penalty = {own.penalty};
+  model.known.penalty_rule = own.penalty_rule;
+  if (!has_clusters) return;
+  model.known.same_cluster = v->known_same_cluster;
+  model.known.grouping = v->cuts_known ? "cut" : "exemplars";
 }
 
 // What is used of what was trained, calibrated.
@@ -133,6 +162,9 @@ void finish(const LearnInput& input, const ExemplarLearnOptions& options, Traine
   add_words(trained, result);
   if (calibration) add_calibration(*calibration, result.summary);
   if (validation) add_validation(*validation, result.summary);
+  keep_known(input, options, std::move(trained), validation ? &*validation : nullptr, monitor,
+             result.model);
+  result.summary.extra.emplace_back("known_clusters", result.model.known.use);
 }
 
 }  // namespace

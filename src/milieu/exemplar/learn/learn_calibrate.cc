@@ -26,10 +26,11 @@ constexpr double kTypicalExponent = 0.7;
 double rung(int i) { return std::exp2((i - kRungs / 2) / kRungsPerOctave); }
 
 // Adds the samples that each rung's clustering gets right.
-void add_right(FloatView costs, const std::vector<int>& labels, double penalty, int num_threads,
-               Monitor& monitor, std::vector<double>& right) {
+void add_right(const LearnedDistance& model, FloatView costs, const std::vector<int>& labels,
+               int num_threads, Monitor& monitor, std::vector<double>& right) {
   for (int i = 0; i < kRungs && !monitor.should_stop(); ++i) {
-    const ExemplarResult found = quick_exemplars(costs, penalty * rung(i), num_threads, monitor);
+    const ExemplarResult found = quick_exemplars(
+        costs, model.penalty * rung(i), has_own_costs(model) ? rung(i) : 0.0, num_threads, monitor);
     right[i] += compute_metrics(found.labels, labels).accuracy * static_cast<double>(labels.size());
   }
 }
@@ -99,7 +100,7 @@ Calibration calibrate_penalty(const std::vector<LearnSet>& sets,
   for (size_t k = 0; k < sets.size(); ++k) {
     total += static_cast<double>(sets[k].labels.size());
     monitor.on_progress("calibration", static_cast<int64_t>(k), std::ssize(sets));
-    add_right(costs[k], sets[k].labels, model.penalty, num_threads, monitor, right);
+    add_right(model, costs[k], sets[k].labels, num_threads, monitor, right);
   }
   const int full = middle_of_best(right);
   double slope = 0, squares = 0;
@@ -114,7 +115,7 @@ Calibration calibrate_penalty(const std::vector<LearnSet>& sets,
             costs[k], sets[k].labels,
             draw_samples(sets[k].labels, share, Random(seed).child(stream).next_bits() >> 1));
         sampled += static_cast<double>(drawn.labels.size()) / (sets.size() > 1 ? 1 : kDraws);
-        add_right(drawn.costs, drawn.labels, model.penalty, num_threads, monitor, sub);
+        add_right(model, drawn.costs, drawn.labels, num_threads, monitor, sub);
       }
     const double x = std::log2(sampled / total);
     slope += x * (middle_of_best(sub) - full) / kRungsPerOctave;
@@ -127,6 +128,8 @@ Calibration calibrate_penalty(const std::vector<LearnSet>& sets,
   found.accuracy = right[full] / total;
   found.plain_accuracy = right[kRungs / 2] / total;
   model.penalty *= found.factor;
+  for (double& weight : model.exemplar_weights) weight *= found.factor;
+  for (double& factor : model.diagonal_factor) factor *= found.factor;
   model.penalty_rule = {total / static_cast<double>(sets.size()), found.exponent};
   return found;
 }

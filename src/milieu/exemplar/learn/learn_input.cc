@@ -41,7 +41,7 @@ void check_labels(const LearnSet& set, size_t k, int64_t n) {
   });
 }
 
-void check_matrices(const LearnSet& set, size_t k, size_t expected) {
+void check_matrices(const LearnSet& set, size_t k, size_t expected, bool is_signed) {
   require(set.matrices.size() == expected, [&] {
     return fmt::format("set {} has {}, set 0 has {}: they must match", k,
                        counted(set.matrices.size(), "matrix", "matrices"), expected);
@@ -54,7 +54,7 @@ void check_matrices(const LearnSet& set, size_t k, size_t expected) {
           "matrix {} of set {} is {} x {}, must be {} x {}: one row and one column per sample", t,
           k, matrix.rows(), matrix.cols(), n, n);
     });
-    check_distances(matrix, fmt::format("matrix {} of set {}", t, k));
+    check_distances(matrix, fmt::format("matrix {} of set {}", t, k), is_signed);
   }
 }
 
@@ -75,14 +75,14 @@ void check_candidates(const LearnInput& input) {
 
 }  // namespace
 
-void check_distances(FloatView matrix, const std::string& name) {
+void check_distances(FloatView matrix, const std::string& name, bool is_signed) {
   for (int64_t p = 0; p < matrix.rows(); ++p)
     for (int64_t q = 0; q < matrix.cols(); ++q)
-      if (!std::isfinite(matrix(p, q)) || (p != q && matrix(p, q) < 0))
-        throw DataError(fmt::format(
-            "{} has {} at row {}, column {} (counted from 0), must be a finite distance of at "
-            "least 0",
-            name, matrix(p, q), p, q));
+      if (!std::isfinite(matrix(p, q)) || (p != q && matrix(p, q) < 0 && !is_signed))
+        throw DataError(
+            fmt::format("{} has {} at row {}, column {} (counted from 0), must be a "
+                        "finite {}",
+                        name, matrix(p, q), p, q, is_signed ? "number" : "distance of at least 0"));
 }
 
 int num_clusters(const LearnSet& set) {
@@ -96,7 +96,7 @@ LearnForm check_learn_input(const LearnInput& input, const ExemplarLearnOptions&
   for (size_t k = 0; k < input.sets.size(); ++k) {
     const LearnSet& set = input.sets[k];
     if (is_precomputed) {
-      check_matrices(set, k, input.sets[0].matrices.size());
+      check_matrices(set, k, input.sets[0].matrices.size(), options.signed_features);
     } else {
       check_points(set.points, fmt::format("set {}", k));
       require(set.points.cols() == d, [&] {
@@ -107,6 +107,7 @@ LearnForm check_learn_input(const LearnInput& input, const ExemplarLearnOptions&
     check_labels(set, k, is_precomputed ? set.matrices[0].rows() : set.points.rows());
   }
   if (!is_precomputed) check_candidates(input);
+  check_own_costs(input, options);
   const size_t num_features = is_precomputed             ? input.sets[0].matrices.size()
                               : input.candidates.empty() ? static_cast<size_t>(d)
                                                          : input.candidates.size();

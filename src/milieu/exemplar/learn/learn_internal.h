@@ -17,9 +17,9 @@ enum class LearnForm { Coordinates, Distances, Precomputed };
 // Throws as learn_exemplar_distance says.
 LearnForm check_learn_input(const LearnInput& input, const ExemplarLearnOptions& options);
 
-// Throws DataError for an entry that is not finite, or negative off the diagonal; `name` says
-// whose.
-void check_distances(FloatView matrix, const std::string& name);
+// Throws DataError for an entry that is not finite or, unless it may be, negative off the diagonal;
+// `name` says whose.
+void check_distances(FloatView matrix, const std::string& name, bool is_signed = false);
 
 // Clusters of a checked set.
 int num_clusters(const LearnSet& set);
@@ -40,11 +40,16 @@ Matrix<float> metric_coordinates(FloatView map, const std::vector<int64_t>& is_r
 struct TrainedDistance {
   LearnedDistance model;    // penalty as trained
   LearnedDistance average;  // unlearned: every candidate divided by its mean
-  std::vector<Matrix<float>> costs, average_costs;  // per set
-  std::vector<double> means;                        // F and metrics, over the pairs of all sets
-  std::vector<double> scale;  // likewise; 0 for a constant feature and one that was screened off
-  std::vector<char> is_kept;  // F: candidates that were not screened off
-  double metric_share = 0;    // of the mean learned distance
+  std::vector<Matrix<float>> costs, average_costs;  // per set; has_own_costs(): their diagonals
+                                                    // are what exemplars cost beyond the penalty
+  std::optional<LearnedDistance> known;    // along the axes of known clusters, of `model`'s
+                                           // candidates; without use, penalty as trained
+  std::vector<Matrix<float>> known_costs;  // likewise cross-fitted
+  bool known_is_nearer = false;  // nearest samples are of the same cluster more often along them
+  std::vector<double> means;     // F and metrics, over the pairs of all sets
+  std::vector<double> scale;     // likewise; 0 for a constant feature and one that was screened off
+  std::vector<char> is_kept;     // F: candidates that were not screened off
+  double metric_share = 0;       // of the mean learned distance
   CrfTrainResult training;
   std::vector<std::string> warnings;
 };
@@ -53,6 +58,29 @@ struct TrainedDistance {
 std::optional<TrainedDistance> train_distance(const LearnInput& input,
                                               const ExemplarLearnOptions& options, Monitor& monitor,
                                               std::vector<char> is_kept = {});
+
+// The upper one of two.
+double median_of(std::vector<double> values);
+
+// The share of samples whose nearest other one is of their cluster.
+double nearest_share(const std::vector<Matrix<float>>& costs, const std::vector<LearnSet>& sets);
+// Features of exemplars, of all sets.
+struct OwnCosts {
+  std::vector<Matrix<float>>
+      features;                    // per set, n x G, less their means; of diagonals as they are
+  std::vector<double> means;       // G
+  std::vector<double> scale;       // G: 1 / mean size, 0 for a constant one
+  std::vector<std::string> names;  // G
+  bool is_shared = false;          // diagonals, with the weights of the matrices
+  bool empty() const { return features.empty(); }
+};
+OwnCosts make_own_costs(const LearnInput& input, const ExemplarLearnOptions& options);
+// Throws InvalidArgument or DataError where they do not fit the sets.
+void check_own_costs(const LearnInput& input, const ExemplarLearnOptions& options);
+// Writes what exemplars cost beyond the penalty, before its growth, to the diagonal.
+void put_own_costs(const LearnedDistance& model, FloatView points,
+                   const std::vector<FloatView>& matrices, FloatView features,
+                   MatrixView<float> costs);
 
 // What calibrate() changed.
 struct Calibration {
@@ -87,6 +115,11 @@ struct Validation {
   std::vector<double> same_cluster;  // of the distance that is used: LearnedDistance
   bool uses_average = false;         // it is ahead by more than its standard error
   bool uses_cut = false;             // of the distance that is used
+  // Of the axes of known clusters, beside whatever is used for others.
+  double known_exemplars = 0, known_cut = 0;
+  std::vector<double> known_same_cluster;
+  bool uses_known = false;  // they are ahead of the distance that is used
+  bool cuts_known = false;
 };
 // Learns from one half of the sets (of every cluster, where there is one set) and clusters the
 // other one, both ways, options.validations times. Candidates are screened once, on all samples:

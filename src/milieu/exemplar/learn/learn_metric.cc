@@ -22,7 +22,7 @@ namespace milieu::internal {
 
 namespace {
 
-constexpr int64_t kMinSamples = 100;  // in total; with fewer a covariance is mostly shrinkage
+constexpr int64_t kMinSamples = 50;  // in total; with fewer a covariance is mostly shrinkage
 constexpr int kFolds = 8;
 
 // Folds of the samples of one set: the members of every cluster are dealt out in random order.
@@ -85,46 +85,53 @@ WithinAxes fit_axes(const MetricSpace& space, const LearnInput& input,
   return fitted;
 }
 
-std::vector<std::vector<char>> keep_all(const LearnInput& input) {
-  std::vector<std::vector<char>> is_kept;
-  for (const LearnSet& set : input.sets) is_kept.emplace_back(set.labels.size(), 1);
-  return is_kept;
-}
-
-// Coordinates along the axes, each times the root of its factor.
-Matrix<float> along_axes(const Matrix<float>& points, const WithinAxes& fitted, double shrinkage) {
-  Matrix<float> rows(points.rows(), fitted.axes.rows());
-  gemm_nt(1, points, fitted.axes, 0, rows);
-  const std::vector<double> factors = fitted.factors(shrinkage);
-  for (int64_t p = 0; p < rows.rows(); ++p)
-    for (int64_t j = 0; j < rows.cols(); ++j)
-      rows(p, j) *= static_cast<float>(std::sqrt(factors[j]));
-  return rows;
-}
-
-// Distances of the pairs of one set that `is_measured(p, q)` names.
+// Squared distances of the pairs of one set that `is_measured(p, q)` names.
 template <class IsMeasured>
-void measure(const Matrix<float>& points, const WithinAxes& fitted, int num_threads,
-             std::vector<Matrix<float>>& out, IsMeasured&& is_measured) {
-  for (int64_t l = 0; l < kNumMetrics; ++l) {
-    const Matrix<float> rows = along_axes(points, fitted, kShrinkages[l]);
-    parallel_for(rows.rows(), 16, num_threads, [&](const Block& block) {
-      for (int64_t p = block.begin; p < block.end; ++p)
-        for (int64_t q = 0; q < rows.rows(); ++q) {
-          if (!is_measured(p, q) || p == q) continue;
-          double sum = 0;
-          for (int64_t j = 0; j < rows.cols(); ++j) {
-            const double difference = static_cast<double>(rows(p, j)) - rows(q, j);
-            sum += difference * difference;
-          }
-          out[l](p, q) = static_cast<float>(sum);
+void measure_pairs(const Matrix<float>& rows, Matrix<float>& out, int num_threads,
+                   IsMeasured&& is_measured) {
+  parallel_for(rows.rows(), 16, num_threads, [&](const Block& block) {
+    for (int64_t p = block.begin; p < block.end; ++p)
+      for (int64_t q = 0; q < rows.rows(); ++q) {
+        if (!is_measured(p, q) || p == q) continue;
+        double sum = 0;
+        for (int64_t j = 0; j < rows.cols(); ++j) {
+          const double difference = static_cast<double>(rows(p, j)) - rows(q, j);
+          sum += difference * difference;
         }
-    });
-  }
+        out(p, q) = static_cast<float>(sum);
+      }
+  });
 }
 
-void cross_fit_samples(const LearnInput& input, const MetricSpace& space, uint64_t seed,
-                       int num_threads, Monitor& monitor, std::vector<Matrix<float>>& out) {
+// All metrics and discriminants of the samples that are kept.
+class FoldFit {
+ public:
+  FoldFit(const LearnInput& input, const MetricSpace& space,
+          const std::vector<std::vector<char>>& is_kept)
+      : within_(fit_axes(space, input, is_kept)),
+        centers_(cluster_centers(space, input, is_kept)) {}
+
+  // On set k. Samples of which `is_own(p)` is true get their distances to centers from this fit.
+  template <class IsMeasured, class IsOwn>
+  void measure(size_t k, int num_threads, MetricCandidates& out, IsMeasured&& is_measured,
+               IsOwn&& is_own) const {
+    for (size_t l = 0; l < static_cast<size_t>(kNumMetrics); ++l) {
+      const Matrix<float> rows = within_.white(out.space.coordinates[k], kShrinkages[l]);
+      measure_pairs(rows, out.distances[k][l], num_threads, is_measured);
+      const Discriminants known = find_discriminants(within_, centers_, kShrinkages[l]);
+      measure_pairs(along(known, rows), out.known[k].distances[l], num_threads, is_measured);
+      for (int64_t p = 0; p < rows.rows(); ++p)
+        if (is_own(p)) note_nearest(rows, centers_.set, known, p, l, out.known[k]);
+    }
+  }
+
+ private:
+  WithinAxes within_;
+  ClusterCenters centers_;
+};
+
+void cross_fit_samples(const LearnInput& input, uint64_t seed, int num_threads, Monitor& monitor,
+                       MetricCandidates& out) {
   const std::vector<int> fold = deal_folds(input.sets[0].labels, Random(seed).child(77));
   // Every two parts have pairs of their own, so that their metrics can be fitted side by side.
   const auto fit = [&](int a, int b) {
@@ -132,11 +139,13 @@ void cross_fit_samples(const LearnInput& input, const MetricSpace& space, uint64
     for (size_t p = 0; p < fold.size(); ++p) is_kept[0][p] = fold[p] != a && fold[p] != b;
     // Pairs within a part have one metric, too: of this part and the next one.
     const int own = b == a + 1 ? a : (a == 0 && b == kFolds - 1) ? b : -1;
-    measure(space.coordinates[0], fit_axes(space, input, is_kept), 1, out,
-            [&](int64_t p, int64_t q) {
-              const int i = std::min(fold[p], fold[q]), j = std::max(fold[p], fold[q]);
-              return (i == a && j == b) || (i == j && i == own);
-            });
+    const auto is_measured = [&](int64_t p, int64_t q) {
+      const int i = std::min(fold[p], fold[q]), j = std::max(fold[p], fold[q]);
+      return (i == a && j == b) || (i == j && i == own);
+    };
+    FoldFit(input, out.space, is_kept).measure(0, 1, out, is_measured, [&](int64_t p) {
+      return fold[p] == own;
+    });
   };
   for (int step = 1; step <= kFolds / 2 && !monitor.should_stop(); ++step) {
     parallel_for(step < kFolds / 2 ? kFolds : kFolds / 2, 1, num_threads, [&](const Block& block) {
@@ -147,17 +156,17 @@ void cross_fit_samples(const LearnInput& input, const MetricSpace& space, uint64
   }
 }
 
-void cross_fit_sets(const LearnInput& input, const MetricSpace& space, int num_threads,
-                    Monitor& monitor, std::vector<std::vector<Matrix<float>>>& out) {
+void cross_fit_sets(const LearnInput& input, int num_threads, Monitor& monitor,
+                    MetricCandidates& out) {
   const size_t groups = std::min<size_t>(kFolds, input.sets.size());
   for (size_t g = 0; g < groups && !monitor.should_stop(); ++g) {
     auto is_kept = keep_all(input);
     for (size_t k = g; k < input.sets.size(); k += groups)
       std::fill(is_kept[k].begin(), is_kept[k].end(), 0);
-    const WithinAxes fitted = fit_axes(space, input, is_kept);
+    const FoldFit fit(input, out.space, is_kept);
     for (size_t k = g; k < input.sets.size(); k += groups)
-      measure(space.coordinates[k], fitted, num_threads, out[k],
-              [](int64_t, int64_t) { return true; });
+      fit.measure(
+          k, num_threads, out, [](int64_t, int64_t) { return true; }, [](int64_t) { return true; });
     monitor.on_progress("metrics", static_cast<int64_t>(g), static_cast<int64_t>(groups));
   }
 }
@@ -173,6 +182,22 @@ std::vector<double> WithinAxes::factors(double shrinkage) const {
     factors.push_back(mean > 0 ? 1 / shrunk : 1.0);
   }
   return factors;
+}
+
+std::vector<std::vector<char>> keep_all(const LearnInput& input) {
+  std::vector<std::vector<char>> is_kept;
+  for (const LearnSet& set : input.sets) is_kept.emplace_back(set.labels.size(), 1);
+  return is_kept;
+}
+
+Matrix<float> WithinAxes::white(FloatView points, double shrinkage) const {
+  Matrix<float> rows(points.rows(), axes.rows());
+  gemm_nt(1, points, axes, 0, rows);
+  const std::vector<double> scales = factors(shrinkage);
+  for (int64_t p = 0; p < rows.rows(); ++p)
+    for (int64_t j = 0; j < rows.cols(); ++j)
+      rows(p, j) *= static_cast<float>(std::sqrt(scales[j]));
+  return rows;
 }
 
 int64_t total_samples(const LearnInput& input) {
@@ -193,7 +218,7 @@ double metric_bytes(const std::vector<LearnSet>& sets) {
   double bytes = 0;
   for (const LearnSet& set : sets) {
     const double n = static_cast<double>(set.labels.size());
-    bytes += sizeof(float) * static_cast<double>(kNumMetrics) * n * n;
+    bytes += 2 * sizeof(float) * static_cast<double>(kNumMetrics) * n * n;
   }
   return bytes;
 }
@@ -207,14 +232,20 @@ MetricCandidates fit_metrics(const LearnInput& input,
   for (const LearnSet& set : input.sets) {
     const int64_t n = std::ssize(set.labels);
     std::vector<Matrix<float>>& each = metrics.distances.emplace_back();
-    for (int64_t l = 0; l < kNumMetrics; ++l) each.emplace_back(n, n);
+    KnownDistances& known = metrics.known.emplace_back();
+    for (int64_t l = 0; l < kNumMetrics; ++l) {
+      each.emplace_back(n, n);
+      known.distances.emplace_back(n, n);
+      known.nearest.emplace_back(n);
+      known.other.emplace_back(n);
+    }
   }
   if (monitor.should_stop()) return metrics;
   metrics.all = fit_axes(metrics.space, input, keep_all(input));
   if (input.sets.size() == 1)
-    cross_fit_samples(input, metrics.space, seed, num_threads, monitor, metrics.distances[0]);
+    cross_fit_samples(input, seed, num_threads, monitor, metrics);
   else
-    cross_fit_sets(input, metrics.space, num_threads, monitor, metrics.distances);
+    cross_fit_sets(input, num_threads, monitor, metrics);
   return metrics;
 }
 

@@ -24,14 +24,23 @@ constexpr int64_t kMinSamples = 40;  // in total
 struct OwnSet {
   Matrix<float> points;
   std::vector<Matrix<float>> matrices;
+  Matrix<float> exemplar_features;
   std::vector<int> labels;
 
   LearnSet view() const {
-    LearnSet set{points, labels, {}};
+    LearnSet set{points, labels, {}, exemplar_features};
     for (const Matrix<float>& matrix : matrices) set.matrices.push_back(matrix);
     return set;
   }
 };
+
+Matrix<float> gather(FloatView all, const std::vector<int>& rows) {
+  if (all.empty()) return {};
+  Matrix<float> taken(std::ssize(rows), all.cols());
+  for (int64_t i = 0; i < taken.rows(); ++i)
+    std::copy_n(all.row(rows[i]), all.cols(), taken.row(i));
+  return taken;
+}
 
 OwnSet take_rows(const LearnSet& set, const std::vector<int>& rows) {
   OwnSet own;
@@ -43,9 +52,8 @@ OwnSet take_rows(const LearnSet& set, const std::vector<int>& rows) {
     if (label < 0) label = next++;
     own.labels.push_back(label);
   }
-  if (!set.points.empty()) own.points = Matrix<float>(n, set.points.cols());
-  for (int64_t i = 0; i < own.points.rows(); ++i)
-    std::copy_n(set.points.row(rows[i]), set.points.cols(), own.points.row(i));
+  own.points = gather(set.points, rows);
+  own.exemplar_features = gather(set.exemplar_features, rows);
   for (const FloatView matrix : set.matrices) {
     Matrix<float>& part = own.matrices.emplace_back(n, n);
     for (int64_t i = 0; i < n; ++i)
@@ -162,12 +170,15 @@ void add_half(const LearnedDistance& model, const std::vector<OwnSet>& half,
   out.counts.emplace_back();
   for (const OwnSet& set : half) {
     const LearnSet view = set.view();
-    const Matrix<float> costs =
-        view.matrices.empty() ? learned_costs(model, view.points, view.points, num_threads, monitor)
+    Matrix<float> costs = view.matrices.empty()
+                              ? learned_costs(model, view.points, view.points, num_threads, monitor)
                               : learned_costs(model, view.matrices);
+    const bool has_own = has_own_costs(model);
+    if (has_own) put_own_costs(model, view.points, view.matrices, view.exemplar_features, costs);
     const double n = static_cast<double>(set.labels.size());
     const ExemplarResult found =
-        quick_exemplars(costs, penalty_for(model, costs.rows()), num_threads, monitor);
+        quick_exemplars(costs, penalty_for(model, costs.rows()),
+                        has_own ? penalty_growth(model, costs.rows()) : 0.0, num_threads, monitor);
     total += n;
     right += n * compute_metrics(found.labels, set.labels).accuracy;
     out.wholes.back().push_back(out.cuts.size());
@@ -179,28 +190,32 @@ void add_half(const LearnedDistance& model, const std::vector<OwnSet>& half,
   out.exemplars.push_back(right / total);
 }
 
-// One direction, for the learned distance and the average.
+// The three distances, all on the same halves.
+struct Rivals {
+  HeldOut learned, average, known;  // known: empty where there are no known clusters
+};
+
+// One direction.
 void validate_half(const LearnInput& input, const std::vector<OwnSet>& train,
                    const std::vector<OwnSet>& test, const ExemplarLearnOptions& options,
-                   const std::vector<char>& is_kept, Monitor& monitor, HeldOut& learned,
-                   HeldOut& average) {
-  LearnInput part;
-  part.candidates = input.candidates;
-  part.names = input.names;
+                   const std::vector<char>& is_kept, Monitor& monitor, Rivals& out) {
+  LearnInput part = input;
+  part.sets.clear();
   for (const OwnSet& set : train) part.sets.push_back(set.view());
   Monitor quiet = monitor;  // can be asked to stop, but gets no reports
   auto trained = train_distance(part, options, quiet, is_kept);
   if (!trained) return;
-  for (const bool is_average : {false, true}) {
-    LearnedDistance& model = is_average ? trained->average : trained->model;
-    const auto& costs = is_average ? trained->average_costs : trained->costs;
-    const bool is_given = options.penalty > 0 && !options.learn_penalty && !is_average;
-    if (options.calibrate && !is_given)
+  const auto add = [&](LearnedDistance model, const std::vector<Matrix<float>>& costs,
+                       bool is_learned, HeldOut& each) {
+    const bool is_given = options.penalty > 0 && !options.learn_penalty && is_learned;
+    if (options.calibrate && !is_given && !monitor.should_stop())
       calibrate_penalty(part.sets, costs, options.train.seed, options.train.num_threads, quiet,
                         model);
-    if (monitor.should_stop()) return;
-    add_half(model, test, options, quiet, is_average ? average : learned);
-  }
+    if (!monitor.should_stop()) add_half(model, test, options, quiet, each);
+  };
+  add(std::move(trained->model), trained->costs, true, out.learned);
+  add(std::move(trained->average), trained->average_costs, false, out.average);
+  if (trained->known) add(known_distance(*trained->known), trained->known_costs, false, out.known);
 }
 
 double mean_of(const std::vector<double>& values) {
@@ -214,6 +229,17 @@ std::vector<double> better_rule(const HeldOut& all) {
   const std::vector<double> rule = best_same_cluster(all.cuts);
   const bool exemplars_count = mean_of(all.cut_accuracies({})) > mean_of(all.cut_accuracies(rule));
   return exemplars_count ? std::vector<double>{} : rule;
+}
+
+// Whether the known clusters are ahead of what is used for others.
+void compare_known(const HeldOut& known, Validation& v) {
+  const double reached = v.uses_average ? std::max(v.average_exemplars, v.average_cut)
+                                        : std::max(v.learned_exemplars, v.learned_cut);
+  v.known_same_cluster = better_rule(known);
+  v.known_exemplars = mean_of(known.exemplars);
+  v.known_cut = mean_of(known.cut_accuracies(v.known_same_cluster));
+  v.cuts_known = v.known_cut > v.known_exemplars;
+  v.uses_known = std::max(v.known_cut, v.known_exemplars) > reached;
 }
 
 Validation choose(const HeldOut& learned, const HeldOut& average) {
@@ -259,17 +285,23 @@ std::optional<Validation> cross_validate(const LearnInput& input,
   ExemplarLearnOptions own = options;
   if (is_together) own.train.num_threads = 1;
   const bool reports = !is_together || resolve_num_threads(options.train.num_threads) == 1;
-  std::vector<HeldOut> learned(rounds), average(rounds);
+  std::vector<HeldOut> learned(rounds), average(rounds), known(rounds);
   parallel_for(rounds, 1, is_together ? options.train.num_threads : 1, [&](const Block& block) {
     const int64_t i = block.begin;
     if (monitor.should_stop()) return;
     if (reports) monitor.on_progress("cross-validation", i, rounds);
     const Halves& halves = all[i / 2];
-    validate_half(input, halves[i % 2], halves[1 - i % 2], own, is_kept, monitor, learned[i],
-                  average[i]);
+    Rivals each;
+    validate_half(input, halves[i % 2], halves[1 - i % 2], own, is_kept, monitor, each);
+    learned[i] = std::move(each.learned);
+    average[i] = std::move(each.average);
+    known[i] = std::move(each.known);
   });
   if (monitor.should_stop()) return std::nullopt;
-  return choose(joined(std::move(learned)), joined(std::move(average)));
+  Validation found = choose(joined(std::move(learned)), joined(std::move(average)));
+  if (std::ranges::none_of(known, [](const HeldOut& each) { return each.cuts.empty(); }))
+    compare_known(joined(std::move(known)), found);
+  return found;
 }
 
 }  // namespace milieu::internal

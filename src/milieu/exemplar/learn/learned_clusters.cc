@@ -24,7 +24,7 @@ namespace internal {
 
 namespace {
 
-constexpr int kNeighbors = 5;
+constexpr int kNeighbors = 10;
 constexpr int kScaleNeighbor = 3;
 constexpr int kRestarts = 4;
 constexpr double kNearBest = 0.1;
@@ -82,9 +82,19 @@ size_t choose_cut(const ScoredCuts& cuts, const std::vector<double>& same_cluste
   return chosen;
 }
 
-ExemplarResult quick_exemplars(FloatView costs, double penalty, int num_threads, Monitor& monitor) {
+double penalty_growth(const LearnedDistance& model, int64_t n) {
+  if (model.penalty_rule.empty()) return 1;
+  return std::pow(static_cast<double>(n) / model.penalty_rule[0], model.penalty_rule[1]);
+}
+
+ExemplarResult quick_exemplars(FloatView costs, double penalty, double own_factor, int num_threads,
+                               Monitor& monitor) {
   ExemplarInput input;
   input.costs = costs;
+  std::vector<double> penalties;
+  for (int64_t q = 0; q < costs.rows() && own_factor != 0; ++q)
+    penalties.push_back(penalty + own_factor * costs(q, q));
+  input.penalties = penalties;
   ExemplarOptions options;
   options.distance = Distance::Precomputed;
   options.rel_gap = 1e-3;
@@ -106,17 +116,37 @@ void use_model_penalty(const LearnedDistance& model, int64_t n, ExemplarOptions&
 }
 
 // The exemplars are rows of INPUT under a distance that predict() does not know.
-ExemplarResult fit_costs(FloatView costs, ExemplarOptions options, Monitor& monitor) {
+ExemplarResult fit_costs(FloatView costs, ExemplarOptions options, Monitor& monitor,
+                         std::span<const double> penalties = {}) {
   options.distance = Distance::Precomputed;
   options.grouping = ExemplarGrouping::Exemplars;
   ExemplarInput input;
   input.costs = costs;
+  input.penalties = penalties;
   return fit_exemplar(input, options, monitor);
+}
+
+// What exemplars cost one by one: as given, as learned, or empty where all cost the same: where
+// nothing else was learned, or where the caller gave one penalty or their number.
+template <class Data>
+std::vector<double> chosen_penalties(const LearnedDistance& model, const Data& data,
+                                     const ExemplarOptions& options, const ExemplarCosts& costs) {
+  if (!costs.penalties.empty()) return {costs.penalties.begin(), costs.penalties.end()};
+  const bool is_one = !is_default_penalty(options) || options.num_clusters > 0;
+  if (is_one || !has_own_costs(model)) {
+    require(costs.features.empty() || has_own_costs(model),
+            "features of exemplars are given, but the model has learned none: leave them out");
+    return {};
+  }
+  return exemplar_penalties(model, data, costs.features);
 }
 
 // True for a cut; `why_not` says why one that was chosen in training is not made.
 bool is_cut(const LearnedDistance& model, int64_t n, const ExemplarOptions& options,
-            std::string& why_not) {
+            const ExemplarCosts& costs, std::string& why_not) {
+  require(costs.penalties.empty() || options.grouping != ExemplarGrouping::Cut,
+          "penalties are given and grouping is cut, which has no penalty: leave one out");
+  if (!costs.penalties.empty()) return false;
   if (options.grouping == ExemplarGrouping::Exemplars || !is_default_penalty(options)) {
     require(options.grouping != ExemplarGrouping::Cut, [&] {
       return fmt::format("penalty is {} and grouping is cut, which has no penalty: leave one out",
@@ -125,7 +155,9 @@ bool is_cut(const LearnedDistance& model, int64_t n, const ExemplarOptions& opti
     return false;
   }
   const bool is_asked = options.grouping == ExemplarGrouping::Cut;
-  if (!is_asked && model.grouping != "cut") return false;
+  // With a known number of clusters the cut was better on every set that was measured.
+  const bool is_told = options.num_clusters > 0 && !model.grouping.empty();
+  if (!is_asked && !is_told && model.grouping != "cut") return false;
   const double gigabytes = sizeof(float) * static_cast<double>(n) * static_cast<double>(n) / 1e9;
   if (gigabytes <= options.max_memory_gb) return true;
   why_not = fmt::format("the distances of {} take {:.1f} GB, max_memory_gb is {}",
@@ -183,7 +215,7 @@ ExemplarResult fit_cut(const LearnedDistance& model, FloatView costs, ExemplarOp
   const Stopwatch watch;
   int count = options.num_clusters;
   if (count == 0 && model.same_cluster.empty())
-    count = static_cast<int>(internal::quick_exemplars(costs, penalty_for(model, costs.rows()),
+    count = static_cast<int>(internal::quick_exemplars(costs, penalty_for(model, costs.rows()), 0,
                                                        options.num_threads, monitor)
                                  .model.rows.size());
   const internal::ScoredCuts cuts =
@@ -214,22 +246,23 @@ ExemplarResult fit_cut(const LearnedDistance& model, FloatView costs, ExemplarOp
 }
 
 ExemplarResult fit_any(const LearnedDistance& model, FloatView costs, ExemplarOptions options,
-                       Monitor& monitor) {
+                       Monitor& monitor, std::span<const double> penalties) {
   use_model_penalty(model, costs.rows(), options);
-  ExemplarResult result = fit_costs(costs, options, monitor);
+  ExemplarResult result = fit_costs(costs, options, monitor, penalties);
   result.summary.extra.emplace_back("grouping", std::string("exemplars"));
   return result;
 }
 
 // Where the learned distance is a squared Euclidean one, no matrix is needed.
 ExemplarResult fit_weighted(const LearnedDistance& model, FloatView points, ExemplarOptions options,
-                            Monitor& monitor) {
+                            Monitor& monitor, std::span<const double> penalties) {
   use_model_penalty(model, points.rows(), options);
   const Matrix<float> weighted = apply_weights(model, points, options.num_threads);
   options.distance = Distance::SquaredEuclidean;
   options.grouping = ExemplarGrouping::Exemplars;
   ExemplarInput input;
   input.points = weighted;
+  input.penalties = penalties;
   ExemplarResult result = fit_exemplar(input, options, monitor);
   // Their features would be taken for those of plain points: only the rows say what they are.
   result.model.exemplars = Matrix<float>();
@@ -241,38 +274,70 @@ ExemplarResult fit_weighted(const LearnedDistance& model, FloatView points, Exem
 }  // namespace
 
 double penalty_for(const LearnedDistance& model, int64_t n) {
-  if (model.penalty_rule.empty()) return model.penalty;
-  return model.penalty *
-         std::pow(static_cast<double>(n) / model.penalty_rule[0], model.penalty_rule[1]);
+  return model.penalty * internal::penalty_growth(model, n);
 }
 
-ExemplarResult fit_learned_exemplar(const LearnedDistance& model, FloatView points,
-                                    ExemplarOptions options, Monitor& monitor) {
+namespace {
+
+// Under one distance, without a choice between two.
+ExemplarResult fit_points(const LearnedDistance& model, FloatView points, ExemplarOptions options,
+                          Monitor& monitor, const ExemplarCosts& own) {
   std::string why_not;
-  if (is_cut(model, points.rows(), options, why_not)) {
+  if (is_cut(model, points.rows(), options, own, why_not)) {
     const Matrix<float> costs = learned_costs(model, points, points, options.num_threads, monitor);
     return fit_cut(model, costs, options, monitor);
   }
+  const std::vector<double> penalties = chosen_penalties(model, points, options, own);
   const bool is_euclidean =
       model.form == "coordinates" &&
       std::all_of(model.weights.begin(), model.weights.end(), [](double w) { return w >= 0; });
   ExemplarResult result =
       is_euclidean
-          ? fit_weighted(model, points, options, monitor)
+          ? fit_weighted(model, points, options, monitor, penalties)
           : fit_any(model, learned_costs(model, points, points, options.num_threads, monitor),
-                    options, monitor);
+                    options, monitor, penalties);
   if (!why_not.empty())
     result.summary.warnings.push_back(why_not + ": grouped by exemplars instead of the cut");
   return result;
 }
 
+void describe_known(const KnownCheck& check, bool is_used, RunSummary& summary) {
+  summary.extra.emplace_back("known_clusters", is_used);
+  summary.extra.emplace_back("distance_to_known", check.distance);
+  summary.extra.emplace_back("limit_of_known", check.limit);
+  summary.message += fmt::format(
+      "; the samples are {:.3g} from the centers of the training clusters, the limit is {:.3g}: {}",
+      check.distance, check.limit,
+      is_used ? "separated along the axes of these clusters"
+              : "under the distance for any clusters");
+}
+
+}  // namespace
+
+ExemplarResult fit_learned_exemplar(const LearnedDistance& model, FloatView points,
+                                    ExemplarOptions options, Monitor& monitor,
+                                    const ExemplarCosts& own) {
+  const bool is_known = model.known.serves("clusters") && options.known_clusters != KnownSet::No;
+  require(is_known || options.known_clusters != KnownSet::Yes,
+          "known_clusters is yes, but the distance was learned without them: learn it with "
+          "--metric and --validations, or take auto");
+  if (!is_known) return fit_points(model, points, options, monitor, own);
+  const KnownCheck check = compare_with_known(model, points, options.num_threads);
+  const bool is_used = options.known_clusters == KnownSet::Yes || check.holds_known();
+  ExemplarResult result =
+      fit_points(is_used ? known_distance(model) : model, points, options, monitor, own);
+  describe_known(check, is_used, result.summary);
+  return result;
+}
+
 ExemplarResult fit_learned_exemplar(const LearnedDistance& model,
                                     const std::vector<FloatView>& matrices, ExemplarOptions options,
-                                    Monitor& monitor) {
+                                    Monitor& monitor, const ExemplarCosts& own) {
   const Matrix<float> costs = learned_costs(model, matrices);
   std::string why_not;
-  return is_cut(model, costs.rows(), options, why_not) ? fit_cut(model, costs, options, monitor)
-                                                       : fit_any(model, costs, options, monitor);
+  if (is_cut(model, costs.rows(), options, own, why_not))
+    return fit_cut(model, costs, options, monitor);
+  return fit_any(model, costs, options, monitor, chosen_penalties(model, matrices, options, own));
 }
 
 }  // namespace milieu

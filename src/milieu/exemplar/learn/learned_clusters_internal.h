@@ -43,8 +43,12 @@ void add_held_out_cuts(const Matrix<float>& costs, const std::vector<int>& label
 // one.
 std::vector<double> best_same_cluster(const std::vector<HeldOutCuts>& all);
 
-// Exemplars under the penalty for as many samples; the partition matters, not the last digits of
-// its proof.
-ExemplarResult quick_exemplars(FloatView costs, double penalty, int num_threads, Monitor& monitor);
+// Exemplars under the penalty for as many samples, and `own_factor` times the diagonal of the
+// costs; the partition matters, not the last digits of its proof.
+ExemplarResult quick_exemplars(FloatView costs, double penalty, double own_factor, int num_threads,
+                               Monitor& monitor);
+
+// The learned growth of the penalty to n samples.
+double penalty_growth(const LearnedDistance& model, int64_t n);
 
 }  // namespace milieu::internal

@@ -121,6 +121,28 @@ std::vector<std::string> packed_names(const std::string& text) {
 
 namespace {
 
+template <class Fail>
+void check_known_clusters(const LearnedDistance& m, Fail&& fail) {
+  const KnownClusters& k = m.known;
+  const auto are_finite = [](const auto& values) {
+    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+  };
+  const auto numbers = [](const Matrix<float>& a) {
+    return std::span<const float>(a.data(), static_cast<size_t>(a.size()));
+  };
+  if (m.form == "precomputed" || k.space.rows() != m.num_point_columns ||
+      std::ssize(m.metric_roots) != k.space.rows() || k.axes.rows() != k.space.cols() ||
+      k.axes.cols() < 1 || k.centers.rows() < 1 || k.centers.cols() != k.space.cols())
+    fail("known clusters and columns do not match");
+  if (!are_finite(numbers(k.space)) || !are_finite(numbers(k.axes)) ||
+      !are_finite(numbers(k.centers)) || k.limits.size() != 1 || !are_finite(k.limits))
+    fail("known clusters are not all finite");
+  if (k.use != "clusters" && k.use != "classes" && k.use != "both")
+    fail("use of the known clusters is unknown");
+  if (k.penalty.size() != 1 || !are_finite(k.penalty) || k.penalty[0] <= 0)
+    fail("penalty for known clusters is not above 0");
+}
+
 // Of what version 2 added.
 template <class Fail>
 void check_uses(const LearnedDistance& m, Fail&& fail) {
@@ -138,6 +160,18 @@ void check_uses(const LearnedDistance& m, Fail&& fail) {
     fail("distance within clusters is not one number");
   if (!m.grouping.empty() && m.grouping != "exemplars" && m.grouping != "cut")
     fail("grouping is unknown");
+  if (!m.known.empty()) check_known_clusters(m, fail);
+  if (!m.matrix_kind.empty() && m.matrix_kind != "kernel") fail("kind of matrices is unknown");
+  const size_t own = m.exemplar_weights.size();
+  if (m.exemplar_means.size() != own || packed_names(m.exemplar_names).size() != own ||
+      m.exemplar_columns.size() > own || !are_finite(m.exemplar_weights) ||
+      !are_finite(m.exemplar_means))
+    fail("features of exemplars and their weights do not match");
+  for (const int64_t column : m.exemplar_columns)
+    if (column < 0 || column >= m.num_point_columns) fail("features of exemplars are no columns");
+  if (m.diagonal_factor.size() > 1 || !are_finite(m.diagonal_factor) ||
+      (!m.diagonal_factor.empty() && m.form != "precomputed"))
+    fail("factor of the diagonals is not one number of a distance of matrices");
 }
 
 }  // namespace
@@ -228,7 +262,7 @@ Matrix<float> learned_costs(const LearnedDistance& model, const std::vector<Floa
       return fmt::format("matrix {} is {} x {}, matrix 0 is {} x {}: they must match", t,
                          matrices[t].rows(), matrices[t].cols(), costs.rows(), costs.cols());
     });
-    internal::check_distances(matrices[t], fmt::format("matrix {}", t));
+    internal::check_distances(matrices[t], fmt::format("matrix {}", t), !model.is_signed.empty());
     for (int64_t p = 0; p < costs.rows(); ++p)
       add(matrices[t].row(p), static_cast<float>(model.weights[t]), costs.cols(), costs.row(p));
   }
@@ -241,6 +275,8 @@ std::vector<int> classify_learned(const LearnedDistance& model, FloatView points
           "the distance was learned from matrices: give distances to the training samples");
   require(!model.samples.empty(), "the model has no training samples to compare with");
   check_columns(model, points);
+  if (model.known.serves("classes"))
+    return classify_learned(known_distance(model), points, num_threads, monitor);
   std::vector<int> classes(points.rows(), 0);
   const DistanceTo distance(model, model.samples, num_threads);
   parallel_for(points.rows(), kRowsPerTile, num_threads, [&](const Block& block) {
@@ -268,7 +304,7 @@ std::vector<int> classify_learned(const LearnedDistance& model,
         counted(costs.cols(), "column"), counted(model.sample_labels.size(), "sample"));
   });
   for (const FloatView& matrix : matrices)  // a diagonal is like every other entry here
-    for (int64_t p = 0; p < std::min(matrix.rows(), matrix.cols()); ++p)
+    for (int64_t p = 0; p < std::min(matrix.rows(), matrix.cols()) && model.is_signed.empty(); ++p)
       if (!(matrix(p, p) >= 0))
         throw DataError(fmt::format("a matrix has {} at row {}, column {}, must be at least 0",
                                     matrix(p, p), p, p));

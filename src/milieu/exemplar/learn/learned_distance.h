@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
+#include "milieu/exemplar/learn/known_clusters.h"
 #include "milieu/exemplar/learn/pair_features.h"
 #include "milieu/exemplar/search/exemplar.h"
 #include "milieu/linalg/matrix.h"
@@ -40,6 +42,16 @@ struct LearnedDistance {
                                       // belong together, which says how many parts a cut has;
                                       // empty: as many as there are exemplars
   std::string grouping;               // "exemplars" or "cut": what auto means; empty: exemplars
+  KnownClusters known;                // for sets that hold the clusters of the training sets
+  // Costs of exemplars that depend on features of theirs; empty where all cost the same. The cost
+  // of q is (penalty + sum_s exemplar_weights[s] (g_qs - exemplar_means[s])), times the growth
+  // above.
+  std::vector<double> exemplar_weights, exemplar_means;  // G
+  std::string exemplar_names;                            // G, one per line
+  std::vector<int64_t> exemplar_columns;  // the first of the G are these columns of the points
+  std::vector<double> diagonal_factor;    // {f}: f sum_t w_t f_qq,t is added, from matrices
+  std::vector<int64_t> is_signed;         // {1}: matrices may have negative entries
+  std::string matrix_kind;  // "kernel": the matrices are distances of kernels; else empty
 };
 
 template <MaybeConst<LearnedDistance> Model, class Visitor>
@@ -61,6 +73,14 @@ void visit_arrays(Model& m, Visitor&& v) {
   visit_optional(v, "penalty_rule", m.penalty_rule);
   visit_optional(v, "same_cluster", m.same_cluster);
   visit_optional(v, "grouping", m.grouping);
+  visit_arrays(m.known, v);
+  visit_optional(v, "exemplar_weights", m.exemplar_weights);
+  visit_optional(v, "exemplar_means", m.exemplar_means);
+  visit_optional(v, "exemplar_names", m.exemplar_names);
+  visit_optional(v, "exemplar_columns", m.exemplar_columns);
+  visit_optional(v, "diagonal_factor", m.diagonal_factor);
+  visit_optional(v, "is_signed", m.is_signed);
+  visit_optional(v, "matrix_kind", m.matrix_kind);
 }
 
 // Throws DataError when parts of a model read from a file do not match; `source` names the file.
@@ -81,22 +101,53 @@ Matrix<float> learned_costs(const LearnedDistance& model, FloatView a, FloatView
 // The same from matrices of the candidates, in their order: form "precomputed".
 Matrix<float> learned_costs(const LearnedDistance& model, const std::vector<FloatView>& matrices);
 
+// The distance along the axes of the known clusters, as one of its own: weights 0, a metric, and
+// what belongs to them. `model` must know clusters.
+LearnedDistance known_distance(const LearnedDistance& model);
+// The one that classifies better by the nearest training sample: itself or that.
+LearnedDistance classifying_distance(const LearnedDistance& model);
+// Whether points hold the known clusters: how far they are from their centers, and the limit.
+struct KnownCheck {
+  double distance = 0, limit = 0;
+  bool holds_known() const { return distance <= limit; }
+};
+KnownCheck compare_with_known(const LearnedDistance& model, FloatView points, int num_threads = 0);
+
 // The cost of an exemplar in a set of n samples.
 double penalty_for(const LearnedDistance& model, int64_t n);
 
-// Clusters new samples under the learned distance: by exemplars with the learned penalty, or by the
+// What is known of the samples as exemplars, beside the points or matrices.
+struct ExemplarCosts {
+  FloatView features = {};                 // n x G': what the model learned beside its columns
+  std::span<const double> penalties = {};  // n, in place of what was learned; or empty
+};
+
+// Whether exemplars of one set cost differently under this model.
+bool has_own_costs(const LearnedDistance& model);
+// d_qq of every sample. Throws InvalidArgument where the features are not those of the training.
+std::vector<double> exemplar_penalties(const LearnedDistance& model, FloatView points,
+                                       FloatView features);
+std::vector<double> exemplar_penalties(const LearnedDistance& model,
+                                       const std::vector<FloatView>& matrices, FloatView features);
+
+// Clusters new samples under the learned distance, or along the axes of the known clusters where
+// they hold these (options.known_clusters): by exemplars with the learned penalty, or by the
 // normalized cut of the distances, as options.grouping says. A penalty that is given (not the
-// default) or a cut whose distances exceed max_memory_gb mean exemplars. options.distance is
+// default), penalties of single samples, or a cut whose distances exceed max_memory_gb mean
+// exemplars. options.distance is
 // ignored; num_clusters and the rest are used. Of a cut, the exemplars are the samples with the
 // least sum of distances to their parts, `energy` is the sum of distances to them, and the bound is
 // that of any choice of as many exemplars.
 ExemplarResult fit_learned_exemplar(const LearnedDistance& model, FloatView points,
-                                    ExemplarOptions options, Monitor& monitor = silent_monitor());
+                                    ExemplarOptions options, Monitor& monitor = silent_monitor(),
+                                    const ExemplarCosts& costs = {});
 ExemplarResult fit_learned_exemplar(const LearnedDistance& model,
                                     const std::vector<FloatView>& matrices, ExemplarOptions options,
-                                    Monitor& monitor = silent_monitor());
+                                    Monitor& monitor = silent_monitor(),
+                                    const ExemplarCosts& costs = {});
 
-// Class of the nearest training sample under the learned distance; ties to the first sample.
+// Class of the nearest training sample under the learned distance, or along the axes of the known
+// clusters where training found these better; ties to the first sample.
 std::vector<int> classify_learned(const LearnedDistance& model, FloatView points,
                                   int num_threads = 0, Monitor& monitor = silent_monitor());
 // The same from matrices of the candidates, m new samples x training samples of all sets, in their

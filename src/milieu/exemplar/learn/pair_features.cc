@@ -206,7 +206,7 @@ class DistanceFeatures : public PairFeatures {
             tile(t, block.begin, scratch);
             for (int64_t i = 0; i < block.size(); ++i)
               for (int64_t q = 0; q < n_; ++q)
-                if (q != block.begin + i) sum += scratch(i, q);
+                if (q != block.begin + i) sum += std::abs(scratch(i, q));
           },
           [](double& total, double part) { total += part; }));
     return all;

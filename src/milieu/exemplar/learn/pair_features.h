@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Candidate distances between the samples of one set, f_pq,t >= 0 for t < F, and their weighted sum
-// d_pq = sum_t w_t f_pq,t [Komodakis11, Eq. 10]. F dense n x n matrices are stored only within a
-// budget: squared differences of coordinates need one product, other distances are computed tile by
-// tile.
+// Candidate distances between the samples of one set, f_pq,t for t < F, and their weighted sum d_pq
+// = sum_t w_t f_pq,t [Komodakis11, Eq. 10]. F dense n x n matrices are stored only within a budget:
+// squared differences of coordinates need one product, other distances are computed tile by tile.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +44,14 @@ class PairFeatures {
   virtual void upper_rows(int64_t begin, MatrixView<double> out) const { rows(begin, out); }
   // sum[t] += factor * f_pq,t.
   virtual void add_pair(int64_t p, int64_t q, double factor, std::span<double> sum) const = 0;
-  // Sum over all ordered pairs of every feature, the diagonal counting as 0.
+  // Sum over all ordered pairs of the absolute value of every feature, the diagonal counting as 0.
   virtual std::vector<double> sums(int num_threads) const = 0;
+
+  // What the weights add to the cost d_qq of exemplar q [Komodakis11, Eq. 10 with p = q]:
+  // own[q] += sum_t w_t f_qq,t.
+  virtual void add_own(std::span<double>) const {}
+  // sum[t] += factor * f_qq,t.
+  virtual void add_own_gradient(int64_t, double, std::span<double>) const {}
 };
 
 // f_pq,t = (x_pt - x_qt)^2. The points are copied, with the columns' means subtracted.
@@ -62,5 +67,11 @@ std::unique_ptr<PairFeatures> make_distance_features(
 // Matrices computed elsewhere, n x n each, [p, q] the cost of serving p by q; they must outlive it.
 // The diagonals are not read.
 std::unique_ptr<PairFeatures> make_matrix_features(std::vector<FloatView> matrices);
+
+// The features of `base`, and costs of exemplars that depend on weights: f_qq,t is own(q, t).
+// `is_shared`: own has one column per feature of `base`, with its weight; else the columns are
+// further features, 0 for all pairs.
+std::unique_ptr<PairFeatures> make_own_cost_features(std::shared_ptr<PairFeatures> base,
+                                                     Matrix<float> own, bool is_shared);
 
 }  // namespace milieu

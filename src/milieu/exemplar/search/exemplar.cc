@@ -45,6 +45,11 @@ void check_input(const ExemplarInput& input, const ExemplarOptions& options) {
   });
   require(options.grouping != ExemplarGrouping::Cut,
           "grouping is cut, which needs a learned distance: give --model, or use milieu ncut");
+  require(input.exemplar_features.empty(),
+          "exemplar_features are given, but only a learned distance uses them: give --model");
+  require(options.solver == ExemplarSolver::Search || options.num_clusters == 0,
+          "solver is affinity-propagation, which has no target number: leave num_clusters out and "
+          "give a penalty");
   const bool has_own_penalties = input.lists != nullptr || !input.penalties.empty();
   require(!(has_own_penalties && options.num_clusters > 0),
           "num_clusters searches for one penalty for all samples: give either it, or penalties or "

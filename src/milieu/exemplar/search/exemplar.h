@@ -25,8 +25,15 @@ namespace milieu {
 // How the initial exemplars are found. Both are improved by search and rounding afterwards.
 enum class ExemplarInit { Greedy, Stabilities };
 
+// How Eq. 1 is minimised: by search, bounds and rounding, or, for comparison, by the messages of
+// affinity propagation [Frey07]. Both bound how far from the minimum they end.
+enum class ExemplarSolver { Search, AffinityPropagation };
+
 // How a learned distance (learn/learned_distance.h) forms clusters; Auto: as its training chose.
 enum class ExemplarGrouping { Auto, Exemplars, Cut };
+
+// Whether a set holds the clusters that a distance was learned from. Auto: by its samples.
+enum class KnownSet { Auto, Yes, No };
 
 struct ExemplarOptions {
   Distance distance = Distance::Euclidean;  // between points; precomputed: points are the costs
@@ -37,6 +44,8 @@ struct ExemplarOptions {
   int num_neighbors = 0;           // candidates kept per sample; 0: all that can pay off, if they
                                    // fit into max_memory_gb, else the nearest 40
   ExemplarGrouping grouping = ExemplarGrouping::Auto;
+  KnownSet known_clusters = KnownSet::Auto;
+  ExemplarSolver solver = ExemplarSolver::Search;
   ExemplarInit init = ExemplarInit::Greedy;
   double rel_gap = 1e-4;      // stop when energy and bound are this close, or stop approaching;
                               // 0: run max_iterations unless they meet
@@ -63,6 +72,15 @@ void visit_fields(ExemplarOptions& o, Visitor&& v) {
                               {"cut", ExemplarGrouping::Cut}}),
     "with a learned distance, how clusters are formed: by exemplars, or by the normalized cut of "
     "the distances; auto takes what did better in training");
+  v("known_clusters", o.known_clusters,
+    one_of<KnownSet>({{"auto", KnownSet::Auto}, {"yes", KnownSet::Yes}, {"no", KnownSet::No}}),
+    "with a learned distance, whether INPUT holds the clusters of the training sets, which are "
+    "then found along the axes that separate them; auto compares its samples with their centers");
+  v("solver", o.solver,
+    one_of<ExemplarSolver>({{"search", ExemplarSolver::Search},
+                            {"affinity-propagation", ExemplarSolver::AffinityPropagation}})
+        .advanced(),
+    "search, or affinity propagation for comparison");
   v("init", o.init,
     one_of<ExemplarInit>(
         {{"greedy", ExemplarInit::Greedy}, {"stabilities", ExemplarInit::Stabilities}})
@@ -83,15 +101,18 @@ struct ExemplarInput {
                                         // neither symmetric nor metric; the diagonal is ignored
   const ServiceLists* lists = nullptr;  // with penalties and caps inside; options.penalty unused
   std::span<const double> penalties;    // one per sample; empty: options.penalty for all
+  FloatView exemplar_features;          // n x G, for learned distances only: what exemplars cost
 };
 
 template <class Visitor>
 void visit_inputs(ExemplarInput& in, Visitor&& v) {
   v("penalties", in.penalties, InputRule{InputKind::Weights, "n"},
-    "penalty of every sample, in place of --penalty");
+    "penalty of every sample, in place of --penalty or of what --model has learned");
   v("lists", in.lists, InputRule{InputKind::Costs, "pairs x 3"},
     "allowed pairs with their costs, in place of a distance: sample, sample that may represent it, "
     "cost");
+  v("exemplar_features", in.exemplar_features, InputRule{InputKind::Rows, "n x columns"},
+    "with a learned distance: what its exemplars' costs were learned from");
 }
 
 struct ExemplarModel {

@@ -165,6 +165,33 @@ void alternate(const SolveOptions& options, const ServiceLists*& active, Service
   }
 }
 
+// Messages, then the bound alone: what is found is not improved.
+ExemplarSolution solve_by_messages(const ServiceLists& lists, const SolveOptions& options,
+                                   Monitor& monitor) {
+  const MessageExemplars found =
+      propagate_affinity(lists, options.max_iterations, options.seed, monitor);
+  const SearchState state(lists, found.open);
+  ExemplarSolution best;
+  best.energy = state.energy();
+  best.server = servers_of(state, lists.n);
+  best.is_closed.assign(lists.n, 0);
+  best.trace.push_back(best.energy);
+  best.iterations = found.iterations;
+  best.dual = evaluate_dual(lists, dual_from_solution(lists, best.server, monitor),
+                            options.num_threads, monitor);
+  DualOptions steps;
+  steps.max_iterations = options.max_iterations;
+  steps.target = best.energy;
+  steps.rel_gap = options.rel_gap;
+  steps.num_threads = options.num_threads;
+  if (!monitor.should_stop()) best.dual = maximise_dual(lists, best.dual, steps, monitor).best;
+  if (monitor.should_stop())
+    best.termination = termination_from(monitor.stop_reason());
+  else if (!found.has_converged)
+    best.termination = Termination::IterationLimit;
+  return best;
+}
+
 }  // namespace
 
 std::vector<int> ExemplarSolution::exemplars() const {
@@ -205,6 +232,8 @@ ExemplarSolution search_exemplars(const ServiceLists& lists, const std::vector<i
 
 ExemplarSolution solve_exemplars(const ServiceLists& lists, const SolveOptions& options,
                                  Monitor& monitor) {
+  if (options.solver == ExemplarSolver::AffinityPropagation)
+    return solve_by_messages(lists, options, monitor);
   const bool is_greedy = options.init == ExemplarInit::Greedy;
   const std::vector<int> open = is_greedy ? greedy_exemplars(lists, options.num_threads, monitor)
                                           : stable_exemplars(lists, monitor);

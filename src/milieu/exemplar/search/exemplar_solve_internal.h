@@ -26,6 +26,7 @@ struct ExemplarSolution {
 };
 
 struct SolveOptions {
+  ExemplarSolver solver = ExemplarSolver::Search;
   ExemplarInit init = ExemplarInit::Greedy;
   double rel_gap = 1e-4;
   int max_iterations = 1000;
@@ -49,6 +50,15 @@ std::vector<int> likely_candidates(const ExemplarSolution& best);
 ExemplarSolution search_exemplars(const ServiceLists& lists, const std::vector<int>& open,
                                   const std::vector<int>& candidates, int num_threads,
                                   Monitor& monitor);
+
+// The exemplars of affinity propagation [Frey07] and its rounds.
+struct MessageExemplars {
+  std::vector<int> open;  // ascending
+  int iterations = 0;
+  bool has_converged = false;
+};
+MessageExemplars propagate_affinity(const ServiceLists& lists, int max_iterations, uint64_t seed,
+                                    Monitor& monitor);
 
 // First exemplars by stabilities, from duals that are raised until every sample has a tight
 // exemplar (the primal-dual start of the paper's reference [9], in the form of [Erlenkotter78]).

@@ -149,6 +149,7 @@ void serve_by_true_nearest(const ExemplarInput& input, const ExemplarOptions& op
 
 SolveOptions solve_options(const ExemplarOptions& options) {
   SolveOptions solve;
+  solve.solver = options.solver;
   solve.init = options.init;
   solve.rel_gap = options.rel_gap;
   solve.max_iterations = options.max_iterations;

@@ -184,6 +184,8 @@ class DlgmmMethod : public Method {
     if (is_complete_) add_tables(images, fitted, monitor, files);
     files.push_back({"bound.csv", bound_csv(fitted)});
     fitted.model.projection = images.projection;
+    if (patches_.position_neighbors > 0)
+      fitted.model.position_neighbors = {patches_.position_neighbors};
     Matrix<float> alpha(fitted.prediction.alpha.rows(), fitted.prediction.alpha.cols());
     for (int64_t i = 0; i < alpha.size(); ++i)
       alpha.data()[i] = static_cast<float>(fitted.prediction.alpha.data()[i]);

@@ -60,7 +60,7 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarInput> {
     const LoadOptions load = load_options_of(spec, num_threads());
     Input input;
     if (learned_.form == "precomputed") {
-      input.matrices = load_matrices(spec.path, num_threads(), nullptr, !use_.classify);
+      input.matrices = load_matrices(spec.path, num_threads(), nullptr, matrix_kind());
       input.data = make_dataset(input.matrices[0], {}, {}, spec.path, load);
       return input;
     }
@@ -98,18 +98,28 @@ class ExemplarMethod : public MethodWith<ExemplarOptions, ExemplarInput> {
     check_learned_distance(learned_, path);
     if (options_.distance != ExemplarOptions().distance)
       throw InvalidArgument("distance is given, but --model brings its own: leave one of them out");
-    if (files().has("penalties") || files().has("lists"))
-      throw InvalidArgument("--penalties and --lists cannot be combined with --model");
+    if (files().has("lists")) throw InvalidArgument("--lists cannot be combined with --model");
+  }
+
+  MatrixKind matrix_kind() const {
+    if (learned_.matrix_kind != "kernel")
+      return use_.classify ? MatrixKind::Cross : MatrixKind::Distances;
+    if (use_.classify)
+      throw InvalidArgument(
+          "--classify needs distances to the training samples, the distance was learned from "
+          "kernels: learn it from distances (--distance precomputed)");
+    return MatrixKind::Kernels;
   }
 
   RunOutcome fit_learned(const Input& input, Monitor& monitor) {
     std::vector<FloatView> views;
     for (const Points& matrix : input.matrices) views.push_back(matrix.view());
     if (use_.classify) return classify(input.data, views, monitor);
+    const ExemplarCosts costs{input_.exemplar_features, input_.penalties};
     RunOutcome out = to_outcome(
         learned_.form == "precomputed"
-            ? fit_learned_exemplar(learned_, views, options_, monitor)
-            : fit_learned_exemplar(learned_, input.data.points.view(), options_, monitor));
+            ? fit_learned_exemplar(learned_, views, options_, monitor, costs)
+            : fit_learned_exemplar(learned_, input.data.points.view(), options_, monitor, costs));
     out.files.push_back({"weights.csv", weights_csv()});
     return out;
   }

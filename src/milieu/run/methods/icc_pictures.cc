@@ -212,6 +212,27 @@ std::string render_icc_class(const IccPictureInput& input, int own_class) {
   return encode_png(image);
 }
 
+std::vector<ScatterPanel> icc_projections(FloatView points, std::span<const int> classes,
+                                          const IccClassifierOptions& options, Monitor& monitor) {
+  std::vector<ScatterPanel> panels;
+  const auto add = [&](const char* title, IccSplit split, IccReduce reduce) {
+    if (monitor.should_stop()) return;
+    IccClassifierOptions own = options;
+    own.split = split;
+    own.reduce = reduce;
+    own.automatic = false;
+    own.em_count = "icc";
+    own.reduce_dims = static_cast<int>(std::min<int64_t>(2, points.cols()));
+    const IccClassifierResult fitted = fit_icc_classifier({points, classes}, own, monitor);
+    panels.push_back({title, project(fitted.model, points)});
+  };
+  add("PCA", IccSplit::None, IccReduce::Pca);
+  add("LDA", IccSplit::None, IccReduce::Lda);
+  add("EM + LDA", IccSplit::Em, IccReduce::Lda);
+  add("ICC + LDA", IccSplit::Icc, IccReduce::Lda);
+  return panels;
+}
+
 std::string render_scatter_panels(const std::vector<ScatterPanel>& panels,
                                   std::span<const int> classes) {
   require(!panels.empty(), "render_scatter_panels: there is nothing to show");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "milieu/icc/icc.h"
+#include "milieu/icc/icc_classifier.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu {
@@ -34,5 +35,10 @@ struct ScatterPanel {
 // A PNG with one panel each, side by side, samples coloured by class.
 std::string render_scatter_panels(const std::vector<ScatterPanel>& panels,
                                   std::span<const int> classes);
+
+// Samples as PCA, LDA, LDA on the parts of mixtures and LDA on sub-classes show them [Yu13, Figures
+// 4 and 5]; incomplete when the monitor stops it.
+std::vector<ScatterPanel> icc_projections(FloatView points, std::span<const int> classes,
+                                          const IccClassifierOptions& options, Monitor& monitor);
 
 }  // namespace milieu

@@ -151,27 +151,12 @@ void add_pictures(RunOutcome& out, const IccRunInput& input, const IccResult& re
         {fmt::format("class_{}.png", c), render_icc_class(picture, static_cast<int>(c))});
 }
 
-// The samples as each pipeline sees them [Yu13, Figure 4].
+// The samples as each pipeline sees them.
 void add_projections(RunOutcome& out, const Labelled& data, const IccClassifierOptions& options,
                      Monitor& monitor) {
   if (data.classes.size() > kMaxPictureRows || monitor.should_stop()) return;
-  std::vector<ScatterPanel> panels;
-  const auto add = [&](const char* title, IccSplit split, IccReduce reduce) {
-    if (monitor.should_stop()) return;
-    IccClassifierOptions own = options;
-    own.split = split;
-    own.reduce = reduce;
-    own.automatic = false;
-    own.em_count = "icc";
-    own.reduce_dims = static_cast<int>(std::min<int64_t>(2, data.points.cols()));
-    const IccClassifierResult fitted =
-        fit_icc_classifier({data.points, data.classes}, own, monitor);
-    panels.push_back({title, project(fitted.model, data.points)});
-  };
-  add("PCA", IccSplit::None, IccReduce::Pca);
-  add("LDA", IccSplit::None, IccReduce::Lda);
-  add("EM + LDA", IccSplit::Em, IccReduce::Lda);
-  add("ICC + LDA", IccSplit::Icc, IccReduce::Lda);
+  const std::vector<ScatterPanel> panels =
+      icc_projections(data.points, data.classes, options, monitor);
   if (monitor.should_stop()) return;
   out.files.push_back({"projections.png", render_scatter_panels(panels, data.classes)});
 }
