@@ -65,6 +65,14 @@ class ImageInputTest(FeatureCase):
                         ["bags", "photos", "-k", "2"]):
             self.succeed(*command, "--quiet")
 
+    def test_tables_of_a_run_name_the_images_alike_issue24(self):
+        """decisions.csv had row numbers under the heading where labels.csv had names."""
+        self.succeed("dcp", "photos", "--select", "red", "--context-select", "blobs", "--out", "split", "--quiet")
+        first = [[line.split(",")[0] for line in (self.folder / "split" / name).read_text().splitlines()]
+                 for name in ("labels.csv", "decisions.csv")]
+        self.assertEqual(first[0], first[1])
+        self.assertTrue(first[0][1].startswith("red/"), first[0])
+
     def test_predict_doubts_numbers_for_a_model_of_images(self):
         """issue 24: a gist model took any array of its width without a word."""
         self.succeed("kmeans", "photos", "-k", "2", "--feature", "gist", "--out", "run", "--quiet")

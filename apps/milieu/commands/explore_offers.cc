@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/explore_offers.h"
 
+#include "milieu/feature/catalog.h"
 #include "milieu/icc/advise/icc_advise.h"
+#include "milieu/input/default_network.h"
 
 namespace milieu::cli {
 
@@ -62,6 +64,15 @@ std::vector<serve::MethodInfo> explorer_offers(const InputSpec& input, const Des
     offers.push_back(method_info(method, input, describe, files));
   offers.push_back(advice_info(input));
   return offers;
+}
+
+std::vector<std::pair<std::string, std::string>> offered_features() {
+  std::vector<std::pair<std::string, std::string>> offered;
+  const std::string network = default_network_feature();
+  if (!network.empty()) offered.emplace_back(network, "the network that you have set up");
+  for (const FeatureEntry& entry : feature_catalog())
+    if (entry.file.empty()) offered.emplace_back(entry.name, entry.summary);
+  return offered;
 }
 
 }  // namespace milieu::cli

@@ -14,6 +14,8 @@ export const kKeys: { title: string; keys: [string, string][] }[] = [
   { title: "Gallery", keys: [
     ["Arrows", "move; at the edge, to the next part"], ["Space", "select or deselect"], ["Shift Arrows", "extend the selection"],
     ["Enter", "enlarge"], ["Ctrl A", "select everything"], ["− and +", "smaller or larger images"]] },
+  { title: "Enlarged image", keys: [
+    ["← →", "the next image of its part; zoomed in, arrows pan"], ["+ − 0", "zoom in, zoom out, fit"]] },
   { title: "Map", keys: [
     ["Arrows", "pan, or move the cross-hair"], ["+ − 0", "zoom in, zoom out, fit"], ["V L B", "hand, lasso, box"],
     ["Space", "with lasso or box: set a corner"], ["Shift drag", "lasso with the hand"], ["Enter", "enlarge"]] },

@@ -165,6 +165,8 @@ export interface Extras {
 }
 
 // The keypoints of one image: positions in pixels of an image of this size.
+export interface NearRows { rows: number[]; distances: number[] } // nearest first
+
 export interface ImageWords {
   width: number;
   height: number;

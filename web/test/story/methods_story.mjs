@@ -71,6 +71,19 @@ async function automaticParts(page, server) {
   assert.equal((await newestRun(page, before, "exemplar")).clusters, 5);
 }
 
+// In the enlarged image: what speaks for its part.
+async function reasons(page, stage, name, shot) {
+  await page.getByRole("button", { name: "Gallery", exact: true }).click();
+  await page.locator("[data-part='0'] .tile").nth(1).dblclick();
+  const strip = page.getByRole("region", { name });
+  await strip.waitFor();
+  assert.ok((await strip.locator("button").count()) > 0, name);
+  await stage.shot(page, shot);
+  await stage.check(page, name);
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Map and gallery" }).click();
+}
+
 // What dcp has beside parts: axes with the context on them, and context images.
 async function insideDcp(page, stage) {
   await page.getByRole("button", { name: "Inside dcp" }).click();
@@ -94,7 +107,9 @@ export async function methodsStory(stage, program, folder) {
     for (const method of kContextMethods) assert.ok(offered.includes(method), `${method} is offered`);
     for (const method of offered) if (method !== "dcp") await runDefaults(page, server, method);
     await automaticParts(page, server);
+    await reasons(page, stage, "Nearest exemplars", "98-exemplars");
     await clustersThenContext(page, server);
+    await reasons(page, stage, "Nearest context images", "99-context");
     await insideDcp(page, stage);
     stage.noProblems("every method from its defaults");
     await page.context().close();

@@ -7,7 +7,7 @@ import { namedConflict } from "../../src/model/conflicts";
 import { automaticParts, changedOptions, parseValue, problemOf, rangeOf, requestProblem } from "../../src/model/form";
 import { layGrid, scrollTo, stepItem, visibleItems } from "../../src/model/grid";
 import { namesByHand, renamedPart, sureText } from "../../src/model/part_names";
-import { packRows, rowsOf, unpackRows } from "../../src/model/rows";
+import { isSameRows, looseRows, packRows, rowsOf, unpackRows } from "../../src/model/rows";
 import { number, ticks, percent, seconds } from "../../src/model/text";
 import type { Collection, Field, Method, Part } from "../../src/model/types";
 
@@ -23,6 +23,11 @@ describe("rows", () => {
     expect([...rowsOf({ classes: ["nobody"] }, classes, collection)]).toEqual([]);
     expect([...rowsOf({ rows: [5, 1, 99] }, classes, collection)]).toEqual([1, 5]);
     expect([...rowsOf({ rest: true }, classes, collection, { classes: ["b"] })]).toEqual([0, 3, 5]);
+  });
+  it("finds those without a class, where others have one", () => {
+    expect(looseRows(classes, collection)).toEqual([5]);
+    expect(looseRows(Int32Array.of(-1, -1), { ...collection, classes: [] })).toEqual([]);
+    expect([isSameRows([5], [5]), isSameRows([4], [5]), isSameRows([5, 6], [5]), isSameRows(undefined, [5])]).toEqual([true, false, false, false]);
   });
   it("packs and unpacks any set of rows", () => {
     const lists = [[], [0], [0, 1, 2, 3], [5, 6, 7, 100, 3000, 3001], [1, 3, 5, 7]];
