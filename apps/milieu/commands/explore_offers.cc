@@ -10,7 +10,17 @@ namespace milieu::cli {
 namespace {
 
 const char* need_name(MethodNeed need) {
-  return need == MethodNeed::Classes ? "classes" : need == MethodNeed::Images ? "images" : "binary";
+  switch (need) {
+    case MethodNeed::Classes:
+      return "classes";
+    case MethodNeed::Images:
+      return "images";
+    case MethodNeed::Binary:
+      return "binary";
+    case MethodNeed::Context:
+      break;
+  }
+  return "context";
 }
 
 serve::MethodInfo method_info(const MethodEntry& method, const InputSpec& input,

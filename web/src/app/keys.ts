@@ -91,7 +91,7 @@ export function viewsOf({ store }: App): { value: View; title: string }[] {
   const views: { value: View; title: string }[] = [{ value: "look", title: "Look" }];
   if (adviceOf(opened.detail).length) views.push({ value: "advice", title: "Advice" });
   const method = store.methods.value.find((m) => m.name === opened.detail.method);
-  if (method?.takes_context || opened.detail.extras?.contexts?.length) views.push({ value: "contexts", title: "Contexts" });
+  if (method?.ranks_contexts || opened.detail.extras?.contexts?.length) views.push({ value: "contexts", title: "Contexts" });
   if (store.source.can.run || store.runs.value.length > 1) views.push({ value: "compare", title: "Compare" });
   const { extras, files, rank_contexts } = opened.detail;
   const hasExtras = !!(extras?.exemplars?.length || extras?.penalty_curve?.length || extras?.weights?.length || extras?.phrases?.length);

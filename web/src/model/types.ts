@@ -45,6 +45,7 @@ export interface Method {
   title: string;
   summary: string;
   takes_context: boolean;
+  ranks_contexts: boolean;
   takes_constraints: boolean;
   needs: string[];
   fields: Field[];
