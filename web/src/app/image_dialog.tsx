@@ -41,17 +41,21 @@ export function ImageDialog() {
   const side = Math.max(160, Math.min(512, window.innerWidth - 80, window.innerHeight - 220));
   return (
     <Dialog title={names.of(row)} class="image-dialog" onClose={() => { store.image.value = -1; }} onKeyDown={onKeyDown}>
-      <div class="image-large">
-        <IconButton icon="left" title="More certain" keys="←" onClick={() => step(-1)} />
-        {hasWords && show !== "nothing"
-          ? <div style={{ width: `${side}px` }}><ImageUnderWords row={row} show={show} phrase={-1} /></div>
-          : <LargeImage key={row} row={row} side={side} />}
-        <IconButton icon="right" title="Less certain" keys="→" onClick={() => step(1)} />
+      <div>
+        <div class="image-large">
+          <IconButton icon="left" title="More certain" keys="←" onClick={() => step(-1)} />
+          {hasWords && show !== "nothing"
+            ? <div style={{ width: `${side}px` }}><ImageUnderWords row={row} show={show} phrase={-1} /></div>
+            : <LargeImage key={row} row={row} side={side} />}
+          <IconButton icon="right" title="Less certain" keys="→" onClick={() => step(1)} />
+        </div>
+        {hasWords && <Segmented label="Shown over the image" value={show} choices={kWordsChoices} onChange={(value) => setShow(value)} />}
       </div>
-      {hasWords && <Segmented label="Shown over the image" value={show} choices={kWordsChoices} onChange={(value) => setShow(value)} />}
-      <ImageFacts row={row} />
-      {store.source.can.like && store.opened.value && <ReasonImages key={`near-${row}`} row={row} />}
-      {store.source.can.like && <AlikeImages key={`like-${row}`} row={row} />}
+      <div class="image-side">
+        <ImageFacts row={row} />
+        {store.source.can.like && store.opened.value && <ReasonImages key={`near-${row}`} row={row} />}
+        {store.source.can.like && <AlikeImages key={`like-${row}`} row={row} />}
+      </div>
     </Dialog>
   );
 }

@@ -52,10 +52,12 @@ function NearStrip({ near, isMarked }: { near: NearRows; isMarked?: boolean }) {
 // Why the image is in its part: the exemplars or the context images nearest to it, where the run has some.
 export function ReasonImages({ row }: { row: number }) {
   const { store } = useApp();
+  const isExemplar = store.opened.value!.detail.extras?.exemplars?.includes(row);
   const answer = useAnswer(() => store.source.near(store.opened.value!.detail.id, row, kReasons), row);
   return (
     <>
-      {!!answer?.exemplars.rows.length && <section aria-label="Nearest exemplars"><h3>Nearest exemplars</h3><NearStrip near={answer.exemplars} isMarked /></section>}
+      {isExemplar && <p>It is the exemplar of its part.</p>}
+      {!!answer?.exemplars.rows.length && <section aria-label="Nearest exemplars"><h3>{isExemplar ? "Nearest other exemplars" : "Nearest exemplars"}</h3><NearStrip near={answer.exemplars} isMarked /></section>}
       {!!answer?.context.rows.length && <section aria-label="Nearest context images"><h3>Nearest context images</h3><NearStrip near={answer.context} /></section>}
     </>
   );
