@@ -44,7 +44,8 @@ std::shared_ptr<const RunView> ResultCache::get(const RunRecord& record) {
     for (auto& [id, result] : kept_)
       if (id == record.id) return result;
   }
-  auto result = std::make_shared<const RunView>(read_result(record, space_of(record)->collection()));
+  auto result =
+      std::make_shared<const RunView>(read_result(record, space_of(record)->collection()));
   const std::lock_guard lock(mutex_);
   kept_.emplace_back(record.id, result);
   if (kept_.size() > kKeptResults) kept_.erase(kept_.begin());

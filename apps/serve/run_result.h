@@ -29,7 +29,6 @@ class ResultCache {
   std::shared_ptr<Space> space_of(const RunRecord& record);
 
  private:
-
   Spaces& spaces_;
   std::mutex mutex_;
   std::vector<std::pair<std::string, std::shared_ptr<const RunView>>> kept_;  // newest last

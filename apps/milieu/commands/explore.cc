@@ -85,10 +85,10 @@ void warn_of_links(CollectionOptions& collection) {
       collection.data.sample_names,
       [&](const std::string& name) { return leads_outside(collection.root, name); });
   if (outside > 0)
-    collection.warnings.push_back(fmt::format(
-        "{} {} to {} outside the folder: clustered like the others, but not shown.",
-        counted(outside, "image"), by_number(outside, "is a link", "are links"),
-        by_number(outside, "a file", "files")));
+    collection.warnings.push_back(
+        fmt::format("{} {} to {} outside the folder: clustered like the others, but not shown.",
+                    counted(outside, "image"), by_number(outside, "is a link", "are links"),
+                    by_number(outside, "a file", "files")));
 }
 
 CollectionOptions load_collection(InputSpec spec, int num_threads, Monitor& monitor) {

@@ -57,7 +57,7 @@ function checkCommand({ command, labels, folder }) {
   assert.deepEqual(lines.map((line) => Number(line.slice(line.lastIndexOf(",") + 1))), labels, command);
 }
 
-// The story with the mouse, and all that goes on from its server and its link.
+// The story with the mouse, and the others on its server and with its link.
 async function mainPart(stage, folder) {
   const server = await tell("start", () => startServer(program, ["explore", join(folder, "drawings"), "--feature", "tiny", "--no-browser", "--port", "0", "--runs", join(folder, "runs")]));
   try {
