@@ -65,6 +65,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=9000)
     parser.add_argument("--columns", type=int, default=1280)
+    parser.add_argument("--json")
     options = parser.parse_args()
     points = made_vectors(options.rows, options.columns)
     with tempfile.TemporaryDirectory() as folder:
@@ -83,9 +84,11 @@ def main():
         print("umap-learn is not installed: no comparison")
     from sklearn.manifold import trustworthiness
     for name, (places, figures) in maps.items():
-        kept = trustworthiness(points[::3], places[::3], n_neighbors=NEIGHBORS)
-        text = ", ".join(f"{key} {value:.2f}" for key, value in figures.items() if value is not None)
-        print(f"{name}: {text}; trustworthiness {kept:.4f}")
+        figures["trustworthiness"] = trustworthiness(points[::3], places[::3], n_neighbors=NEIGHBORS)
+        print(f"{name}: " + ", ".join(f"{key} {value:.4g}" for key, value in figures.items() if value is not None))
+    if options.json:
+        common.write_json(options.json, rows=options.rows, columns=options.columns,
+                          maps={name: figures for name, (_, figures) in maps.items()})
 
 
 if __name__ == "__main__":
