@@ -18,7 +18,7 @@ std::vector<serve::MethodInfo> all_methods() {
     serve::MethodInfo& info = infos.emplace_back();
     info.name = method.name;
     info.inputs = method.make()->inputs();
-    info.input_arguments = {"X.npy"};
+    info.input_arguments = [](const std::string&) { return std::vector<std::string>{"X.npy"}; };
     info.make_fields = [&method] {
       std::shared_ptr<Method> made = method.make();
       std::vector<Field> fields = made->option_fields();
