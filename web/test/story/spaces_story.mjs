@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { writeFlatFolder } from "./curator_stories.mjs";
-import { kWindows } from "./other_stories.mjs";
+import { inOtherWindows } from "./other_stories.mjs";
 import { settle, startServer, until } from "./stage.mjs";
 
 const kNames = ".image-table tbody tr[data-row] td:nth-child(3)";
@@ -88,26 +88,17 @@ async function table(page, stage, names) {
   await until("the last line comes into view", async () => (await page.locator(".image-table tr[aria-rowindex='61']").count()) === 1);
 }
 
-// What the link shows on a telephone and in the dark.
-async function otherWindows(stage, server, link) {
-  for (const { name, options } of kWindows.filter((window) => /telephone|dark/.test(window.name))) {
-    const page = await stage.page(server.origin, options);
-    await page.goto(server.address);
-    await page.locator("#method").waitFor();
-    await page.goto("about:blank");
-    await page.goto(link);
-    await page.getByTestId("table").waitFor();
-    await page.getByTestId("table").scrollIntoViewIfNeeded();
-    await stage.shot(page, `96-${name}-table`);
-    await stage.check(page, `${name}, the table`);
-    await page.getByRole("button", { name: "Map", exact: true }).click();
-    await page.getByText("neighbours are alike").waitFor();
-    await page.getByTestId("map").scrollIntoViewIfNeeded();
-    await settle(page);
-    await stage.shot(page, `97-${name}-neighbor-map`);
-    await stage.check(page, `${name}, the map by neighbours`);
-    await page.context().close();
-  }
+async function tableAndMap(stage, page, name) {
+  await page.getByTestId("table").waitFor();
+  await page.getByTestId("table").scrollIntoViewIfNeeded();
+  await stage.shot(page, `96-${name}-table`);
+  await stage.check(page, `${name}, the table`);
+  await page.getByRole("button", { name: "Map", exact: true }).click();
+  await page.getByText("neighbours are alike").waitFor();
+  await page.getByTestId("map").scrollIntoViewIfNeeded();
+  await settle(page);
+  await stage.shot(page, `97-${name}-neighbor-map`);
+  await stage.check(page, `${name}, the map by neighbours`);
 }
 
 export async function spacesStory(stage, program, folder) {
@@ -123,7 +114,7 @@ export async function spacesStory(stage, program, folder) {
     await filters(page, stage, flat);
     await table(page, stage, readdirSync(flat).sort());
     stage.noProblems("features, maps, filters, table");
-    await otherWindows(stage, server, page.url());
+    await inOtherWindows(stage, server, page.url(), (other, name) => tableAndMap(stage, other, name));
     await page.context().close();
   } finally {
     await server.stop();
