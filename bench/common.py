@@ -144,3 +144,9 @@ def write_json(path, **content):
     with open(path, "w") as file:
         json.dump({"machine": machine(), **content}, file, indent=1)
         file.write("\n")
+
+
+def largest_memory(pid):
+    """Megabytes that a running process took at most so far."""
+    with open(f"/proc/{pid}/status") as file:
+        return next((int(line.split()[1]) / 1000 for line in file if line.startswith("VmHWM")), float("nan"))

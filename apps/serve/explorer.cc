@@ -148,11 +148,13 @@ Reply Explorer::handle_run(const Request& request, const std::vector<std::string
   }
   const bool is_known =
       (what == "events" && words.size() == 4) ||
-      ((what == "column" || what == "file" || what == "words") && words.size() == 5);
+      ((what == "column" || what == "file" || what == "words" || what == "near") &&
+       words.size() == 5);
   if (!is_known) fail_unknown(request.path);
   require_method(request, "GET");
   if (what == "events") return events(run.id);
   if (what == "words") return this->words(run, words[4]);
+  if (what == "near") return near(request, run, words[4]);
   return what == "column" ? column(run, words[4]) : file(run, words[4]);
 }
 

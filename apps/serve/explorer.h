@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,7 @@ class Explorer {
   Reply column(const RunRecord& run, const std::string& name);
   Reply file(const RunRecord& run, const std::string& name) const;
   Reply words(const RunRecord& run, const std::string& row);
+  Reply near(const Request& request, const RunRecord& run, const std::string& row);
   Reply events(const std::string& id);
   Reply compare(const Request& request);
 
@@ -76,6 +78,9 @@ Json files_of(const RunRecord& run);
 Thumbnail original_image(const Collection& collection, const Thumbnails& thumbnails, int64_t row);
 // {rows, distances} of the rows nearest to a row.
 Json rows_like(const Collection& collection, int64_t row, int64_t count);
+// The same of some rows only.
+Json rows_like(const Collection& collection, int64_t row, std::span<const int32_t> candidates,
+               int64_t count);
 // Bytes and time of change (seconds since 1970) of every row's file, one after the other; -1 where
 // there is no such file.
 std::vector<double> file_facts(const Collection& collection);

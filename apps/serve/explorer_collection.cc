@@ -111,4 +111,18 @@ Reply Explorer::like(const Request& request, const std::string& row) {
       rows_like(space->collection(), place, query_number(request, "count", 24, 1, 1000)));
 }
 
+// Why a row is in its part: what the run knows that is most like it, by the run's feature.
+Reply Explorer::near(const Request& request, const RunRecord& run, const std::string& row) {
+  const int64_t place = number_in(row, "the row", 0, collection_.size() - 1);
+  const int64_t count = query_number(request, "count", 6, 1, 100);
+  const auto result = results_.get(run);
+  const std::shared_ptr<Space> space = results_.space_of(run);
+  const auto nearest = [&](std::span<const int32_t> rows) {
+    return rows_like(space->collection(), place, rows, count);
+  };
+  return json_reply(
+      Json{{"context", nearest(result->columns.context_rows)},
+           {"exemplars", nearest(internal::exemplar_rows(run.summary, result->columns))}});
+}
+
 }  // namespace milieu::serve

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <string_view>
 
 #include "milieu/data/file/read_below.h"
@@ -27,6 +29,25 @@ std::string browser_type(std::string_view bytes) {
   return is_webp ? "image/webp" : "";
 }
 
+// {rows, distances} of the points nearest to a row of the collection, without itself; `rows` are
+// the points' numbers in the collection.
+Json nearest_of(const Collection& collection, int64_t row, FloatView points,
+                std::span<const int32_t> rows, int64_t count) {
+  Json found = Json::array(), distances = Json::array();
+  if (rows.empty()) return {{"rows", std::move(found)}, {"distances", std::move(distances)}};
+  Matrix<float> query(1, points.cols());
+  std::copy_n(collection.data().points.view().row(row), points.cols(), query.data());
+  const NeighborLists nearest =
+      nearest_neighbors(points, query, std::min<int64_t>(count + 1, points.rows()));
+  for (int64_t i = 0; i < nearest.indices.cols(); ++i) {
+    const int32_t other = rows[static_cast<size_t>(nearest.indices(0, i))];
+    if (other == row || static_cast<int64_t>(found.size()) == count) continue;
+    found.push_back(other);
+    distances.push_back(std::sqrt(nearest.squared_distances(0, i)));
+  }
+  return {{"rows", std::move(found)}, {"distances", std::move(distances)}};
+}
+
 }  // namespace
 
 // The file as it is where a browser can show it, else its pixels as PNG.
@@ -41,18 +62,18 @@ Thumbnail original_image(const Collection& collection, const Thumbnails& thumbna
 }
 
 Json rows_like(const Collection& collection, int64_t row, int64_t count) {
+  std::vector<int32_t> all(static_cast<size_t>(collection.size()));
+  std::iota(all.begin(), all.end(), 0);
+  return nearest_of(collection, row, collection.data().points.view(), all, count);
+}
+
+Json rows_like(const Collection& collection, int64_t row, std::span<const int32_t> candidates,
+               int64_t count) {
   const FloatView points = collection.data().points.view();
-  Matrix<float> query(1, points.cols());
-  std::copy_n(points.row(row), points.cols(), query.data());
-  const NeighborLists nearest =
-      nearest_neighbors(points, query, std::min(count + 1, collection.size()));
-  Json rows = Json::array(), distances = Json::array();
-  for (int64_t i = 0; i < nearest.indices.cols(); ++i) {
-    if (nearest.indices(0, i) == row || static_cast<int64_t>(rows.size()) == count) continue;
-    rows.push_back(nearest.indices(0, i));
-    distances.push_back(std::sqrt(nearest.squared_distances(0, i)));
-  }
-  return {{"rows", std::move(rows)}, {"distances", std::move(distances)}};
+  Matrix<float> chosen(std::ssize(candidates), points.cols());
+  for (int64_t i = 0; i < chosen.rows(); ++i)
+    std::copy_n(points.row(candidates[static_cast<size_t>(i)]), points.cols(), chosen.row(i));
+  return nearest_of(collection, row, chosen, candidates, count);
 }
 
 std::vector<double> file_facts(const Collection& collection) {

@@ -149,6 +149,16 @@ bool has_input(const MethodInfo& method, std::string_view name) {
                              [&](const InputField& input) { return input.name == name; });
 }
 
+bool needs_context(const MethodInfo& method) {
+  return std::ranges::find(method.needs, "context") != method.needs.end();
+}
+
+bool ranks_contexts(const MethodInfo& method) {
+  const OptionFields own = method.make_fields();
+  return std::ranges::any_of(own.fields,
+                             [](const Field& field) { return field.name == "rank_contexts"; });
+}
+
 class Planner {
  public:
   Planner(const Json& request, const Collection& collection, const MethodInfo& method)
@@ -224,17 +234,16 @@ class Planner {
 
   void add_context() {
     const bool has_context = request_.contains("context") && !request_["context"].is_null();
-    if (!takes_context(method_)) {
-      if (has_context || plan_.ranks_contexts)
-        throw InvalidArgument(fmt::format("{} takes no context", method_.name));
-      return;
-    }
+    if (has_context && !takes_context(method_))
+      throw InvalidArgument(fmt::format("{} takes no context", method_.name));
+    if (plan_.ranks_contexts && !ranks_contexts(method_))
+      throw InvalidArgument(fmt::format("{} ranks no contexts", method_.name));
     if (plan_.ranks_contexts) {
       plan_.arguments.push_back("--rank-contexts");
       add("--resume", "{}/contexts.json");
     }
     if (!has_context) {
-      if (!plan_.ranks_contexts)
+      if (!plan_.ranks_contexts && needs_context(method_))
         throw InvalidArgument("context is missing: choose what to compare the set with");
       return;
     }
@@ -359,9 +368,7 @@ class Planner {
 
 }  // namespace
 
-// A method that needs classes has its context in them.
 bool takes_context(const MethodInfo& method) {
-  if (std::ranges::find(method.needs, "classes") != method.needs.end()) return false;
   return std::ranges::any_of(
       method.inputs, [](const InputField& input) { return input.rule.kind == InputKind::Samples; });
 }
@@ -383,6 +390,7 @@ Json method_to_json(const MethodInfo& method) {
           {"title", method.title},
           {"summary", method.summary},
           {"takes_context", takes_context(method)},
+          {"ranks_contexts", ranks_contexts(method)},
           {"takes_constraints", takes_constraints(method)},
           {"needs", method.needs},
           {"inputs", std::move(inputs)},

@@ -31,7 +31,8 @@ struct MethodInfo {
   std::string summary;
   bool judges_classes = false;     // every row of its set must have a class
   std::vector<InputField> inputs;  // the further inputs that it declares
-  // "images" (image files), "classes", "binary" (rows of zeros and ones).
+  // "images" (image files), "classes", "binary" (rows of zeros and ones), "context" (others run
+  // without one, too).
   std::vector<std::string> needs;
   std::function<OptionFields()> make_fields;  // fresh ones, with the defaults
   // INPUT and the flags that say how this method reads it by a feature; "": by the one that the

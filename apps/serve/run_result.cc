@@ -32,7 +32,7 @@ RunView read_result(const RunRecord& record, const Collection& collection) {
 }
 
 // By the run's feature; by the first where that was removed since.
-std::shared_ptr<Space> ResultCache::rows_of(const RunRecord& record) {
+std::shared_ptr<Space> ResultCache::space_of(const RunRecord& record) {
   const std::string feature = record.request.is_object() ? record.request.value("feature", "") : "";
   return spaces_.wait_for(spaces_.has(feature) ? feature : "");
 }
@@ -44,7 +44,8 @@ std::shared_ptr<const RunView> ResultCache::get(const RunRecord& record) {
     for (auto& [id, result] : kept_)
       if (id == record.id) return result;
   }
-  auto result = std::make_shared<const RunView>(read_result(record, rows_of(record)->collection()));
+  auto result =
+      std::make_shared<const RunView>(read_result(record, space_of(record)->collection()));
   const std::lock_guard lock(mutex_);
   kept_.emplace_back(record.id, result);
   if (kept_.size() > kKeptResults) kept_.erase(kept_.begin());

@@ -25,10 +25,10 @@ class ResultCache {
   // RequestError 409 when the run has no result.
   std::shared_ptr<const RunView> get(const RunRecord& record);
   void forget(const std::string& id);
+  // The collection by the run's feature.
+  std::shared_ptr<Space> space_of(const RunRecord& record);
 
  private:
-  std::shared_ptr<Space> rows_of(const RunRecord& record);
-
   Spaces& spaces_;
   std::mutex mutex_;
   std::vector<std::pair<std::string, std::shared_ptr<const RunView>>> kept_;  // newest last

@@ -105,6 +105,12 @@ class CliTest(unittest.TestCase):
         self.assertEqual(lines[0], "sample,label")
         return np.array([int(line.rsplit(",", 1)[1]) for line in lines[1:]])
 
+    def report_data(self, run):
+        """What the interactive report.html of a run folder holds, and its one run."""
+        page = (self.folder / run / "report.html").read_text()
+        data = json.loads(re.search(r'json" id="milieu-report">(.*?)</script>', page)[1])
+        return data, data["runs"][0]
+
     def run_files(self, run):
         """Name to bytes of a run folder, the running time taken out."""
         files = {}

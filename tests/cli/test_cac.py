@@ -3,7 +3,6 @@
 
 import base64
 import json
-import re
 import signal
 import unittest
 
@@ -335,13 +334,11 @@ class CacTest(CliTest):
             pixels = np.kron(random.rand(20, 30), np.ones((4, 4)))  # squares: blobs of the right size
             Image.fromarray((255 * pixels).astype(np.uint8)).save(self.folder / f"photos/{i}.png")
         self.succeed("cac", "photos", "--words", "4", "--phrases", "2", "--restarts", "1", "--out", "run")
-        page = (self.folder / "run/report.html").read_text()
-        data = json.loads(re.search(r'json" id="milieu-report">(.*?)</script>', page)[1])
+        data, detail = self.report_data("run")
         lines = [line.split(",") for line in (self.folder / "run/row_labels.csv").read_text().split()[1:]]
         self.assertEqual(data["names"], [name for name, label in lines if label != "-1"])
         column = base64.b64decode(data["columns"]["run"]["labels"])
         self.assertEqual(list(np.frombuffer(column, "<i4")), [int(label) for _, label in lines if label != "-1"])
-        detail = data["runs"][0]
         self.assertEqual(detail["n"], len(data["names"]))
         self.assertEqual(sum(one["words"] for one in detail["extras"]["images"]),
                          sum(detail["summary"]["keypoint_sizes"]))

@@ -85,9 +85,11 @@ class CollectionTest(ExplorerTest):
         methods = {m["name"]: m for m in self.vectors().get("/api/methods").json()}
         dcp = methods["dcp"]
         self.assertTrue(dcp["takes_context"] and dcp["takes_constraints"])
+        self.assertTrue(methods["icc"]["takes_context"])
         self.assertFalse(methods["kmeans"]["takes_context"])
-        self.assertEqual([methods[name]["needs"] for name in ("icc", "icc advise", "kmodes")],
-                         [[], ["classes"], ["binary"]])
+        self.assertEqual([name for name, method in methods.items() if method["ranks_contexts"]], ["dcp"])
+        self.assertEqual([methods[name]["needs"] for name in ("dcp", "icc", "icc advise", "kmodes")],
+                         [["context"], [], ["classes"], ["binary"]])
         fields = {field["name"]: field for field in dcp["fields"]}
         self.assertEqual(fields["num_clusters"]["default"], 2)
         self.assertEqual(fields["num_clusters"]["min"], 1)

@@ -193,6 +193,7 @@ class MethodTest(ExplorerTest):
     def test_commands_of_other_methods(self):
         explorer = self.vectors()
         for request in ({"method": "icc", "set": {"classes": ["0", "2", "3"]}},
+                        {"method": "icc", "set": {"classes": ["0", "2"]}, "context": {"classes": ["3"]}},
                         {"method": "exemplar", "set": {"rest": True}, "options": {"num_clusters": 4}}):
             self.check_command(explorer, explorer.run(**request))
 

@@ -144,6 +144,8 @@ class PathTest(ExplorerTest):
         (photos / "red" / "link.png").symlink_to(outside / "secret.png")
         (photos / "linked").symlink_to(outside)
         explorer = self.photos()
+        warnings = " ".join(explorer.get("/api/collection").json()["warnings"])  # not without a word
+        self.assertIn("2 images are links to files outside the folder", warnings)
         names = explorer.get("/api/collection/names").json()
         self.assertIn("red/link.png", names)  # it is listed, as everywhere in Milieu
         for name in names:

@@ -105,6 +105,30 @@ class SpacesTest(ExplorerTest):
         self.assertEqual(again.get("/api/features").json()["kept"], [])
         again.expect_error(404, "GET", "/api/collection/map?feature=color")
 
+    def nearest(self, row, candidates, count):
+        """By brute force, without the row itself."""
+        others = np.array([other for other in candidates if other != row])
+        distances = np.linalg.norm(self.points[others] - self.points[row], axis=1)
+        order = np.argsort(distances, kind="stable")[:count]
+        return list(others[order]), distances[order]
+
+    def test_why_a_row_is_in_its_part_issue24(self):
+        explorer = self.vectors()
+        detail = explorer.run(method="dcp", set={"classes": ["0", "1"]}, context={"classes": ["2"]},
+                              options={"num_clusters": 2})
+        near = explorer.get(f"/api/runs/{detail['id']}/near/7?count=3").json()
+        rows, distances = self.nearest(7, range(60, 90), 3)
+        self.assertEqual(near["context"]["rows"], rows)
+        np.testing.assert_allclose(near["context"]["distances"], distances, rtol=1e-5)
+        self.assertEqual(near["exemplars"], {"rows": [], "distances": []})
+        detail = explorer.run(method="exemplar", set={"rest": True}, options={"num_clusters": 4})
+        exemplars = detail["extras"]["exemplars"]
+        near = explorer.get(f"/api/runs/{detail['id']}/near/{exemplars[0]}?count=9").json()
+        self.assertEqual(near["exemplars"]["rows"], self.nearest(exemplars[0], exemplars, 9)[0])
+        self.assertEqual(near["context"]["rows"], [])
+        explorer.expect_error(400, "GET", f"/api/runs/{detail['id']}/near/120")
+        explorer.expect_error(405, "POST", f"/api/runs/{detail['id']}/near/1", {})
+
     def test_what_cannot_describe_the_images_says_why(self):
         explorer = self.photos()
         one = self.described(explorer, "onnx:none.onnx")

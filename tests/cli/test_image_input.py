@@ -65,6 +65,33 @@ class ImageInputTest(FeatureCase):
                         ["bags", "photos", "-k", "2"]):
             self.succeed(*command, "--quiet")
 
+    def test_tables_of_a_run_name_the_images_alike_issue24(self):
+        """decisions.csv had row numbers under the heading where labels.csv had names."""
+        self.succeed("dcp", "photos", "--select", "red", "--context-select", "blobs", "--out", "split", "--quiet")
+        first = [[line.split(",")[0] for line in (self.folder / "split" / name).read_text().splitlines()]
+                 for name in ("labels.csv", "decisions.csv")]
+        self.assertEqual(first[0], first[1])
+        self.assertTrue(first[0][1].startswith("red/"), first[0])
+
+    def test_report_of_dcp_has_its_context_issue24(self):
+        """It said "everything, dcp" and nothing of the context."""
+        self.succeed("dcp", "photos", "--select", "red", "--context-select", "blobs", "--out", "split", "--quiet")
+        data, run = self.report_data("split")
+        self.assertEqual((run["request"]["set"], run["request"]["context"]),
+                         ({"classes": ["red"]}, {"classes": ["blobs"]}))
+        rows = np.frombuffer(base64.b64decode(data["columns"][run["id"]]["context_rows"]), "<i4")
+        self.assertTrue(rows.size and all(data["names"][row].startswith("blobs/") for row in rows))
+        self.succeed("dcp", "photos", "--select", "red", "--rank-contexts", "--out", "ranked", "--quiet")
+        contexts = self.report_data("ranked")[1]["extras"]["contexts"]
+        self.assertEqual({one["name"] for one in contexts}, {"blobs", "stripes", "all contexts"})
+
+    def test_another_folder_is_a_context_issue24(self):
+        make_folder(self.folder / "others", classes=["stripes"])
+        self.succeed("dcp", "photos", "--select", "red,blobs", "--context", "others", "--out", "split", "--quiet")
+        data, run = self.report_data("split")
+        self.assertEqual(run["n"], 12)
+        self.assertEqual(len(base64.b64decode(data["columns"][run["id"]]["context_rows"])), 4 * 6)
+
     def test_predict_doubts_numbers_for_a_model_of_images(self):
         """issue 24: a gist model took any array of its width without a word."""
         self.succeed("kmeans", "photos", "-k", "2", "--feature", "gist", "--out", "run", "--quiet")

@@ -58,9 +58,10 @@ class VectorsTest(CliTest):
         np.savez_compressed(self.folder / "packed.npz", embeddings=mixed.astype(np.float64),
                             other=np.zeros((2, 2)), paths=[f"photos/{name}" for name in names])
         write_safetensors(self.folder / "v.safetensors", mixed, names)
+        self.write("absolute.txt", "\n".join(str(self.folder / "photos" / name) for name in names) + "\n")
         expected = self.kmeans("--vectors", "v.npy")
         expected.pop("seconds")
-        for more in (["mixed.npy", "--vector-names", "names.txt"], ["stored.npz"], ["packed.npz"],
+        for more in (["mixed.npy", "--vector-names", "names.txt"], ["mixed.npy", "--vector-names", "absolute.txt"], ["stored.npz"], ["packed.npz"],
                      ["v.safetensors"]):
             found = self.kmeans("--vectors", *more)
             found.pop("seconds")

@@ -12,12 +12,13 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "commands/explore_methods.h"
+#include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/data/atomic_file.h"
+#include "milieu/data/file/read_below.h"
 #include "milieu/data/groups.h"
 #include "milieu/feature/cache/feature_store.h"
-#include "milieu/feature/catalog.h"
 #include "milieu/input/cache_folder.h"
 #include "milieu/input/default_network.h"
 #include "milieu/input/image_rows.h"
@@ -77,6 +78,19 @@ std::string collection_place(InputSpec& input, const SharedFiles& files) {
                      hex(hash_text(key)));
 }
 
+// Images that the page may not read are not shown: it says so.
+void warn_of_links(CollectionOptions& collection) {
+  if (collection.root.empty()) return;
+  const int64_t outside = std::ranges::count_if(
+      collection.data.sample_names,
+      [&](const std::string& name) { return leads_outside(collection.root, name); });
+  if (outside > 0)
+    collection.warnings.push_back(
+        fmt::format("{} {} to {} outside the folder: clustered like the others, but not shown.",
+                    counted(outside, "image"), by_number(outside, "is a link", "are links"),
+                    by_number(outside, "a file", "files")));
+}
+
 CollectionOptions load_collection(InputSpec spec, int num_threads, Monitor& monitor) {
   monitor.on_stage(RunStage::Reading, spec.path);
   Input input = read_rows(spec, num_threads, "", monitor);
@@ -86,6 +100,7 @@ CollectionOptions load_collection(InputSpec spec, int num_threads, Monitor& moni
   collection.root = input.images.root;
   collection.feature = input.images.feature;
   collection.warnings = std::move(input.warnings);
+  warn_of_links(collection);
   collection.image_width = size.width;
   collection.image_height = size.height;
   return collection;
@@ -117,19 +132,9 @@ void add_context_files(const ExploreOptions& options, CollectionOptions& collect
     collection.keypoint_side = open_feature_folder(options.input.path).max_side;
 }
 
-// The features that the page offers: whole catalog entries, and the network that was set up.
-std::vector<std::pair<std::string, std::string>> known_features() {
-  std::vector<std::pair<std::string, std::string>> known;
-  const std::string network = default_network_feature();
-  if (!network.empty()) known.emplace_back(network, "the network that you have set up");
-  for (const FeatureEntry& entry : feature_catalog())
-    if (entry.file.empty()) known.emplace_back(entry.name, entry.summary);
-  return known;
-}
-
 void add_features(const ExploreOptions& options, const std::string& place,
                   serve::SpacesOptions& spaces) {
-  spaces.known = known_features();
+  spaces.known = offered_features();
   spaces.describe = [input = options.input, place, num_threads = options.server.num_threads](
                         const std::string& feature, Monitor& monitor) {
     CollectionOptions described = load_collection(by_feature(input, feature), num_threads, monitor);

@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/explore_offers.h"
 
+#include "milieu/feature/catalog.h"
 #include "milieu/icc/advise/icc_advise.h"
+#include "milieu/input/default_network.h"
 
 namespace milieu::cli {
 
 namespace {
 
 const char* need_name(MethodNeed need) {
-  return need == MethodNeed::Classes ? "classes" : need == MethodNeed::Images ? "images" : "binary";
+  switch (need) {
+    case MethodNeed::Classes:
+      return "classes";
+    case MethodNeed::Images:
+      return "images";
+    case MethodNeed::Binary:
+      return "binary";
+    case MethodNeed::Context:
+      break;
+  }
+  return "context";
 }
 
 serve::MethodInfo method_info(const MethodEntry& method, const InputSpec& input,
@@ -62,6 +74,15 @@ std::vector<serve::MethodInfo> explorer_offers(const InputSpec& input, const Des
     offers.push_back(method_info(method, input, describe, files));
   offers.push_back(advice_info(input));
   return offers;
+}
+
+std::vector<std::pair<std::string, std::string>> offered_features() {
+  std::vector<std::pair<std::string, std::string>> offered;
+  const std::string network = default_network_feature();
+  if (!network.empty()) offered.emplace_back(network, "the network that you have set up");
+  for (const FeatureEntry& entry : feature_catalog())
+    if (entry.file.empty()) offered.emplace_back(entry.name, entry.summary);
+  return offered;
 }
 
 }  // namespace milieu::cli

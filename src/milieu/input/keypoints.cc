@@ -25,7 +25,11 @@ KeypointSet join_images(const std::vector<FloatView>& descriptors,
     n += local.rows();
     if (local.rows() > 0) d = local.cols();
   }
-  if (n == 0) throw DataError(fmt::format("{} has no image with a keypoint", source));
+  if (n == 0)
+    throw DataError(fmt::format(
+        "{} has no image with a keypoint: cluster whole images by --feature, with their "
+        "context as --groups, --positions or --links",
+        source));
   Matrix<float> points(n, d);
   set.positions = Matrix<float>(n, 2);
   set.data.labels.names = labels.names;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kSwitchedOff = 1e-3;  // of the largest share, as learn.cc has it
 constexpr size_t kMaxRows = 100;       // of the table
-constexpr size_t kMaxNames = 60;       // of those switched off, in the sentence
+constexpr size_t kMaxNames = 8;        // of those switched off, in the sentence
 
 std::vector<size_t> by_share(const std::vector<double>& shares) {
   std::vector<size_t> order(shares.size());

@@ -28,18 +28,17 @@ Json penalty_curve(const Json& summary) {
   return trials;
 }
 
+bool has_exemplars(const Json& summary) {
+  return summary.is_object() && summary.contains("exemplars") && summary["exemplars"].is_array();
+}
+
 // What exists for one method only: ranked contexts, exemplars, the curve of penalties, weights,
 // phrases with their groups or images.
 Json extras_json(const PageRun& run, const RunView& view) {
   Json extras = Json::object();
   if (run.ranks_contexts) extras["contexts"] = contexts_json(view.contexts);
-  if (run.summary.is_object() && run.summary.contains("exemplars") &&
-      run.summary["exemplars"].is_array()) {
-    Json rows = Json::array();  // of the collection, not of the set
-    for (const Json& place : run.summary["exemplars"])
-      if (place.is_number_unsigned() && place.get<size_t>() < view.columns.rows.size())
-        rows.push_back(view.columns.rows[place.get<size_t>()]);
-    extras["exemplars"] = std::move(rows);
+  if (has_exemplars(run.summary)) {
+    extras["exemplars"] = exemplar_rows(run.summary, view.columns);
     const Json curve = penalty_curve(run.summary);
     if (!curve.empty()) extras["penalty_curve"] = curve;
   }
@@ -55,6 +54,15 @@ Json extras_json(const PageRun& run, const RunView& view) {
 }
 
 }  // namespace
+
+std::vector<int32_t> exemplar_rows(const Json& summary, const ViewColumns& columns) {
+  std::vector<int32_t> rows;
+  if (!has_exemplars(summary)) return rows;
+  for (const Json& place : summary["exemplars"])
+    if (place.is_number_unsigned() && place.get<size_t>() < columns.rows.size())
+      rows.push_back(columns.rows[place.get<size_t>()]);
+  return rows;
+}
 
 Json brief_json(const PageRun& run) {
   const auto from_summary = [&](const char* key) {

@@ -37,6 +37,9 @@ Json brief_json(const PageRun& run);                 // RunBrief
 Json collection_json(const Collection& collection);  // Collection
 Json parts_json(const std::vector<PartInfo>& parts, const std::vector<std::string>& part_names);
 Json contexts_json(const std::vector<RankedContext>& contexts);
+// Rows of the collection that are exemplars of their parts, by the summary of a run; there may be
+// none.
+std::vector<int32_t> exemplar_rows(const Json& summary, const ViewColumns& columns);
 // RunDetail without its files.
 Json detail_json(const PageRun& run, const RunView& view);
 // {width, height, places: [x, y, ...], words, phrases} of one image; null when it has none.

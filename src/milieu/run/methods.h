@@ -17,8 +17,9 @@ namespace milieu {
 enum class MethodGroup { Context, Baseline };
 
 // What a method cannot run without on a collection, beside rows. Images: image files, unless one of
-// its shared files is given. Binary: rows of zeros and ones.
-enum class MethodNeed { Classes, Images, Binary };
+// its shared files is given. Binary: rows of zeros and ones. Context: further rows that are named
+// as its context.
+enum class MethodNeed { Classes, Images, Binary, Context };
 
 struct MethodEntry {
   std::string name;     // "kmeans": the command

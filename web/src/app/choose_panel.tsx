@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The left panel: what to split, against which context, how; and the runs so far.
-import { automaticParts, partsField, simplestClusters, unmetNeed } from "../model/form";
+import { automaticParts, needsContext, partsField, simplestClusters, unmetNeed } from "../model/form";
 import { isEmptySet } from "../model/rows";
 import type { Field, Value } from "../model/types";
 import { Stepper } from "../component/controls";
@@ -31,7 +31,7 @@ function ChooseForm() {
   const method = store.method.value;
   const parts = method && partsField(method);
   const things = store.collection.value!.kind === "images" ? "Images" : "Rows";
-  const canRank = !!method?.takes_context && !isEmptySet(store.set.value) && !store.set.value.rest;
+  const canRank = !!method?.ranks_contexts && !isEmptySet(store.set.value) && !store.set.value.rest;
   const run = (event: Event) => {
     event.preventDefault();
     if (!store.problem.value && !store.isStarting.value) void actions.start();
@@ -39,10 +39,10 @@ function ChooseForm() {
   return (
     <form class="choose" onSubmit={run} aria-label="New run">
       <RowSetPicker title={`${things} to split`} hint="The set that is divided into parts" value={store.set.value} size={store.setRows.value.length}
-                    taken={store.context.value} restTitle={method?.takes_context ? "" : "Everything"} onChange={(value) => { store.set.value = value; }} />
-      {method?.takes_context && store.collection.value!.classes.length === 0 && isEmptySet(store.set.value) && <FlatHint />}
+                    taken={store.context.value} restTitle={needsContext(method) ? "" : "Everything"} onChange={(value) => { store.set.value = value; }} />
+      {needsContext(method) && store.collection.value!.classes.length === 0 && isEmptySet(store.set.value) && <FlatHint />}
       {method?.takes_context &&
-        <RowSetPicker title={`${things} to compare with`} hint="The context: what the parts must differ from" value={store.context.value}
+        <RowSetPicker title={`${things} to compare with`} hint={needsContext(method) ? "The context: what the parts must differ from" : "Optional: a context in place of classes"} value={store.context.value}
                       size={store.contextRows.value.length} taken={store.set.value} restTitle="Everything else"
                       onChange={(value) => { store.context.value = value; }} />}
       <div class="row-of-two">
@@ -54,7 +54,7 @@ function ChooseForm() {
       <div class="run-row">
         <button type="submit" class="button primary" disabled={!!store.problem.value || store.isStarting.value}
                 aria-describedby="run-problem" data-testid="run"><Icon name="play" size={16} />Run</button>
-        {method?.takes_context &&
+        {method?.ranks_contexts &&
           <button type="button" class="button" disabled={!canRank || store.isStarting.value} data-testid="rank"
                   title="Try every other class as context and rank them" onClick={() => void actions.start({ rank_contexts: true, context: undefined })}>
             <Icon name="rank" size={16} />Rank contexts</button>}
@@ -97,8 +97,8 @@ function MethodSelect() {
   const choose = (event: Event) => {
     store.methodName.value = (event.currentTarget as HTMLSelectElement).value;
     const { method, set, collection } = store;
-    if (method.value?.takes_context && set.value.rest) set.value = {}; // everything has no context
-    else if (method.value && !method.value.takes_context && isEmptySet(set.value) && !collection.value!.classes.length) set.value = { rest: true };
+    if (needsContext(method.value) && set.value.rest) set.value = {}; // everything has no context
+    else if (method.value && !needsContext(method.value) && isEmptySet(set.value) && !collection.value!.classes.length) set.value = { rest: true };
     const parts = store.options.value.num_clusters;
     store.options.value = parts === undefined ? {} : { num_clusters: parts };
   };

@@ -2,6 +2,7 @@
 // Selecting and correcting.
 import { addPart, correctionCount, freeRows, goTo, kSetAside, linkRows, moveRows, record, redo, toggleTag, undo,
          type Corrections } from "../model/corrections";
+import { needsContext } from "../model/form";
 import { counted } from "../model/text";
 import type { RowSet } from "../model/types";
 import type { SelectMode } from "../component/map/map_controller";
@@ -70,7 +71,7 @@ export class Edits {
   // Prepares a run that splits a part against all other images.
   splitAgainstRest(part: number): void {
     const { methods, methodName, set, context, isPanelOpen } = this.store;
-    const method = methods.value.find((m) => m.takes_context);
+    const method = methods.value.find(needsContext);
     const rows = this.rowsOfPart(part).sort((a, b) => a - b);
     if (!method || !rows.length) return;
     methodName.value = method.name;

@@ -2,18 +2,17 @@
 // One image, enlarged: its part, how certain that is, and controls to correct it.
 import { kSetAside } from "../model/corrections";
 import { partColor } from "../model/palette";
-import { baseName, number } from "../model/text";
+import { number } from "../model/text";
 import { Bars } from "../component/charts";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { IconButton, Segmented, Select } from "../component/controls";
 import { Dialog } from "../component/dialog";
 import { Thumbnail } from "../component/thumbnail";
 import { ZoomImage } from "../component/zoom_image";
 import type { WordsShow } from "../component/words_over";
 import { useApp, type App } from "./app_context";
+import { AlikeImages, ReasonImages } from "./near_images";
 import { kWordsChoices, ImageUnderWords } from "./phrases_view";
-
-const kAlike = 12;
 
 function neighbour({ scene }: App, row: number, by: number): number {
   const now = scene.scene.value!;
@@ -42,16 +41,21 @@ export function ImageDialog() {
   const side = Math.max(160, Math.min(512, window.innerWidth - 80, window.innerHeight - 220));
   return (
     <Dialog title={names.of(row)} class="image-dialog" onClose={() => { store.image.value = -1; }} onKeyDown={onKeyDown}>
-      <div class="image-large">
-        <IconButton icon="left" title="More certain" keys="←" onClick={() => step(-1)} />
-        {hasWords && show !== "nothing"
-          ? <div style={{ width: `${side}px` }}><ImageUnderWords row={row} show={show} phrase={-1} /></div>
-          : <LargeImage key={row} row={row} side={side} />}
-        <IconButton icon="right" title="Less certain" keys="→" onClick={() => step(1)} />
+      <div>
+        <div class="image-large">
+          <IconButton icon="left" title="More certain" keys="←" onClick={() => step(-1)} />
+          {hasWords && show !== "nothing"
+            ? <div style={{ width: `${side}px` }}><ImageUnderWords row={row} show={show} phrase={-1} /></div>
+            : <LargeImage key={row} row={row} side={side} />}
+          <IconButton icon="right" title="Less certain" keys="→" onClick={() => step(1)} />
+        </div>
+        {hasWords && <Segmented label="Shown over the image" value={show} choices={kWordsChoices} onChange={(value) => setShow(value)} />}
       </div>
-      {hasWords && <Segmented label="Shown over the image" value={show} choices={kWordsChoices} onChange={(value) => setShow(value)} />}
-      <ImageFacts row={row} />
-      {store.source.can.like && <AlikeImages key={`like-${row}`} row={row} />}
+      <div class="image-side">
+        <ImageFacts row={row} />
+        {store.source.can.like && store.opened.value && <ReasonImages key={`near-${row}`} row={row} />}
+        {store.source.can.like && <AlikeImages key={`like-${row}`} row={row} />}
+      </div>
     </Dialog>
   );
 }
@@ -62,37 +66,6 @@ function LargeImage({ row, side }: { row: number; side: number }) {
   const original = store.collection.value!.kind === "images" ? store.source.original(row) : null;
   if (original) return <ZoomImage src={original} alt={names.of(row)} width={side} height={side} />;
   return <Thumbnail thumb={store.collection.value!.has_images ? store.source.thumb(row, 512) : null} alt={names.of(row)} side={side} text={names.of(row)} />;
-}
-
-// More like this: the nearest rows by the chosen feature.
-function AlikeImages({ row }: { row: number }) {
-  const { store, scene, edits, names } = useApp();
-  const [alike, setAlike] = useState<{ rows: number[]; distances: number[] } | null>(null);
-  useEffect(() => {
-    let isHere = true;
-    store.source.like(row, kAlike, store.feature.value).then((answer) => { if (isHere) setAlike(answer); }, () => undefined);
-    return () => { isHere = false; };
-  }, [row]);
-  if (!alike?.rows.length) return null;
-  const select = () => { edits.select([row, ...alike.rows]); store.image.value = -1; };
-  const partOf = (other: number) => {
-    const now = scene.scene.value!;
-    const position = now.columns.rows.indexOf(other);
-    return position < 0 ? (now.isRun ? ", context or outside" : "") : `, ${now.parts[now.labels[position]]?.name ?? "in no part"}`;
-  };
-  return (
-    <section aria-label="More like this">
-      <h3>More like this <button type="button" class="link-button" onClick={select}>select them</button></h3>
-      <div class="alike">
-        {alike.rows.map((other, i) => (
-          <button type="button" key={other} title={`${names.of(other)}${partOf(other)}, distance ${number(alike.distances[i], 3)}`}
-                  aria-label={`${names.of(other)}${partOf(other)}`} onClick={() => { store.image.value = other; }}>
-            <Thumbnail thumb={store.collection.value!.has_images ? store.source.thumb(other, 96) : null} alt="" side={64} text={baseName(names.of(other))} />
-          </button>
-        ))}
-      </div>
-    </section>
-  );
 }
 
 function ImageFacts({ row }: { row: number }) {

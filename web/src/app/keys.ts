@@ -14,6 +14,8 @@ export const kKeys: { title: string; keys: [string, string][] }[] = [
   { title: "Gallery", keys: [
     ["Arrows", "move; at the edge, to the next part"], ["Space", "select or deselect"], ["Shift Arrows", "extend the selection"],
     ["Enter", "enlarge"], ["Ctrl A", "select everything"], ["− and +", "smaller or larger images"]] },
+  { title: "Enlarged image", keys: [
+    ["← →", "the next image of its part; zoomed in, arrows pan"], ["+ − 0", "zoom in, zoom out, fit"]] },
   { title: "Map", keys: [
     ["Arrows", "pan, or move the cross-hair"], ["+ − 0", "zoom in, zoom out, fit"], ["V L B", "hand, lasso, box"],
     ["Space", "with lasso or box: set a corner"], ["Shift drag", "lasso with the hand"], ["Enter", "enlarge"]] },
@@ -89,7 +91,7 @@ export function viewsOf({ store }: App): { value: View; title: string }[] {
   const views: { value: View; title: string }[] = [{ value: "look", title: "Look" }];
   if (adviceOf(opened.detail).length) views.push({ value: "advice", title: "Advice" });
   const method = store.methods.value.find((m) => m.name === opened.detail.method);
-  if (method?.takes_context || opened.detail.extras?.contexts?.length) views.push({ value: "contexts", title: "Contexts" });
+  if (method?.ranks_contexts || opened.detail.extras?.contexts?.length) views.push({ value: "contexts", title: "Contexts" });
   if (store.source.can.run || store.runs.value.length > 1) views.push({ value: "compare", title: "Compare" });
   const { extras, files, rank_contexts } = opened.detail;
   const hasExtras = !!(extras?.exemplars?.length || extras?.penalty_curve?.length || extras?.weights?.length || extras?.phrases?.length);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the URL's hash and the state in sync, both ways.
 import { batch, effect } from "@preact/signals";
+import { needsContext } from "../model/form";
 import { packLink, unpackLink, type LinkState } from "../model/link";
 import type { App } from "./app_context";
 
@@ -51,11 +52,11 @@ async function applyLink(app: App, state: LinkState): Promise<void> {
   }
 }
 
-// The default if the link names no method: the first that takes a context, else the first.
+// The default if the link names no method: the first that needs a context, else the first.
 function chooseDefaults({ store }: App): void {
   const methods = store.methods.value;
   if (!store.method.value)
-    store.methodName.value = (methods.find((m) => m.takes_context) ?? methods[0])?.name ?? "";
+    store.methodName.value = (methods.find(needsContext) ?? methods[0])?.name ?? "";
 }
 
 export async function startLink(app: App): Promise<void> {

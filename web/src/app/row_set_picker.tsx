@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses a set of rows: classes as chips, a selection, or everything else.
-import { useId, useState } from "preact/hooks";
+import { useId, useMemo, useState } from "preact/hooks";
+import { isSameRows, looseRows } from "../model/rows";
 import { count, counted } from "../model/text";
 import type { RowSet } from "../model/types";
 import { Icon } from "../component/icon";
@@ -25,6 +26,8 @@ export function RowSetPicker(p: PickerProps) {
   const all = store.collection.value!.classes;
   const chosen = new Set(p.value.classes);
   const taken = new Set(p.taken.classes);
+  const loose = useMemo(() => looseRows(store.classes.value, store.collection.value!), [store.classes.value]);
+  const isLoose = loose.length > 0 && isSameRows(p.value.rows, loose);
   const shown = all.filter((c) => c.name.toLowerCase().includes(filter.toLowerCase()));
   const toggle = (name: string) => {
     const next = chosen.has(name) ? all.filter((c) => c.name !== name && chosen.has(c.name))
@@ -44,7 +47,10 @@ export function RowSetPicker(p: PickerProps) {
           <Chip key={c.name} isOn={chosen.has(c.name)} title={c.name} size={c.count}
                 isTaken={taken.has(c.name)} onClick={() => toggle(c.name)} />
         ))}
-        {p.value.rows &&
+        {loose.length > 0 &&
+          <Chip isOn={isLoose} title="No class" size={loose.length} isTaken={isSameRows(p.taken.rows, loose)}
+                onClick={() => p.onChange(isLoose ? {} : { rows: loose })} />}
+        {p.value.rows && !isLoose &&
           <Chip isOn title="Selection" size={p.value.rows.length} onClick={() => p.onChange({})} />}
       </div>
     </fieldset>

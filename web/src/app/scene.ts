@@ -2,6 +2,7 @@
 // What is displayed: the parts of the opened run, or, before any run, the classes of the collection.
 import { computed } from "@preact/signals";
 import { decisionPoints, placedPoints, principalPoints, rankShares, type MapPoints } from "../model/axes";
+import { correctedResult } from "../model/corrected";
 import { correctedLabels } from "../model/corrections";
 import { orderKeys, positionsByPart, selectedByPart, unplacedPositions } from "../model/order";
 import { partColor, partColors, scaleColors } from "../model/palette";
@@ -63,24 +64,9 @@ function runScene(store: Store): Scene {
   let context = columns.contextRows;
   if (!context && detail.request.context && store.collection.value)
     context = rowsOf(detail.request.context, store.classes.value, store.collection.value, detail.request.set);
-  const corrections = store.corrections.value.now;
-  return { isRun: true, columns: correctedColumns(columns, labels), labels, parts: allParts(detail, corrections.added), context: context ?? kNobody };
-}
-
-// Margins of moved rows: by decision values where there are some, else unknown.
-function correctedColumns(columns: Columns, shown: Int32Array): Columns {
-  const { margins, decisions, labels } = columns;
-  if (!margins || shown === labels) return columns;
-  const numParts = decisions ? decisions.length / labels.length : 0;
-  const renewed = margins.slice();
-  for (let i = 0; i < shown.length; ++i) {
-    if (shown[i] === labels[i]) continue;
-    const own = decisions && shown[i] >= 0 && shown[i] < numParts ? decisions[i * numParts + shown[i]] : NaN;
-    let other = -Infinity;
-    for (let k = 0; k < numParts; ++k) if (k !== shown[i]) other = Math.max(other, decisions![i * numParts + k]);
-    renewed[i] = own - other;
-  }
-  return { ...columns, margins: renewed };
+  const parts = allParts(detail, store.corrections.value.now.added);
+  const classes = { of: store.classes.value, names: store.collection.value?.classes.map((c) => c.name) ?? [] };
+  return { isRun: true, ...correctedResult(columns, parts, labels, classes), labels, context: context ?? kNobody };
 }
 
 function collectionScene(store: Store): Scene {

@@ -17,6 +17,9 @@ export function partsField(method: Method): Field | undefined {
   return method.fields.find((f) => f.name === "num_clusters");
 }
 
+// A method that cannot run without a context; others take one in place of classes.
+export const needsContext = (method: Method | undefined): boolean => !!method?.needs.includes("context");
+
 // The value with which a method finds the number of parts itself; undefined where it cannot.
 export function automaticParts(field: Field): Value | undefined {
   return field.word || (field.min === 0 ? 0 : undefined);
@@ -79,8 +82,9 @@ export function requestProblem(request: RunRequest, method: Method | undefined,
                                numRows: number, numContext: number): string {
   if (!method) return "Choose a method.";
   if (isEmptySet(request.set) || numRows === 0) return "Choose the images to split: a class, or a selection.";
-  if (method.takes_context && !request.rank_contexts && (isEmptySet(request.context) || numContext === 0))
+  if (needsContext(method) && !request.rank_contexts && (isEmptySet(request.context) || numContext === 0))
     return "Choose the images to compare with: the context.";
+  if (request.set.rest && !isEmptySet(request.context)) return "Everything has nothing to be compared with: choose a smaller set, or no context.";
   for (const field of method.fields) {
     const value = request.options[field.name];
     const problem = value === undefined ? "" : problemOf(field, value);

@@ -26,6 +26,14 @@ export function rowsOf(set: RowSet, classes: Int32Array, collection: Collection,
   return compact(inside);
 }
 
+// Rows without a class, where others have one.
+export function looseRows(classes: Int32Array, collection: Collection): number[] {
+  return collection.classes.length ? Array.from(classes.keys()).filter((row) => classes[row] < 0) : [];
+}
+
+export const isSameRows = (a: number[] | undefined, b: number[]): boolean =>
+  !!a && a.length === b.length && a.every((row, i) => row === b[i]);
+
 function compact(inside: Uint8Array): Int32Array {
   let size = 0;
   for (const flag of inside) size += flag;

@@ -45,6 +45,7 @@ export interface Method {
   title: string;
   summary: string;
   takes_context: boolean;
+  ranks_contexts: boolean;
   takes_constraints: boolean;
   needs: string[];
   fields: Field[];
@@ -165,6 +166,8 @@ export interface Extras {
 }
 
 // The keypoints of one image: positions in pixels of an image of this size.
+export interface NearRows { rows: number[]; distances: number[] } // nearest first
+
 export interface ImageWords {
   width: number;
   height: number;

@@ -72,6 +72,7 @@ export class ReportSource implements Source {
 
   original() { return null; }
   like(): Promise<never> { return refuse(); }
+  near(): Promise<never> { return refuse(); }
   nearest(): Promise<never> { return refuse(); }
   neighborMap(): Promise<never> { return refuse(); }
   cancelNeighborMap(): Promise<never> { return refuse(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The server of `milieu explore`, on the same address as the page.
-import type { Collection, Columns, Comparison, Features, JobProgress, Method, ImageWords, RunBrief, RunDetail,
+import type { Collection, Columns, Comparison, Features, JobProgress, Method, ImageWords, NearRows, RunBrief, RunDetail,
               RunRequest } from "../model/types";
 import { SourceError, type Abilities, type Download, type RunChange, type RunListener,
          type Source, type Thumb } from "./source";
@@ -66,9 +66,8 @@ export class ServerSource implements Source {
   }
   thumb(row: number, side: number): Thumb { return { url: `/api/thumb/${row}?side=${side}` }; }
   original(row: number) { return `/api/image/${row}`; }
-  like(row: number, count: number, feature: string): Promise<{ rows: number[]; distances: number[] }> {
-    return json(by(`/api/like/${row}?count=${count}`, feature));
-  }
+  like(row: number, count: number, feature: string): Promise<NearRows> { return json(by(`/api/like/${row}?count=${count}`, feature)); }
+  near(run: string, row: number, count: number): Promise<{ context: NearRows; exemplars: NearRows }> { return json(`${this.path(run)}/near/${row}?count=${count}`); }
   async nearest(feature: string) { return new Float32Array(await bytes(by("/api/collection/nearest", feature), 4)); }
   methods(): Promise<Method[]> { return json("/api/methods"); }
   runs(): Promise<RunBrief[]> { return json("/api/runs"); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the page gets its data from: the server of `milieu explore`, or the data inside a
 // report.html. What a source cannot do is hidden by the page.
-import type { Collection, Columns, Comparison, Features, JobProgress, Method, ImageWords, Progress, RunBrief, RunDetail,
+import type { Collection, Columns, Comparison, Features, JobProgress, Method, ImageWords, NearRows, Progress, RunBrief, RunDetail,
               RunEdits, RunRequest } from "../model/types";
 
 export interface Abilities {
@@ -44,7 +44,8 @@ export interface Source {
   names(from: number, count: number): Promise<string[]>;
   thumb(row: number, side: number): Thumb | null;
   original(row: number): string | null; // address of the image in full size
-  like(row: number, count: number, feature: string): Promise<{ rows: number[]; distances: number[] }>;
+  like(row: number, count: number, feature: string): Promise<NearRows>;
+  near(run: string, row: number, count: number): Promise<{ context: NearRows; exemplars: NearRows }>; // of a run's context and exemplars
   nearest(feature: string): Promise<Float32Array>; // distance of each row to the nearest other one
   methods(): Promise<Method[]>;
   runs(): Promise<RunBrief[]>;

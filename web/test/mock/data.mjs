@@ -62,7 +62,7 @@ export function split(collection, rows, contextName, K, constraints) {
 
 export const kMethods = [
   { name: "dcp", title: "Discriminative context partitioning", summary: "Splits a set so that each part alone is separated from the context.",
-    takes_context: true, takes_constraints: true, needs: [], fields: [
+    takes_context: true, ranks_contexts: true, takes_constraints: true, needs: ["context"], fields: [
       field("num_clusters", "integer", 2, { min: 1, help: "how many parts" }),
       field("loss", "choice", "squared-hinge", { choices: ["hinge", "squared-hinge", "huber"], help: "how a sample inside the margin is charged" }),
       field("cost", "real", 100, { min: 0, min_excluded: true, help: "price of margin violations (C)" }),
@@ -70,9 +70,9 @@ export const kMethods = [
       field("num_restarts", "integer", 20, { min: 1, help: "independent starts; the best is kept" }),
       field("max_iterations", "integer", 150, { min: 1, advanced: true, help: "limit of steps in each stage of one start" }),
       field("sizes", "text", "", { advanced: true, help: "limits of the parts' sizes: 4,6 or 10- or 20%-80%" })] },
-  { name: "exemplar", title: "Exemplar clustering", summary: "Picks the samples that represent the rest.", takes_context: false, takes_constraints: false,
+  { name: "exemplar", title: "Exemplar clustering", summary: "Picks the samples that represent the rest.", takes_context: false, ranks_contexts: false, takes_constraints: false,
     needs: [], fields: [field("num_clusters", "integer", 4, { min: 1, help: "how many exemplars" })] },
-  { name: "cac", title: "Context-aware clustering", summary: "Words and phrases from the groups samples occur in.", takes_context: false,
+  { name: "cac", title: "Context-aware clustering", summary: "Words and phrases from the groups samples occur in.", takes_context: false, ranks_contexts: false,
     takes_constraints: false, needs: ["groups"], fields: [field("num_words", "integer", 20, { min: 1, help: "words" })] },
 ];
 

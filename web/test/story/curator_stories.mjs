@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A curator's day: from a flat folder of 200 images to named, corrected, exported parts.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeImages } from "./images.mjs";
@@ -84,6 +85,30 @@ async function checkExport(page, stage, rows) {
   assert.equal(original, 200);
 }
 
+// Margins by distances to means are the page's own: a run folder has no vectors.
+const withoutMargins = (table) => table.split("\n").map((line) => line.split(",").filter((_, i) => i !== 3).join(",")).join("\n");
+
+// The images themselves, by part: bytes of the originals; and the command line exports the same table.
+async function checkImages(page, stage, { program, flat, place }, rows) {
+  const to = join(place, "sorted-by-hand");
+  await page.getByTestId("export").click();
+  await page.getByTestId("folders-to").fill(to);
+  await page.getByTestId("folders-copy").click();
+  await page.getByText("copied into").waitFor();
+  await page.keyboard.press("Escape");
+  const table = await exportedTable(page, stage);
+  const named = rows.slice(0, 2).map((row) => table.find((line) => Number(line.row) === row).sample).sort();
+  assert.deepEqual(readdirSync(join(to, "strange")).sort(), named);
+  const folders = readdirSync(to);
+  assert.equal(folders.flatMap((name) => readdirSync(join(to, name))).length, 199, "one was set aside");
+  for (const folder of folders)
+    for (const name of readdirSync(join(to, folder)))
+      assert.ok(readFileSync(join(to, folder, name)).equals(readFileSync(join(flat, name))), `${folder}/${name}`);
+  const fromShell = execFileSync(program, ["export", join(place, "runs", runId(page), "run")]).toString();
+  const fromPage = readFileSync(join(stage.folder, "curator.csv"), "utf8");
+  assert.equal(withoutMargins(fromShell), withoutMargins(fromPage), "milieu export gives what the page gives");
+}
+
 // A part split by a run of its own, whose parts come back into the result.
 async function splitAndMerge(page, stage) {
   const parent = runId(page);
@@ -139,7 +164,8 @@ async function otherBrowser(stage, server, link) {
 
 export async function curatorStory(stage, program, folder) {
   const place = mkdtempSync(join(folder, "curator-"));
-  const server = await startServer(program, ["explore", writeFlatFolder(place), "--feature", "tiny", "--no-browser", "--port", "0", "--runs", join(place, "runs")]);
+  const flat = writeFlatFolder(place);
+  const server = await startServer(program, ["explore", flat, "--feature", "tiny", "--no-browser", "--port", "0", "--runs", join(place, "runs")]);
   try {
     const page = await stage.page(server.origin);
     await page.goto(server.address);
@@ -147,6 +173,7 @@ export async function curatorStory(stage, program, folder) {
     await findByName(page);
     const rows = await correct(page, stage);
     await checkExport(page, stage, rows);
+    await checkImages(page, stage, { program, flat, place }, rows);
     await page.reload(); // what was corrected is kept in the run's folder
     await page.getByTestId("legend-4").waitFor();
     await checkExport(page, stage, rows);

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { writeFlatFolder } from "./curator_stories.mjs";
+import { inOtherWindows } from "./other_stories.mjs";
 import { startServer, sum, until, legend } from "./stage.mjs";
 
 const kContextMethods = ["cac", "dcp", "icc", "exemplar", "dlgmm"];
@@ -71,13 +72,38 @@ async function automaticParts(page, server) {
   assert.equal((await newestRun(page, before, "exemplar")).clusters, 5);
 }
 
+// In the enlarged image: what speaks for its part.
+async function reasons(page, stage, name, shot) {
+  await page.getByRole("button", { name: "Gallery", exact: true }).click();
+  await page.locator("[data-part='0'] .tile").nth(1).dblclick();
+  const strip = page.getByRole("region", { name });
+  await strip.waitFor();
+  assert.ok((await strip.locator("button").count()) > 0, name);
+  await stage.shot(page, shot);
+  await stage.check(page, name);
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Map and gallery" }).click();
+}
+
+async function decisionsAndViewer(stage, page, name) {
+  await page.locator("[data-part-decisions='1'] .axis-chart").waitFor();
+  await page.locator("[data-part-decisions='0']").scrollIntoViewIfNeeded();
+  await stage.shot(page, `92-${name}-inside-dcp`);
+  await stage.check(page, `${name}, inside dcp`);
+  await page.locator("[data-part-decisions='0'] .strip button").first().click();
+  await page.getByRole("region", { name: "Nearest context images" }).waitFor();
+  await stage.shot(page, `99-${name}-context`);
+  await stage.check(page, `${name}, an image`);
+}
+
 // What dcp has beside parts: axes with the context on them, and context images.
-async function insideDcp(page, stage) {
+async function insideDcp(page, stage, server) {
   await page.getByRole("button", { name: "Inside dcp" }).click();
   await page.locator("[data-part-decisions='1'] .axis-chart").waitFor();
   assert.ok((await page.locator("[data-part-decisions='0'] [data-testid=context-strip] button").count()) > 0);
   await stage.shot(page, "92-inside-dcp");
   await stage.check(page, "inside dcp");
+  await inOtherWindows(stage, server, page.url(), (other, name) => decisionsAndViewer(stage, other, name));
   await page.getByRole("button", { name: "Show two axes as a map" }).click();
   await page.locator(".axis-names", { hasText: "decision value" }).waitFor();
   await stage.shot(page, "93-decision-map");
@@ -94,8 +120,10 @@ export async function methodsStory(stage, program, folder) {
     for (const method of kContextMethods) assert.ok(offered.includes(method), `${method} is offered`);
     for (const method of offered) if (method !== "dcp") await runDefaults(page, server, method);
     await automaticParts(page, server);
+    await reasons(page, stage, "Nearest exemplars", "98-exemplars");
     await clustersThenContext(page, server);
-    await insideDcp(page, stage);
+    await reasons(page, stage, "Nearest context images", "99-context");
+    await insideDcp(page, stage, server);
     stage.noProblems("every method from its defaults");
     await page.context().close();
   } finally {

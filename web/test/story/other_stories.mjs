@@ -82,6 +82,19 @@ export const kWindows = [
   { name: "32-dark", options: { colorScheme: "dark" } },
 ];
 
+// Visits a link on a telephone and in the dark.
+export async function inOtherWindows(stage, server, link, visit) {
+  for (const { name, options } of kWindows.filter((window) => /telephone|dark/.test(window.name))) {
+    const page = await stage.page(server.origin, options);
+    await page.goto(server.address);
+    await page.locator("#method").waitFor();
+    await page.goto("about:blank");
+    await page.goto(link);
+    await visit(page, name);
+    await page.context().close();
+  }
+}
+
 export async function windowsStory(stage, address, link) {
   for (const { name, options } of kWindows) {
     const page = await stage.page(new URL(address).origin, options);

@@ -57,36 +57,42 @@ function checkCommand({ command, labels, folder }) {
   assert.deepEqual(lines.map((line) => Number(line.slice(line.lastIndexOf(",") + 1))), labels, command);
 }
 
-async function main() {
-  const folder = mkdtempSync(join(tmpdir(), "milieu-story-"));
-  writeImages(join(folder, "drawings"), 30);
-  process.env.MILIEU_CACHE = join(folder, "cache");
+// The story with the mouse, and the others on its server and with its link.
+async function mainPart(stage, folder) {
   const server = await tell("start", () => startServer(program, ["explore", join(folder, "drawings"), "--feature", "tiny", "--no-browser", "--port", "0", "--runs", join(folder, "runs")]));
-  const stage = await Stage.open(screenshots);
   try {
-    if (part === "advice") return await tell("advice on classes", () => adviceStory(stage, program, folder));
-    if (part === "curator") return await tell("a curator's day", () => curatorStory(stage, program, folder));
-    if (part === "methods") return await tell("every method from its defaults", () => methodsStory(stage, program, folder));
-    if (part === "spaces") return await tell("features, maps, filters, table", () => spacesStory(stage, program, folder));
     const link = await mainStory(stage, server);
-    await tell("a curator's day", () => curatorStory(stage, program, folder));
-    await tell("every method from its defaults", () => methodsStory(stage, program, folder));
-    await tell("features, maps, filters, table", () => spacesStory(stage, program, folder));
-    await tell("advice on classes", () => adviceStory(stage, program, folder));
     await tell("words of cac", () => wordsStory(stage, server.address));
     await tell("two tabs, reload, cancel", () => tabsStory(stage, server.address));
     await tell("the folder disappears", () => vanishStory(stage, server.address, join(folder, "drawings")));
     await tell("keyboard only", () => keyboardStory(stage, server.address));
-    if (part === "all") {
-      await tell("windows", () => windowsStory(stage, server.address, link));
-      await tell("no WebGL", () => plainCanvasStory(screenshots, server.address, link));
-    }
+    await tell("windows", () => windowsStory(stage, server.address, link));
+    await tell("no WebGL", () => plainCanvasStory(screenshots, server.address, link));
+  } finally {
+    await server.stop();
+  }
+}
+
+const kParts = {
+  main: mainPart,
+  curator: (stage, folder) => tell("a curator's day", () => curatorStory(stage, program, folder)),
+  methods: (stage, folder) => tell("every method from its defaults", () => methodsStory(stage, program, folder)),
+  spaces: (stage, folder) => tell("features, maps, filters, table", () => spacesStory(stage, program, folder)),
+  advice: (stage, folder) => tell("advice on classes", () => adviceStory(stage, program, folder)),
+};
+
+async function main() {
+  const folder = mkdtempSync(join(tmpdir(), "milieu-story-"));
+  writeImages(join(folder, "drawings"), 30);
+  process.env.MILIEU_CACHE = join(folder, "cache");
+  const stage = await Stage.open(screenshots);
+  try {
+    for (const name of part === "all" ? Object.keys(kParts) : [part]) await kParts[name](stage, folder);
   } catch (error) {
-    await stage.shootAll("failed");
+    await stage.shootAll(`failed-${part}`);
     throw error;
   } finally {
     await stage.close();
-    await server.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }

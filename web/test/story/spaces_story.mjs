@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { writeFlatFolder } from "./curator_stories.mjs";
+import { inOtherWindows } from "./other_stories.mjs";
 import { settle, startServer, until } from "./stage.mjs";
 
 const kNames = ".image-table tbody tr[data-row] td:nth-child(3)";
@@ -87,6 +88,19 @@ async function table(page, stage, names) {
   await until("the last line comes into view", async () => (await page.locator(".image-table tr[aria-rowindex='61']").count()) === 1);
 }
 
+async function tableAndMap(stage, page, name) {
+  await page.getByTestId("table").waitFor();
+  await page.getByTestId("table").scrollIntoViewIfNeeded();
+  await stage.shot(page, `96-${name}-table`);
+  await stage.check(page, `${name}, the table`);
+  await page.getByRole("button", { name: "Map", exact: true }).click();
+  await page.getByText("neighbours are alike").waitFor();
+  await page.getByTestId("map").scrollIntoViewIfNeeded();
+  await settle(page);
+  await stage.shot(page, `97-${name}-neighbor-map`);
+  await stage.check(page, `${name}, the map by neighbours`);
+}
+
 export async function spacesStory(stage, program, folder) {
   const place = mkdtempSync(join(folder, "spaces-"));
   const flat = writeFlatFolder(place, 15);
@@ -100,6 +114,7 @@ export async function spacesStory(stage, program, folder) {
     await filters(page, stage, flat);
     await table(page, stage, readdirSync(flat).sort());
     stage.noProblems("features, maps, filters, table");
+    await inOtherWindows(stage, server, page.url(), (other, name) => tableAndMap(stage, other, name));
     await page.context().close();
   } finally {
     await server.stop();

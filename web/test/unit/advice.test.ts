@@ -8,7 +8,7 @@ const collection: Collection = {
   name: "c", kind: "images", n: 9, d: 2, feature: "tiny", has_images: true, version: "0",
   classes: [{ name: "a", count: 4 }, { name: "b", count: 5 }, { name: "empty", count: 0 }],
 };
-const methods: Method[] = [{ name: "icc advise", title: "", summary: "", takes_context: false, takes_constraints: false, needs: ["classes"], fields: [] }];
+const methods: Method[] = [{ name: "icc advise", title: "", summary: "", takes_context: false, ranks_contexts: false, takes_constraints: false, needs: ["classes"], fields: [] }];
 const part = (index: number, size: number): Part => ({
   index, size, name: `Part ${index + 1}`, named_by: "number", labels: [], exemplar_labels: [], mean_margin: null, typical: [], border: [], apart: "", classes: [] });
 const summary = {

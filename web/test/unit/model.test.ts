@@ -7,7 +7,7 @@ import { namedConflict } from "../../src/model/conflicts";
 import { automaticParts, changedOptions, parseValue, problemOf, rangeOf, requestProblem } from "../../src/model/form";
 import { layGrid, scrollTo, stepItem, visibleItems } from "../../src/model/grid";
 import { namesByHand, renamedPart, sureText } from "../../src/model/part_names";
-import { packRows, rowsOf, unpackRows } from "../../src/model/rows";
+import { isSameRows, looseRows, packRows, rowsOf, unpackRows } from "../../src/model/rows";
 import { number, ticks, percent, seconds } from "../../src/model/text";
 import type { Collection, Field, Method, Part } from "../../src/model/types";
 
@@ -23,6 +23,11 @@ describe("rows", () => {
     expect([...rowsOf({ classes: ["nobody"] }, classes, collection)]).toEqual([]);
     expect([...rowsOf({ rows: [5, 1, 99] }, classes, collection)]).toEqual([1, 5]);
     expect([...rowsOf({ rest: true }, classes, collection, { classes: ["b"] })]).toEqual([0, 3, 5]);
+  });
+  it("finds those without a class, where others have one", () => {
+    expect(looseRows(classes, collection)).toEqual([5]);
+    expect(looseRows(Int32Array.of(-1, -1), { ...collection, classes: [] })).toEqual([]);
+    expect([isSameRows([5], [5]), isSameRows([4], [5]), isSameRows([5, 6], [5]), isSameRows(undefined, [5])]).toEqual([true, false, false, false]);
   });
   it("packs and unpacks any set of rows", () => {
     const lists = [[], [0], [0, 1, 2, 3], [5, 6, 7, 100, 3000, 3001], [1, 3, 5, 7]];
@@ -85,7 +90,7 @@ describe("form", () => {
     expect(problemOf(words, "automatic")).toBe("must be a number or auto");
     expect(rangeOf(words)).toBe("at least 1, or auto");
     const clusters = { ...words, name: "num_clusters" };
-    const method = { name: "dlgmm", takes_context: false, fields: [clusters] } as unknown as Method;
+    const method = { name: "dlgmm", takes_context: false, needs: [], fields: [clusters] } as unknown as Method;
     const request = { method: "dlgmm", set: { rest: true }, options: { num_clusters: "auto" } };
     expect(requestProblem(request, method, 5, 0)).toBe("");
     expect([automaticParts(clusters), automaticParts(field({ min: 0 })), automaticParts(field({ min: 1 }))]).toEqual(["auto", 0, undefined]);
@@ -95,7 +100,7 @@ describe("form", () => {
     expect(parseValue(field({}), "")).toBe("");
     expect(parseValue(field({ kind: "text" }), "12")).toBe("12");
   });
-  const method: Method = { name: "dcp", title: "", summary: "", takes_context: true, takes_constraints: true, needs: [],
+  const method: Method = { name: "dcp", title: "", summary: "", takes_context: true, ranks_contexts: true, takes_constraints: true, needs: ["context"],
     fields: [field({ name: "num_clusters", kind: "integer", default: 2, min: 1 }), field({})] };
   it("sends only what differs from the defaults", () => {
     expect(changedOptions(method, { cost: 1, num_clusters: 3, unknown: 4 })).toEqual({ num_clusters: 3 });
@@ -105,6 +110,9 @@ describe("form", () => {
     expect(requestProblem(request, method, 10, 5)).toBe("");
     expect(requestProblem({ ...request, context: undefined }, method, 10, 0)).toContain("context");
     expect(requestProblem({ ...request, context: undefined, rank_contexts: true }, method, 10, 0)).toBe("");
+    const icc = { ...method, needs: [] };
+    expect(requestProblem({ ...request, context: undefined }, icc, 10, 0)).toBe("");
+    expect(requestProblem({ ...request, set: { rest: true } }, icc, 10, 0)).toContain("no context");
     expect(requestProblem({ ...request, set: {} }, method, 0, 5)).toContain("split");
     expect(requestProblem({ ...request, options: { num_clusters: 11 } }, method, 10, 5)).toContain("11 parts");
     expect(requestProblem({ ...request, options: { num_clusters: 0 } }, method, 10, 5)).toContain("at least 1");

@@ -59,6 +59,11 @@ int open_below(const std::string& root, const std::string& name) {
 
 }  // namespace
 
+bool leads_outside(const std::string& root, const std::string& name) {
+  const Descriptor file{open_below(root, name)};
+  return file.fd < 0 && errno == EXDEV;
+}
+
 std::vector<uint8_t> read_below(const std::string& root, const std::string& name,
                                 int64_t max_bytes) {
   const Descriptor file{open_below(root, name)};

@@ -13,4 +13,7 @@ namespace milieu {
 std::vector<uint8_t> read_below(const std::string& root, const std::string& name,
                                 int64_t max_bytes = int64_t{256} << 20);
 
+// Whether `name` leads out of `root`, so that read_below refuses it.
+bool leads_outside(const std::string& root, const std::string& name);
+
 }  // namespace milieu

@@ -368,6 +368,7 @@ MethodEntry dcp_method() {
           .title = "Discriminative context partitioning",
           .summary = "split a set into parts, each separated from a context set",
           .group = MethodGroup::Context,
+          .needs = {MethodNeed::Context},
           .example = kExample,
           .make = std::make_unique<DcpMethod>,
           .predictors = {{DcpModel::kKind, predict_dcp}}};

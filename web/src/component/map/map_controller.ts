@@ -190,6 +190,7 @@ export class MapController {
     if (!context || !this.data) return;
     this.thumbsShown = drawOverlay(context, this.overlayState(this.data));
     if (this.renderer) this.parts.box.dataset.thumbs = String(this.thumbsShown);
+    this.parts.box.dataset.zoom = this.camera.zoom.toFixed(2);
   }
 
   private overlayState(data: MapData): OverlayState {
