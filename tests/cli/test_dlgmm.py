@@ -384,6 +384,17 @@ class PicturesTest(EndlessTest):
         self.assertIn("max_side is 48, but f0 was made with 1024",
                       self.fail_with(2, "predict", "run1", "f0"))
 
+    def test_runs_on_the_same_new_images_wait_for_one_cache_issue29(self):
+        make_folder(self.folder / "more", per_class=40, size=160)
+        runs = [self.start("dlgmm", "more", "--words", "8", "--clusters", "3", "--max-iterations",
+                           "2", "--json", env=self.env) for _ in range(3)]
+        texts = []
+        for run in runs:
+            out, err = run.communicate(timeout=300)
+            self.assertEqual(run.returncode, 0, err)
+            texts.append(json.loads(out)["objective"])
+        self.assertEqual(len(set(texts)), 1)
+
     def test_image_flags_are_used_or_refused(self):
         flags = ["photos", "--words", "8", "--clusters", "3", "--pca", "16"]
         for more in (["--max-side", "48"], ["--feature", "dense-sift:step=12"]):

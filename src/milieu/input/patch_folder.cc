@@ -50,6 +50,7 @@ std::string extract_patches(const PatchRequest& request, const std::string& feat
   options.patches = true;
   options.num_threads = request.load.num_threads;
   options.decode.max_side = parse_max_side(request.max_side);
+  options.waits = true;  // another command on the same images may be filling the cache
   const std::string place = cache_place(canonical, "-patches",
                                         Fingerprint("image-patches")
                                             .text(canonical)
