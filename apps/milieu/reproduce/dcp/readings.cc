@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "milieu/base/error.h"
 #include "milieu/data/dataset.h"
 #include "milieu/dcp/dcp.h"
 #include "milieu/metrics/metrics.h"
