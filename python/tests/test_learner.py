@@ -125,7 +125,7 @@ def test_dlgmm_takes_edges_and_full_covariances():
     one = np.concatenate([np.stack([cell[cell % 3 < 2], cell[cell % 3 < 2] + 1], axis=1),
                           np.stack([cell[:6], cell[:6] + 3], axis=1)])
     edges = np.concatenate([one + 9 * d for d in range(40)])
-    settings = dict(num_words=4, n_clusters=2, gamma=0.4, word_covariance="full", random_state=1)
+    settings = dict(n_words=4, n_clusters=2, gamma=0.4, word_covariance="full", random_state=1)
     grid = milieu.DLGMM(**settings).fit(patches, offsets=offsets, grids=grids)
     graph = milieu.DLGMM(**settings).fit(patches, offsets=offsets, edges=edges)
     np.testing.assert_array_equal(graph.labels_, grid.labels_)
