@@ -824,6 +824,8 @@ class ExemplarClustering(_exemplar.ExemplarClusteringBase):
         meet. Must be at least 0.
     max_iter : int, default=1000
         Maximum number of dual steps. Must be at least 1.
+    solver : {'search', 'affinity-propagation'}, default='search'
+        Search, or affinity propagation for comparison.
     max_memory_gb : float, default=2.0
         Memory for distances in gigabytes. Must be above 0.
     random_state : int, RandomState instance or None, default=1
@@ -868,6 +870,7 @@ class ExemplarClustering(_exemplar.ExemplarClusteringBase):
         init: Literal['greedy', 'stabilities'] = 'greedy',
         rel_gap: float = 0.0001,
         max_iter: int = 1000,
+        solver: Literal['search', 'affinity-propagation'] = 'search',
         max_memory_gb: float = 2.0,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -883,6 +886,7 @@ class ExemplarClustering(_exemplar.ExemplarClusteringBase):
         self.init = init
         self.rel_gap = rel_gap
         self.max_iter = max_iter
+        self.solver = solver
         self.max_memory_gb = max_memory_gb
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -897,6 +901,7 @@ class ExemplarClustering(_exemplar.ExemplarClusteringBase):
         *,
         penalties: Any = None,
         lists: Any = None,
+        exemplar_features: Any = None,
         describe: Any = None,
         label_names: Any = None,
     ) -> Self:
@@ -909,10 +914,12 @@ class ExemplarClustering(_exemplar.ExemplarClusteringBase):
         y : Ignored
             For scikit-learn's conventions.
         penalties : array-like of shape (n_samples,), default=None
-            Penalty of every sample, in place of penalty.
+            Penalty of every sample, in place of penalty or of what --model has learned.
         lists : array-like of shape (n_pairs, 3), default=None
             Allowed pairs with their costs, in place of a distance: sample, sample that may
             represent it, cost.
+        exemplar_features : array-like of shape (n_samples, n_columns), default=None
+            With a learned distance: what its exemplars' costs were learned from.
         describe : array-like, default=None
             Names the parts: label vectors, of shape (n_labels, n_features), in the space of X, or
             scores of every label for each sample (and each row of the context, in order), of shape
@@ -925,7 +932,11 @@ class ExemplarClustering(_exemplar.ExemplarClusteringBase):
         self : object
             The fitted estimator.
         """
-        self._fit_and_name(X, y, {"penalties": penalties, "lists": lists}, describe, label_names)
+        self._fit_and_name(X, y, {
+            "penalties": penalties,
+            "lists": lists,
+            "exemplar_features": exemplar_features,
+        }, describe, label_names)
         return self
 
 
@@ -933,14 +944,15 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
     """Learns a distance from example clusterings: non-negative weights of the features under which
     exemplar clustering gives the examples.
 
-    ``X`` is one example with the clusters ``y``, or a list of pairs ``(X, y)``.
+    ``X`` is one example with the clusters ``y``, or a list of pairs ``(X, y)``. Without ``candidates``
+    the squared difference of every column is one.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Margin per excess or missing exemplar in a true cluster. Must be above 0.
+        Margin per excess or missing exemplar in a true cluster. Must be at least 0.
     beta : float, default=1.0
-        Margin per sample outside its true cluster. Must be above 0.
+        Margin per sample outside its true cluster. Must be at least 0.
     penalty : float, default=0.0
         Cost of each exemplar; 0 derives it from the cluster sizes. Must be at least 0.
     learn_penalty : bool, default=False
@@ -948,6 +960,10 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
     calibrate : bool, default=True
         Afterwards choose the penalty that clusters the training sets best; a given penalty is
         kept.
+    diagonals : bool, default=False
+        With matrices: their diagonals are costs of exemplars, weighted like the matrices.
+    signed_features : bool, default=False
+        Matrices may have negative entries.
     normalize : bool, default=True
         Divide each feature by its mean over all pairs first.
     screening : float, default=4.0
@@ -1021,6 +1037,8 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
         without one.
     penalty_ : float
         Cost of an exemplar under this distance, in sets as large as those of the training.
+    exemplar_weights_ : ndarray of shape (n_exemplar_columns + n_exemplar_features,)
+        What each of these features adds to the cost of an exemplar, per unit above its mean.
     grouping_ : str
         How it forms clusters, by cross-validation: "exemplars" or "cut".
 
@@ -1038,6 +1056,8 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
         penalty: float = 0.0,
         learn_penalty: bool = False,
         calibrate: bool = True,
+        diagonals: bool = False,
+        signed_features: bool = False,
         normalize: bool = True,
         screening: float = 4.0,
         metric: Any = True,
@@ -1071,6 +1091,8 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
         self.penalty = penalty
         self.learn_penalty = learn_penalty
         self.calibrate = calibrate
+        self.diagonals = diagonals
+        self.signed_features = signed_features
         self.normalize = normalize
         self.screening = screening
         self.metric = metric
@@ -1099,7 +1121,17 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
         self.callback = callback
         self.keep_partial = keep_partial
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        candidates: Any = None,
+        exemplar_columns: Any = None,
+        exemplar_features: Any = None,
+        regularizer_function: Any = None,
+        projection_function: Any = None,
+    ) -> Self:
         """Fit the method to samples.
 
         Parameters
@@ -1108,13 +1140,30 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
             Example clusterings.
         y : array-like of shape (n_samples,), default=None
             Cluster of every sample of X; leave it out when X is a list of pairs.
+        candidates : list of (first, stop, metric) or (first, stop, metric, gamma), default=None
+            Distances of ranges of columns, in place of squared differences; gamma is that of
+            'rbf'.
+        exemplar_columns : list of int, default=None
+            Columns that are no candidates but say what an exemplar costs.
+        exemplar_features : array-like of shape (n_samples, n_exemplar_features), or list of such, default=None
+            What an exemplar costs depends on these, too; a list for a list of sets.
+        regularizer_function : callable, default=None
+            In place of regularizer: takes the weights, gives its value and a subgradient.
+        projection_function : callable, default=None
+            In place of constraint: takes the weights, gives the nearest allowed ones.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {})
+        self._fit(X, y, {
+            "candidates": candidates,
+            "exemplar_columns": exemplar_columns,
+            "exemplar_features": exemplar_features,
+            "regularizer_function": regularizer_function,
+            "projection_function": projection_function,
+        })
         return self
 
 
@@ -1136,8 +1185,8 @@ class DLGMM(_dlgmm.DLGMMBase):
         Horizontal bands of an image, each with separate word frequencies; 0 means 3 on image
         folders, else 1. Must be between 0 and 64.
     gamma : float or 'learn', default=0.0
-        Reward for equal words of neighbouring patches (SC-DLGMM); needs a grid; learn maximises
-        the pseudo-likelihood. Must be between 0 and 1000 or learn.
+        Reward for equal words of neighbouring patches (SC-DLGMM); needs a grid or other
+        neighbours; learn maximises the pseudo-likelihood. Must be between 0 and 1000 or learn.
     diagonal_neighbors : bool, default=False
         For gamma: count diagonal neighbours too, 8 on the grid instead of 4.
     posterior : {'structured', 'mean-field'}, default='structured'
@@ -1145,8 +1194,8 @@ class DLGMM(_dlgmm.DLGMMBase):
     covariance : {'diagonal', 'tied-diagonal', 'full', 'tied'}, default='diagonal'
         Shape of the clusters' covariances; full needs many images per cluster, tied shares one
         full matrix.
-    word_covariance : {'spherical', 'diagonal'}, default='spherical'
-        Shape of the words' covariances.
+    word_covariance : {'spherical', 'diagonal', 'full'}, default='spherical'
+        Shape of the words' covariances; full has a matrix, shared by all words with tie_words.
     tie_words : bool, default=True
         Share one covariance between all words.
     init : {'log-counts', 'lda', 'random'}, default='log-counts'
@@ -1238,7 +1287,7 @@ class DLGMM(_dlgmm.DLGMMBase):
         diagonal_neighbors: bool = False,
         posterior: Literal['structured', 'mean-field'] = 'structured',
         covariance: Literal['diagonal', 'tied-diagonal', 'full', 'tied'] = 'diagonal',
-        word_covariance: Literal['spherical', 'diagonal'] = 'spherical',
+        word_covariance: Literal['spherical', 'diagonal', 'full'] = 'spherical',
         tie_words: bool = True,
         init: Literal['log-counts', 'lda', 'random'] = 'log-counts',
         fix: Literal['none', 'codebook', 'clusters'] = 'none',
@@ -1302,6 +1351,7 @@ class DLGMM(_dlgmm.DLGMMBase):
         *,
         offsets: Any = None,
         grids: Any = None,
+        edges: Any = None,
         initial_labels: Any = None,
         initial_words: Any = None,
         describe: Any = None,
@@ -1321,6 +1371,9 @@ class DLGMM(_dlgmm.DLGMMBase):
         grids : array-like of shape (n_images, 2), default=None
             Rows and columns of every image's patches, which are then in order; needed by gamma and
             by bands.
+        edges : array-like of shape (n_pairs, 2), default=None
+            Pairs of patches of one image that are neighbours for gamma, in place of the grid's;
+            patches are counted from 0 through all images.
         initial_labels : array-like of shape (n_images,), default=None
             Clusters to start from.
         initial_words : array-like of shape (n_words, n_features), default=None
@@ -1340,6 +1393,7 @@ class DLGMM(_dlgmm.DLGMMBase):
         self._fit_and_name(X, y, {
             "offsets": offsets,
             "grids": grids,
+            "edges": edges,
             "initial_labels": initial_labels,
             "initial_words": initial_words,
         }, describe, label_names)
@@ -1474,6 +1528,8 @@ class LatentCRF(_crf.LatentCRFBase):
         *,
         initial_weights: Any = None,
         margin: Any = None,
+        regularizer_function: Any = None,
+        projection_function: Any = None,
     ) -> Self:
         """Fit the method to samples.
 
@@ -1487,13 +1543,22 @@ class LatentCRF(_crf.LatentCRFBase):
             Weights to start from; ones if None.
         margin : float, default=None
             Price of an observed variable that has another label; 1 if None.
+        regularizer_function : callable, default=None
+            In place of regularizer: takes the weights, gives its value and a subgradient.
+        projection_function : callable, default=None
+            In place of constraint: takes the weights, gives the nearest allowed ones.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, {"initial_weights": initial_weights, "margin": margin})
+        self._fit(X, y, {
+            "initial_weights": initial_weights,
+            "margin": margin,
+            "regularizer_function": regularizer_function,
+            "projection_function": projection_function,
+        })
         return self
 
 

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -71,6 +72,8 @@ class Folder(unittest.TestCase):
 
 class SameFolder(Folder):
     def check(self, words):
+        for run in self.folder.glob("*/"):
+            shutil.rmtree(run)
         alone = subprocess.run([MILIEU, *words, "--out", "alone"], cwd=self.folder, text=True,
                                capture_output=True, check=False)
         self.assertEqual(alone.returncode, 0, alone.stderr)
@@ -93,8 +96,6 @@ class SameFolder(Folder):
         for n in self.sizes(block):
             name = self.save(f"x{n}.npy", make(n))
             self.check([words[0], name, *words[1:]])
-            for run in self.folder.glob("*/"):
-                subprocess.run(["rm", "-r", str(run)], check=True)
 
     def test_kmeans(self):
         self.check_sizes(1024, points, ["kmeans", "-k", "3", "--restarts", "2"])
@@ -118,6 +119,47 @@ class SameFolder(Folder):
 
     def test_bags(self):
         self.check_sizes(1024, counts, ["bags", "-k", "3", "--restarts", "1"])
+
+    def test_icc(self):
+        self.check_sizes(16384, lambda n: points(n, 3), ["icc", "--grid", "40x30"])
+        self.save("classes.npy", np.arange(3000) % 3)
+        name = self.save("x.npy", points(3000, 3))
+        self.check(["icc", name, "--labels", "classes.npy", "--grid", "40x30"])
+
+    def test_dcp(self):
+        self.save("z.npy", points(900, seed=1))
+        self.save("w.npy", np.random.default_rng(2).random(5000))
+        name = self.save("x.npy", points(5000))
+        self.check(["dcp", name, "--context", "z.npy", "-k", "2", "--restarts", "2",
+                    "--weights", "w.npy"])
+
+    def test_cac(self):
+        self.save("places.npy", np.arange(2400).reshape(1200, 2).astype(np.float32))
+        name = self.save("x.npy", points(1200))
+        self.check(["cac", name, "--positions", "places.npy", "--restarts", "1"])
+
+    def images(self, n, seed=0):
+        """Images of 0 to 40 patches."""
+        counts = np.random.default_rng(seed).integers(0, 41, n)
+        counts[0] = 40
+        self.save("offsets.npy", np.concatenate([[0], np.cumsum(counts)]))
+        return self.save("patches.npy", points(int(counts.sum()), 4, seed))
+
+    def check_images(self, n, more):
+        name = self.images(n)
+        self.check(["dlgmm", name, "--offsets", "offsets.npy", "--words", "6", "--clusters", "3",
+                    "--max-iterations", "3", "--restarts", "2", *more])
+
+    def test_dlgmm(self):
+        self.check_images(300, ["--probabilities"])
+
+    def test_dlgmm_in_batches(self):
+        self.check_images(120, ["--batch-images", "25"])
+
+    @unittest.skipUnless(ALL, "slow")
+    def test_dlgmm_of_few_images(self):
+        for n in (5, 17):
+            self.check_images(n, [])
 
     def test_truth_is_compared(self):
         self.save("truth.npy", np.arange(3000) % 4)
@@ -145,6 +187,10 @@ class Refusals(Folder):
 
     def test_methods_that_stay_on_one_machine_say_so(self):
         name = self.save("x.npy", points(100))
+        self.refused(2, ["exemplar", name], 2, "exemplar runs on one rank, here are 2")
+        self.refused(2, ["icc", name, "--climb", "free"], 2, "climb free runs on one rank")
+        self.refused(2, ["dcp", name, "--context", name, "--rank-contexts"], 2,
+                     "rank_contexts is divided by --shard")
         self.refused(2, ["ncut", name], 2, "ncut runs on one rank, here are 2")
         self.refused(2, ["info", name], 2, "milieu-mpi runs methods")
 
@@ -223,7 +269,7 @@ class Deaths(Folder):
         self.assertFalse(state.exists())
         self.assertEqual(content(self.folder / "run"), content(self.folder / "alone"))
         leftovers = [path.name for path in self.folder.iterdir()]
-        self.assertEqual(sorted(leftovers), ["alone", "run", "x.npy"])
+        self.assertEqual(sorted(set(leftovers) - {"offsets.npy"}), ["alone", "run", "x.npy"])
 
     def test_a_killed_kmeans_continues(self):
         self.save("x.npy", points(400000, 24))
@@ -233,6 +279,12 @@ class Deaths(Folder):
         self.save("x.npy", points(100000, 16))
         self.check_resume(["gmm", "x.npy", "-k", "20", "--rel-tolerance", "0",
                            "--max-iterations", "60"])
+
+    def test_a_killed_dlgmm_continues(self):
+        self.save("offsets.npy", np.arange(0, 60001, 30))
+        self.save("x.npy", points(60000, 16))
+        self.check_resume(["dlgmm", "x.npy", "--offsets", "offsets.npy", "--words", "60",
+                           "--clusters", "6", "--rel-tolerance", "0", "--max-iterations", "40"])
 
     def test_a_state_of_other_data_is_refused(self):
         self.save("x.npy", points(300000, 24))

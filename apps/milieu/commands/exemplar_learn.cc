@@ -156,7 +156,10 @@ RunCommand declare_learn(Flags& flags) {
   flags.add(train, [command](const std::string& text) { command->job.files.train = text; });
   const std::vector<Field> inputs = fields_of(command->job.files);
   for (size_t i = 1; i < inputs.size(); ++i)
-    flags.field(inputs[i], inputs[i].name == "distance" ? "LIST" : input_value_name(inputs[i]),
+    flags.field(inputs[i],
+                inputs[i].name == "distance" || inputs[i].name == "exemplar_columns"
+                    ? "LIST"
+                    : input_value_name(inputs[i]),
                 "Input");
   flags.method_fields(fields_of(command->job.options));
   flags.preset({"paper"}, command->preset);

@@ -15,6 +15,7 @@
 #include "milieu/base/inputs.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
+#include "milieu/base/ranks/team.h"
 #include "milieu/base/summary.h"
 #include "milieu/cac/context_groups.h"
 #include "milieu/linalg/matrix.h"
@@ -158,6 +159,7 @@ struct CacInput {
   // A phrase for each group, or empty. Where the only groups are samples and their neighbours in
   // the views, one per sample is enough.
   std::span<const int> initial_phrases;
+  const Team* team = nullptr;  // ranks that divide the passes over rows; null: there is one
 };
 
 template <class Visitor>

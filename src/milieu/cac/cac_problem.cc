@@ -208,6 +208,7 @@ CacProblem make_cac_problem(const CacInput& input, const CacOptions& options, Mo
   problem.is_binary = options.transactions == CacTransactions::Binary;
   problem.reseeds = options.reseed;
   problem.num_threads = options.num_threads;
+  problem.team = &team_of(input);
   for (const FloatView& points : input.views) {
     problem.views.push_back(make_view(points, options));
     problem.views.back().first_primitive = problem.num_primitives;

@@ -41,6 +41,7 @@ struct CacProblem {
   bool is_binary = false;
   bool reseeds = true;
   int num_threads = 0;
+  const Team* team = &Team::alone();  // its ranks have all rows and divide the word steps
 
   bool has_context() const { return num_phrases > 0; }
   bool is_by_shares() const { return evidence.num_groups() > 0; }

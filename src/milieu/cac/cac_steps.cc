@@ -98,13 +98,15 @@ void NestedEm::set_lambda(double lambda) {
 void NestedEm::measure_own_distances() {
   for (size_t v = 0; v < views_.size(); ++v) {
     const CacView& view = problem_.views[v];
-    parallel_for(view.size(), kPrimitiveBlock, problem_.num_threads, [&](const Block& block) {
+    const auto measure = [&](const Block& block) {
       for (int64_t i = block.begin; i < block.end; ++i) {
         const int word = state_.words[view.first_primitive + i] - view.first_word;
         own_distances_[view.first_primitive + i] =
             squared_distance(view.points().row_span(i), state_.prototypes[v].view().row_span(word));
       }
-    });
+    };
+    problem_.team->parallel_for(view.size(), kPrimitiveBlock, problem_.num_threads, measure);
+    complete(view, own_distances_);
   }
   sum_words_objective();
 }

@@ -67,6 +67,9 @@ class NestedEm {
     std::vector<double> weights;  // phrases: n_k
   };
 
+  // Of a team every rank gets the values of a view that the others have found.
+  template <class T>
+  void complete(const CacView& view, std::vector<T>& values) const;
   void refresh_tables();
   void measure_own_distances();
   void sum_words_objective();

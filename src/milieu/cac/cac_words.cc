@@ -62,10 +62,14 @@ void NestedEm::prepare_distances(size_t v) {
 // Words of one view; false when stopped.
 bool NestedEm::choose_words_of(size_t v, const Monitor& monitor) {
   prepare_distances(v);
-  parallel_for(problem_.views[v].size(), kPrimitiveBlock, problem_.num_threads,
-               [&](const Block& block) {
-                 if (!monitor.should_stop()) choose_words_in(v, block);
-               });
+  const CacView& view = problem_.views[v];
+  problem_.team->parallel_for(view.size(), kPrimitiveBlock, problem_.num_threads,
+                              [&](const Block& block) {
+                                if (!monitor.should_stop()) choose_words_in(v, block);
+                              });
+  complete(view, next_labels_);
+  complete(view, next_values_);
+  complete(view, next_gains_);
   if (monitor.should_stop()) return false;
   views_[v].distances_are_current = !views_[v].distances.empty();
   return true;
@@ -244,7 +248,7 @@ std::optional<std::vector<float>> NestedEm::margins(const Monitor& monitor) {
   for (size_t v = 0; v < views_.size(); ++v) {
     const CacView& view = problem_.views[v];
     prepare_distances(v);
-    parallel_for(view.size(), kPrimitiveBlock, problem_.num_threads, [&](const Block& block) {
+    const auto measure = [&](const Block& block) {
       if (monitor.should_stop()) return;
       WordScratch scratch(problem_.num_phrases, views_[v].stride);
       const FloatView distances = block_distances(v, block, scratch);
@@ -258,7 +262,9 @@ std::optional<std::vector<float>> NestedEm::margins(const Monitor& monitor) {
             std::span(scratch.scores).first(view.num_words()),
             state_.words[view.first_primitive + i] - view.first_word, view.scale / view.unit);
       }
-    });
+    };
+    problem_.team->parallel_for(view.size(), kPrimitiveBlock, problem_.num_threads, measure);
+    complete(view, margins);
   }
   if (monitor.should_stop()) return std::nullopt;
   return margins;

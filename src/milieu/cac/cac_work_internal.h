@@ -48,4 +48,10 @@ struct NestedEm::WordScratch {
 // The sum in a fixed order, the same for any number of threads.
 double sum_of(std::span<const double> values, int num_threads);
 
+template <class T>
+void NestedEm::complete(const CacView& view, std::vector<T>& values) const {
+  problem_.team->complete<T>(view.size(), kPrimitiveBlock,
+                             std::span(values).subspan(view.first_primitive, view.size()));
+}
+
 }  // namespace milieu::internal

@@ -12,7 +12,7 @@ namespace {
 using internal::Chain;
 using internal::made_chain;
 
-// A step that only tries one latent variable, drawn anew, and keeps what does not raise the energy:
+// A step that only tries one latent variable, drawn at random, and keeps what does not raise the energy:
 // training ends where the default's does, which improves all of them.
 TEST(CrfTrain, AnyDecreaseWillDoAsLatentStep_issue30) {
   std::vector<double> objectives;

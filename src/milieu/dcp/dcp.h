@@ -15,6 +15,7 @@
 #include "milieu/base/inputs.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
+#include "milieu/base/ranks/team.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
@@ -167,6 +168,7 @@ struct DcpInput {
   std::span<const int> memberships = {};       // n: the part that a sample must be in, or -1
   std::span<const DcpLink> must_links = {};    // pairs that share a part
   std::span<const DcpLink> cannot_links = {};  // pairs that do not
+  const Team* team = nullptr;  // ranks that divide the passes over rows; null: there is one
 };
 
 template <class Visitor>

@@ -44,6 +44,10 @@ std::vector<Crossing> list_crossings(const DcpProblem& problem, const std::vecto
 // crossing.
 struct CrossSums {
   std::vector<double> planes, crossings;
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(planes, crossings);
+  }
 };
 
 class CrossPass {
@@ -98,7 +102,7 @@ void evaluate_crossings(const DcpProblem& problem, const Matrix<float>& planes,
                         const Monitor& monitor, std::vector<Crossing>& crossings) {
   const CrossPass pass(problem, crossings, planes);
   const CrossSums zero{std::vector<double>(planes.rows()), std::vector<double>(crossings.size())};
-  const CrossSums sums = parallel_reduce(
+  const CrossSums sums = problem.team->parallel_reduce(
       problem.num_rows(), problem.block_size(), problem.num_threads, zero,
       [&](const Block& block, CrossSums& part) {
         if (!monitor.should_stop()) pass.add(block, part);

@@ -151,8 +151,8 @@ DcpProblems::DcpProblems(const DcpInput& input, const DcpOptions& options, Monit
   source_ = options.kernel == DcpKernel::Linear ? make_linear_features(input, inner)
                                                 : make_kernel_features(input, inner, monitor);
   if (source_ != nullptr && !floors_.empty())
-    principal_ =
-        find_principal_rows(std::move(source_), joined_shares(input), options.num_threads, monitor);
+    principal_ = find_principal_rows(std::move(source_), joined_shares(input), options.num_threads,
+                                     monitor, team_of(input));
 }
 
 DcpProblem DcpProblems::make(size_t which) {
@@ -164,6 +164,7 @@ DcpProblem DcpProblems::make(size_t which) {
   problem.cost = options_.cost;
   if (options_.cost_per == DcpCostPer::Set) problem.cost /= total_weight(input_);
   problem.num_threads = options_.num_threads;
+  problem.team = &team_of(input_);
   problem.weights = join_weights(input_);
   if (principal_ != nullptr) {
     problem.floor = floors_[which];

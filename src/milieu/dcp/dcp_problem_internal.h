@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "milieu/base/monitor.h"
+#include "milieu/base/ranks/team.h"
 #include "milieu/dcp/dcp.h"
 #include "milieu/dcp/solve/dcp_loss_internal.h"
 #include "milieu/linalg/matrix.h"
@@ -49,7 +50,7 @@ struct PrincipalRows {
 // Null when the monitor stops it.
 std::shared_ptr<const PrincipalRows> find_principal_rows(
     std::unique_ptr<const FeatureSource> source, const std::vector<double>& shares, int num_threads,
-    const Monitor& monitor);
+    const Monitor& monitor, const Team& team = Team::alone());
 // Component j divided by sqrt(v_j + floor * v), v the mean of the v_j weighted by themselves; and
 // the bias.
 std::unique_ptr<FeatureSource> make_whitened_features(std::shared_ptr<const PrincipalRows> rows,
@@ -67,7 +68,8 @@ struct DcpProblem {
   double cost = 0;
   double mean_square = 0;  // mean squared length of a row
   int num_threads = 0;
-  double floor = -1;  // of the whitening; -1: none
+  const Team* team = &Team::alone();  // its ranks have all rows and divide the passes over them
+  double floor = -1;                  // of the whitening; -1: none
   bool is_whitened() const { return floor >= 0; }
 
   int64_t num_rows() const { return n + m; }

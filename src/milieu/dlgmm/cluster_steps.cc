@@ -12,7 +12,6 @@ namespace milieu::internal {
 
 namespace {
 
-constexpr int64_t kImagesPerBlock = 16;
 constexpr double kNoShare = 1e-300;  // a smaller zeta adds nothing to the statistics
 constexpr double kNegligible = 50;   // a cluster this far below another one has no share: exp(-50)
 
@@ -286,15 +285,16 @@ std::optional<ClusterStats> update_images(const ImageTable& table, const DlgmmMo
                                           Monitor& monitor) {
   const ClusterPrior prior = make_cluster_prior(model);
   const ClusterStats zero(model.num_clusters(), model.num_bands, model.num_words(), prior.is_full);
-  ClusterStats stats = parallel_reduce(
-      table.num_images, kImagesPerBlock, num_threads, zero,
+  ClusterStats stats = table.team->parallel_reduce(
+      table.num_images, kLayerBlock, num_threads, zero,
       [&](const Block& block, ClusterStats& part) {
         ImageScratch scratch;
         for (int64_t d = block.begin; d < block.end; ++d) {
           if (table.num_patches(d) == 0) continue;
           if (monitor.should_stop()) return;
-          update_image(prior, model.posterior, model.kappa, counts.row_span(d), zeta.row_span(d),
-                       alpha.row_span(d), scratch, part);
+          const int64_t row = d - table.own_begin();
+          update_image(prior, model.posterior, model.kappa, counts.row_span(row),
+                       zeta.row_span(row), alpha.row_span(row), scratch, part);
         }
       },
       [](ClusterStats& total, const ClusterStats& part) { total.merge(part); });

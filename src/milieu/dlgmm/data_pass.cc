@@ -241,20 +241,21 @@ std::vector<Piece> next_batch(const ImageTable& table, int64_t d, int64_t begin,
 void run_batch(const ImageTable& table, const std::vector<Piece>& batch, const WordScorer& scorer,
                DoubleView alpha, const PassOptions& options, PassScratch& scratch,
                Matrix<double>& counts, WordStats& stats) {
+  const auto row = [&](const Piece& piece) { return piece.d - table.pass_begin(); };
   PatchShares& shares = scratch.shares;
   shares.clear();
   for (const Piece& piece : batch)
-    stats.loss += select_piece(table, piece, scorer, alpha.row_span(piece.d), options, scratch) *
+    stats.loss += select_piece(table, piece, scorer, alpha.row_span(row(piece)), options, scratch) *
                   static_cast<double>(piece.end - piece.begin);
   const int64_t first = batch.front().begin;
   const FloatView patches = table.images.patches.rows_between(first, batch.back().end);
   score_pairs(scorer, patches, scratch.pairs, shares);
   for (const Piece& piece : batch)
-    add_alpha(table, piece, piece.begin - first, alpha.row_span(piece.d), shares);
+    add_alpha(table, piece, piece.begin - first, alpha.row_span(row(piece)), shares);
   update_shares(shares, 0, shares.num_patches());
   for (const Piece& piece : batch)
-    finish_piece(table, piece, piece.begin - first, alpha.row_span(piece.d), options, scratch,
-                 counts.row_span(piece.d), stats);
+    finish_piece(table, piece, piece.begin - first, alpha.row_span(row(piece)), options, scratch,
+                 counts.row_span(row(piece)), stats);
   stats.add(patches, scorer.words, shares, scratch.pairs);
 }
 
@@ -273,15 +274,17 @@ double score_image(const ImageTable& table, int64_t d, const WordScorer& scorer,
 }
 
 std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmModel& model,
-                                        DoubleView alpha, const PassOptions& options,
+                                        DoubleView kept_alpha, const PassOptions& options,
                                         Monitor& monitor) {
+  const bool is_shared = table.team->is_shared();
+  const Matrix<double> moved = is_shared ? table.to_pass(kept_alpha) : Matrix<double>();
+  const DoubleView alpha = is_shared ? moved.view() : kept_alpha;
   const WordScorer scorer = make_word_scorer(model);
   const int64_t num_words = model.num_words();
-  Matrix<double> counts(table.num_images, table.num_bands * num_words);
-  const auto num_blocks = static_cast<int64_t>(table.block_begin.size()) - 1;
+  Matrix<double> counts(table.pass_end() - table.pass_begin(), table.num_bands * num_words);
   ScratchPool pool;
-  WordStats stats = parallel_reduce(
-      num_blocks, 1, options.num_threads,
+  WordStats stats = table.team->parallel_reduce(
+      table.num_blocks(), 1, options.num_threads,
       WordStats(num_words, model.words.cols(), model.word_variances.cols() > 1,
                 model.has_full_words()),
       [&](const Block& block, WordStats& part) {
@@ -303,6 +306,7 @@ std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmMode
       },
       [](WordStats& total, const WordStats& part) { total.merge(part); });
   if (monitor.should_stop()) return std::nullopt;
+  if (is_shared) counts = table.to_layer(counts);
   return PassResult{std::move(counts), std::move(stats)};
 }
 

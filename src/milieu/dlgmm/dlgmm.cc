@@ -133,6 +133,7 @@ Termination run_passes(const DlgmmRun& run, const DlgmmInput& input, DlgmmState&
   return Termination::Converged;
 }
 
+// Of all images.
 void check_state(const DlgmmState& state, const DlgmmRun& run, const std::string& fingerprint) {
   check_model(state.model);
   const auto num_passes = static_cast<int64_t>(state.trace.size());
@@ -149,13 +150,20 @@ void check_state(const DlgmmState& state, const DlgmmRun& run, const std::string
         "must be the same; delete it to start over");
 }
 
+Matrix<double> own_rows(const Matrix<double>& all, const ImageTable& table) {
+  return Matrix<double>(all.view().rows_between(table.own_begin(), table.own_end()));
+}
+
 // Where the passes begin.
 DlgmmState first_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& monitor) {
   std::string fingerprint;
   if (input.on_pass || input.resume) fingerprint = fingerprint_of(input, run.options);
   if (input.resume) {
     check_state(*input.resume, run, fingerprint);
-    return *input.resume;
+    DlgmmState own = *input.resume;
+    own.probabilities = own_rows(own.probabilities, run.table);
+    own.alpha = own_rows(own.alpha, run.table);
+    return own;
   }
   DlgmmState state;
   state.model = empty_model(run.options);
@@ -167,11 +175,12 @@ DlgmmState first_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& mo
 }
 
 // Images with patches that inference did not reach take zeta and alpha of the last pass, or the
-// weights of the clusters where there was none; returns how many.
+// weights of the clusters where there was none; returns how many of all.
 int64_t label_by_fit(const DlgmmRun& run, const DlgmmState& state, DlgmmPrediction& prediction) {
-  int64_t num_left = 0;
-  for (int64_t d = 0; d < run.table.num_images; ++d) {
-    if (prediction.labels[d] >= 0 || run.table.num_patches(d) == 0) continue;
+  int32_t num_left = 0;
+  for (int64_t d = 0; d < run.table.num_own(); ++d) {
+    if (prediction.labels[d] >= 0 || run.table.num_patches(run.table.own_begin() + d) == 0)
+      continue;
     const std::span<double> zeta = prediction.probabilities.row_span(d);
     std::ranges::copy(state.probabilities.row_span(d), zeta.begin());
     if (*std::ranges::max_element(zeta) <= 0) std::ranges::copy(state.model.weights, zeta.begin());
@@ -179,6 +188,29 @@ int64_t label_by_fit(const DlgmmRun& run, const DlgmmState& state, DlgmmPredicti
     prediction.labels[d] = static_cast<int>(std::ranges::max_element(zeta) - zeta.begin());
     ++num_left;
   }
+  run.table.team->add_up({&num_left, 1});
+  return num_left;
+}
+
+// The labels of the final model, on rank 0.
+int64_t label_images(const DlgmmRun& run, const DlgmmState& state, Monitor& monitor,
+                     DlgmmPrediction& all) {
+  const ImageTable& table = run.table;
+  all = infer_own(state.model, table, run.options.num_threads, monitor);
+  if (table.team->is_shared()) {
+    all.labels = table.team->move_rows(std::span<const int>(all.labels), 1, table.pass_borders,
+                                       table.layer_borders);
+    all.probabilities = table.to_layer(all.probabilities);
+    all.alpha = table.to_layer(all.alpha);
+  }
+  const int64_t num_left = label_by_fit(run, state, all);
+  const Team& team = *table.team;
+  if (!team.is_shared()) return num_left;
+  std::vector<int64_t> first(table.layer_borders.size(), table.num_images);
+  first[0] = 0;
+  all.labels = team.move_rows(std::span<const int>(all.labels), 1, table.layer_borders, first);
+  all.probabilities = move_matrix(team, all.probabilities, table.layer_borders, first);
+  all.alpha = move_matrix(team, all.alpha, table.layer_borders, first);
   return num_left;
 }
 
@@ -227,6 +259,17 @@ PassOptions internal::DlgmmRun::pass_options(double gamma) const {
           .has_diagonals = options.diagonal_neighbors};
 }
 
+DlgmmState gather_state(const DlgmmState& own, const Team& team) {
+  if (!team.is_shared()) return own;
+  const std::vector<int64_t> from = team.borders_of(own.alpha.rows());
+  std::vector<int64_t> to(from.size(), from.back());
+  to[0] = 0;
+  DlgmmState all = own;
+  all.probabilities = move_matrix(team, own.probabilities, from, to);
+  all.alpha = move_matrix(team, own.alpha, from, to);
+  return all;
+}
+
 DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options, Monitor& monitor) {
   const Stopwatch watch;
   if (options.num_clusters < 0) {
@@ -250,10 +293,9 @@ DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options, Moni
   Monitor hurried;  // a stopped fit labels what it can in a short time
   hurried.set_time_limit(kSecondsAfterStop);
   if (monitor.should_stop()) termination = termination_from(monitor.stop_reason());
-  result.prediction = infer_images(state.model, input.images, options.num_threads,
-                                   monitor.should_stop() ? hurried : monitor);
+  const int64_t num_left =
+      label_images(run, state, monitor.should_stop() ? hurried : monitor, result.prediction);
   if (monitor.should_stop()) termination = termination_from(monitor.stop_reason());
-  const int64_t num_left = label_by_fit(run, state, result.prediction);
   result.labels = result.prediction.labels;
   describe_dlgmm(run, state, termination, result);
   if (num_left > 0)

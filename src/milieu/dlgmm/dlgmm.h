@@ -16,6 +16,7 @@
 #include "milieu/base/fields.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
+#include "milieu/base/ranks/team.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
@@ -259,14 +260,19 @@ void visit_arrays(Model& s, Visitor&& v) {
 }
 
 struct DlgmmInput {
-  DlgmmImages images;
+  DlgmmImages images;  // all of them, on every rank: each reads the patches of its own
   std::span<const int> initial_labels = {};   // D clusters to start from, or empty
   FloatView initial_words = {};               // V x R codebook to start from, or empty
   const DlgmmModel* initial_model = nullptr;  // both layers to start from, or null
   const DlgmmState* resume = nullptr;         // the point that a killed run had reached, or null
   // Called after every pass, from the calling thread; what it throws ends the fit.
+  // On several ranks all call it, each with probabilities and alpha of its own images.
   std::function<void(const DlgmmState&)> on_pass = nullptr;
+  const Team* team = nullptr;  // ranks that share the images; null: there is one
 };
+
+// The state of all images on rank 0, from the states of all ranks; the others' is as it was.
+DlgmmState gather_state(const DlgmmState& own, const Team& team);
 
 // The result of inference on images.
 struct DlgmmPrediction {
@@ -275,6 +281,7 @@ struct DlgmmPrediction {
   Matrix<double> alpha;          // D x (G V): posterior mean of theta
 };
 
+// On several ranks labels and prediction are on rank 0 alone.
 struct DlgmmResult {
   // Equal to infer_images(model, images).labels; after a stop, images that were not reached keep
   // the labels of the fit. -1 only for images without patches.

@@ -107,12 +107,20 @@ void check_memory(const DlgmmRun& run, const DlgmmOptions& options) {
   const double matrices =
       options.covariance == DlgmmCovariance::Diagonal ? clusters : clusters * words;
   const double numbers = copies * 2 * words * dims + 3 * matrices * cells +
-                         3 * static_cast<double>(run.table.num_images) * cells;
+                         3 * static_cast<double>(run.table.num_own()) * cells;
   require_memory(
       {8 * numbers,
        fmt::format("{} words in {} bands for {} images and {} clusters", options.num_words,
                    std::max(options.num_bands, 1), run.table.num_images, options.num_clusters),
        "use fewer words, or diagonal covariances"});
+}
+
+// Every rank looks at a part.
+void check_patches(const DlgmmInput& input, int num_threads) {
+  constexpr int64_t kBlock = 4096;
+  const FloatView patches = input.images.patches;
+  const Rows rows = team_of(input).rows(patches.rows(), kBlock);
+  check_points(patches.rows_between(rows.begin(), rows.end()), rows, "patches", num_threads);
 }
 
 }  // namespace
@@ -121,8 +129,9 @@ DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options) {
   validate_options(options);
   require(input.images.patches.rows() > 0 || input.images.offsets.empty(),
           "no image has a patch: images may be smaller than a patch");
-  check_points(input.images.patches, "patches", options.num_threads);
-  DlgmmRun run{options, make_image_table(input.images, options.num_bands, options.gamma), 0};
+  check_patches(input, options.num_threads);
+  DlgmmRun run{options,
+               make_image_table(input.images, options.num_bands, options.gamma, team_of(input)), 0};
   const int64_t num_images = run.table.num_images - run.table.num_without_patches;
   require(options.num_clusters <= num_images, [&] {
     return fmt::format("num_clusters is {}, there are only {}{}: use at most {}",

@@ -19,8 +19,8 @@ void blank_clusters(const DlgmmOptions& options, DlgmmModel& model) {
 
 std::vector<int64_t> images_with_patches(const ImageTable& table) {
   std::vector<int64_t> kept;
-  for (int64_t d = 0; d < table.num_images; ++d)
-    if (table.num_patches(d) > 0) kept.push_back(d);
+  for (int64_t d = 0; d < table.num_own(); ++d)
+    if (table.num_patches(table.own_begin() + d) > 0) kept.push_back(d);
   return kept;
 }
 
@@ -79,8 +79,8 @@ void start_state(const DlgmmRun& run, const DlgmmInput& input, Monitor& monitor,
   else
     start_words(input, options, stop_only, state.model);
   const int64_t width = state.model.num_bands * state.model.num_words();
-  state.alpha = Matrix<double>(run.table.num_images, width);
-  state.probabilities = Matrix<double>(run.table.num_images, options.num_clusters);
+  state.alpha = Matrix<double>(run.table.num_own(), width);
+  state.probabilities = Matrix<double>(run.table.num_own(), options.num_clusters);
   if (!input.initial_model) blank_clusters(options, state.model);
   std::optional<PassResult> pass = run_data_pass(run.table, state.model, state.alpha,
                                                  run.pass_options(state.model.gamma), monitor);
@@ -107,11 +107,13 @@ std::optional<double> best_start(const DlgmmRun& run, const DlgmmInput& input,
     DlgmmState tried = blank;
     std::vector<int> labels;
     for (const int64_t d : first.kept)
-      if (!input.initial_labels.empty()) labels.push_back(input.initial_labels[d]);
-    if (labels.empty())
-      labels = start_labels(first.counts, state.model.num_bands, options, restart, stop_only);
+      if (!input.initial_labels.empty())
+        labels.push_back(input.initial_labels[run.table.own_begin() + d]);
+    if (input.initial_labels.empty())
+      labels = start_labels(first.counts, state.model.num_bands, options, restart, stop_only,
+                            *run.table.team);
     if (monitor.should_stop()) break;
-    start_clusters(first.counts, labels, options, tried.model);
+    start_clusters(first.counts, labels, options, tried.model, *run.table.team);
     set_zeta(first.kept, labels, tried.probabilities);
     tried.restart = restart;
     const std::optional<double> bound =
@@ -137,7 +139,7 @@ ClusterChoice choose_num_clusters(const DlgmmInput& input, const DlgmmOptions& o
   words.model.beta = options.beta, words.model.kappa = options.kappa;
   start_words(input, one, stop_only, words.model);
   const int64_t width = words.model.num_bands * words.model.num_words();
-  words.alpha = Matrix<double>(run.table.num_images, width);
+  words.alpha = Matrix<double>(run.table.num_own(), width);
   blank_clusters(one, words.model);
   ClusterChoice choice;
   choice.num_clusters = 1;
@@ -145,7 +147,7 @@ ClusterChoice choose_num_clusters(const DlgmmInput& input, const DlgmmOptions& o
       run_data_pass(run.table, words.model, words.alpha, run.pass_options(0), monitor);
   if (!pass) return choice;
   const FirstCounts first = gather_counts(run, std::move(*pass), width);
-  const auto num_images = static_cast<int64_t>(first.kept.size());
+  const int64_t num_images = run.table.num_images - run.table.num_without_patches;
   double best = -INFINITY;
   const auto try_number = [&](int64_t number) {
     if (number < 1 || number > num_images || monitor.should_stop() ||
@@ -155,7 +157,7 @@ ClusterChoice choose_num_clusters(const DlgmmInput& input, const DlgmmOptions& o
     these.num_clusters = static_cast<int>(number);
     const DlgmmRun trial{these, run.table, run.word_floor};
     DlgmmState state = words;
-    state.probabilities = Matrix<double>(run.table.num_images, number);
+    state.probabilities = Matrix<double>(run.table.num_own(), number);
     const std::optional<double> bound = best_start(trial, input, first, stop_only, state);
     if (!bound) return;
     const double score = *bound - 0.5 * static_cast<double>(num_free_numbers(state.model)) *

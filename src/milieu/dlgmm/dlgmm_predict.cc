@@ -106,28 +106,32 @@ PassOptions inference_options(const DlgmmModel& model) {
 
 DlgmmPrediction infer_images(const DlgmmModel& model, const DlgmmImages& images, int num_threads,
                              Monitor& monitor) {
-  const ImageTable table = check(model, images, num_threads);
+  return infer_own(model, check(model, images, num_threads), num_threads, monitor);
+}
+
+DlgmmPrediction internal::infer_own(const DlgmmModel& model, const ImageTable& table,
+                                    int num_threads, Monitor& monitor) {
   const WordScorer scorer = make_word_scorer(model);
   const ClusterPrior prior = make_cluster_prior(model);
   const PassOptions options = inference_options(model);
   const std::vector<double> start = first_alpha(model);
   DlgmmPrediction out;
-  out.labels.assign(table.num_images, -1);
-  out.probabilities = Matrix<double>(table.num_images, model.num_clusters());
-  out.alpha = Matrix<double>(table.num_images, model.means.cols());
-  const auto num_blocks = static_cast<int64_t>(table.block_begin.size()) - 1;
-  parallel_for(num_blocks, 1, num_threads, [&](const Block& block) {
+  const int64_t first = table.pass_begin(), count = table.pass_end() - first;
+  out.labels.assign(count, -1);
+  out.probabilities = Matrix<double>(count, model.num_clusters());
+  out.alpha = Matrix<double>(count, model.means.cols());
+  table.team->parallel_for(table.num_blocks(), 1, num_threads, [&](const Block& block) {
     InferenceScratch scratch;
     for (int64_t d = table.block_begin[block.index]; d < table.block_begin[block.index + 1]; ++d) {
       if (table.num_patches(d) == 0) continue;
       if (monitor.should_stop()) return;
-      const std::span<double> zeta = out.probabilities.row_span(d);
-      const std::span<double> alpha = out.alpha.row_span(d);
+      const std::span<double> zeta = out.probabilities.row_span(d - first);
+      const std::span<double> alpha = out.alpha.row_span(d - first);
       std::copy(start.begin(), start.end(), alpha.begin());
       // All rounds of an image share its products, unless it is huge.
       scratch.pass.window_size = std::clamp(table.num_patches(d), kMinWindow, kMaxWindow);
       infer_image(table, d, model, scorer, prior, options, zeta, alpha, scratch);
-      out.labels[d] = static_cast<int>(std::ranges::max_element(zeta) - zeta.begin());
+      out.labels[d - first] = static_cast<int>(std::ranges::max_element(zeta) - zeta.begin());
     }
   });
   return out;

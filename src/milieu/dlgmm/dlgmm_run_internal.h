@@ -39,8 +39,8 @@ std::string fingerprint_of(const DlgmmInput& input, const DlgmmOptions& options)
 
 // Counts under the k-means codebook, of the images that have patches.
 struct FirstCounts {
-  PassResult pass;            // all images
-  std::vector<int64_t> kept;  // images with patches
+  PassResult pass;            // own images
+  std::vector<int64_t> kept;  // those with patches, counted from the first own one
   Matrix<double> counts;      // of these images
 };
 

@@ -106,7 +106,11 @@ void start_words(const DlgmmInput& input, const DlgmmOptions& options, Monitor& 
     kmeans.rel_tolerance = 1e-3;
     kmeans.seed = seed_from(options.seed, kWordStream);
     kmeans.num_threads = options.num_threads;
-    const KMeansResult found = fit_kmeans({drawn.view(), {}, {}}, kmeans, monitor);
+    const Rows rows = team_of(input).rows(drawn.rows(), KMeansInput::kBlockRows);
+    KMeansInput own;
+    own.points = drawn.view().rows_between(rows.begin(), rows.end());
+    own.rows = &rows;
+    const KMeansResult found = fit_kmeans(own, kmeans, monitor);
     keep_used_words(found, model);
     variance = found.summary.objective / static_cast<double>(drawn.size());
   }
@@ -138,18 +142,39 @@ Matrix<float> log_counts(DoubleView counts, int num_bands) {
   return points;
 }
 
+namespace {
+
+// Labels of own rows that `fit` finds in rows as ranks share them: cut for blocks of `block` rows.
+template <class Fit>
+std::vector<int> label_shared(const Matrix<float>& own, int64_t block, const Team& team,
+                              Fit&& fit) {
+  if (!team.is_shared()) return fit(own.view(), team.rows(own.rows(), block));
+  const std::vector<int64_t> from = team.borders_of(own.rows());
+  const Rows rows = team.rows(from.back(), block);
+  std::vector<int64_t> to;
+  for (int r = 0; r < rows.ranks().size(); ++r) to.push_back(rows.stretch_of(r).first);
+  to.push_back(from.back());
+  const std::span<const float> values(own.data(), static_cast<size_t>(own.size()));
+  const std::vector<float> moved = team.move_rows(values, own.cols(), from, to);
+  const std::vector<int> labels = fit(FloatView(moved.data(), rows.own_size(), own.cols()), rows);
+  return team.move_rows(std::span<const int>(labels), 1, to, from);
+}
+
+}  // namespace
+
 std::vector<int> start_labels(DoubleView counts, int num_bands, const DlgmmOptions& options,
-                              int restart, Monitor& monitor) {
+                              int restart, Monitor& monitor, const Team& team) {
   const uint64_t seed = seed_from(options.seed, kClusterStream + restart);
   if (options.init == DlgmmInit::Random) {
     Random random(seed);
-    std::vector<int> labels(counts.rows());
+    const std::vector<int64_t> borders = team.borders_of(counts.rows());
+    std::vector<int> labels(borders.back());
     for (size_t d = 0; d < labels.size(); ++d)
       labels[d] = static_cast<int>(d < static_cast<size_t>(options.num_clusters)
                                        ? d
                                        : random.uniform_index(options.num_clusters));
     random.shuffle(std::span<int>(labels));
-    return labels;
+    return {labels.begin() + borders[team.rank()], labels.begin() + borders[team.rank() + 1]};
   }
   if (options.init == DlgmmInit::Lda) {
     TopicsOptions topics;
@@ -160,7 +185,12 @@ std::vector<int> start_labels(DoubleView counts, int num_bands, const DlgmmOptio
     Matrix<float> bags(counts.rows(), counts.cols());
     for (int64_t d = 0; d < counts.rows(); ++d)
       for (int64_t v = 0; v < counts.cols(); ++v) bags(d, v) = static_cast<float>(counts(d, v));
-    return fit_topics({bags.view()}, topics, monitor).labels;
+    return label_shared(bags, TopicsInput::kBlockRows, team, [&](FloatView own, const Rows& rows) {
+      TopicsInput input;
+      input.counts = own;
+      input.rows = &rows;
+      return fit_topics(input, topics, monitor).labels;
+    });
   }
   KMeansOptions kmeans;
   kmeans.num_clusters = options.num_clusters;
@@ -168,11 +198,16 @@ std::vector<int> start_labels(DoubleView counts, int num_bands, const DlgmmOptio
   kmeans.seed = seed;
   kmeans.num_threads = options.num_threads;
   const Matrix<float> points = log_counts(counts, num_bands);
-  return fit_kmeans({points.view(), {}, {}}, kmeans, monitor).labels;
+  return label_shared(points, KMeansInput::kBlockRows, team, [&](FloatView own, const Rows& rows) {
+    KMeansInput input;
+    input.points = own;
+    input.rows = &rows;
+    return fit_kmeans(input, kmeans, monitor).labels;
+  });
 }
 
 void start_clusters(DoubleView counts, std::span<const int> labels, const DlgmmOptions& options,
-                    DlgmmModel& model) {
+                    DlgmmModel& model, const Team& team) {
   const int num_clusters = options.num_clusters;
   const int64_t num_words = model.num_words();
   const bool full =
@@ -188,17 +223,20 @@ void start_clusters(DoubleView counts, std::span<const int> labels, const DlgmmO
     for (int64_t v = 0; v < (full ? num_words : counts.cols()); ++v)
       model.covariances(i, full ? v * num_words + v : v) = 1;
   const ClusterPrior prior = make_cluster_prior(model);
-  ClusterStats stats(num_clusters, model.num_bands, num_words, full);
   const Matrix<float> points = log_counts(counts, model.num_bands);
-  Theta theta;
-  for (int64_t d = 0; d < counts.rows(); ++d)
-    for (int g = 0; g < model.num_bands; ++g) {
-      theta.alpha.assign(points.row(d) + g * num_words, points.row(d) + (g + 1) * num_words);
-      theta.tau2.resize(num_words);
-      for (int64_t v = 0; v < num_words; ++v)
-        theta.tau2[v] = 1 / (1 + model.kappa * counts(d, g * num_words + v));
-      stats.add(prior, labels[d], g, 1, theta);
-    }
+  const auto add_images = [&](ClusterStats& stats) {
+    Theta theta;
+    for (int64_t d = 0; d < counts.rows(); ++d)
+      for (int g = 0; g < model.num_bands; ++g) {
+        theta.alpha.assign(points.row(d) + g * num_words, points.row(d) + (g + 1) * num_words);
+        theta.tau2.resize(num_words);
+        for (int64_t v = 0; v < num_words; ++v)
+          theta.tau2[v] = 1 / (1 + model.kappa * counts(d, g * num_words + v));
+        stats.add(prior, labels[d], g, 1, theta);
+      }
+  };
+  const ClusterStats stats =
+      team.chain(ClusterStats(num_clusters, model.num_bands, num_words, full), add_images);
   update_clusters(stats, options.min_cluster_variance, model);
 }
 

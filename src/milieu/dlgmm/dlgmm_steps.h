@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/ranks/team.h"
 #include "milieu/dlgmm/dlgmm.h"
 #include "milieu/dlgmm/theta_step.h"
 
@@ -24,11 +25,19 @@ struct BoundTerms {
   std::array<double, kNumBoundTerms> terms{};
   double total() const;
   void merge(const BoundTerms& other);
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    for (double& term : terms) v(term);
+  }
 };
 
 // ---- Images ------------------------------------------------------------------------------------
 
-// The images that have patches, and how the data pass cuts them into blocks.
+constexpr int64_t kLayerBlock = 16;  // images of a block of the cluster layer
+
+// The images that have patches, how the data pass cuts them into blocks, and how ranks share them:
+// in the data pass by blocks, in the cluster layer by images. What is kept per image is kept by the
+// rank that has it in the cluster layer; its matrices have rows for own images only.
 struct ImageTable {
   DlgmmImages images;
   int64_t num_images = 0;
@@ -39,6 +48,18 @@ struct ImageTable {
   // 1]), counted from the first patch of its image, ascending; else empty.
   std::vector<int64_t> near_first, near_list;
   int64_t most_neighbors = 0;
+  const Team* team = &Team::alone();
+  std::vector<int64_t> pass_borders, layer_borders;  // ranks + 1: the first image of each
+
+  int64_t num_blocks() const { return static_cast<int64_t>(block_begin.size()) - 1; }
+  int64_t pass_begin() const { return pass_borders[team->rank()]; }
+  int64_t pass_end() const { return pass_borders[team->rank() + 1]; }
+  int64_t own_begin() const { return layer_borders[team->rank()]; }
+  int64_t own_end() const { return layer_borders[team->rank() + 1]; }
+  int64_t num_own() const { return own_end() - own_begin(); }
+  // Rows of own images, for the images of the own blocks; and the way back.
+  Matrix<double> to_pass(DoubleView kept) const;
+  Matrix<double> to_layer(DoubleView found) const;
 
   int64_t begin(int64_t d) const { return images.offsets.empty() ? d : images.offsets[d]; }
   int64_t end(int64_t d) const { return begin(d + 1); }
@@ -63,7 +84,11 @@ struct Neighborhood {
 Neighborhood neighborhood_of(const ImageTable& table, int64_t d, int64_t begin);
 
 // Checks everything but NaN (check_points does that) and cuts the blocks.
-ImageTable make_image_table(const DlgmmImages& images, int num_bands, double gamma);
+ImageTable make_image_table(const DlgmmImages& images, int num_bands, double gamma,
+                            const Team& team = Team::alone());
+// Rows of `rows` values from one cut of images to another (Team::move_rows).
+Matrix<double> move_matrix(const Team& team, DoubleView rows, std::span<const int64_t> from,
+                           std::span<const int64_t> to);
 
 // ---- The words (second layer) ------------------------------------------------------------------
 
@@ -117,6 +142,11 @@ struct WordStats {
   double loss = 0;  // how much skipped words can lower the bound
   int64_t num_patches = 0;
   int64_t num_scored = 0;  // pairs of patch and word that were not skipped
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(mass, first, second, entropy, agreement, gamma_slope, gamma_curvature, loss, num_patches,
+      num_scored);
+  }
 
   WordStats(int64_t num_words, int64_t dim, bool is_diagonal, bool is_full = false);
   // The shares `phi` of `words` in one patch.
@@ -196,11 +226,11 @@ struct PassOptions {
   bool has_diagonals = false;
 };
 struct PassResult {
-  Matrix<double> counts;  // D x (G V)
+  Matrix<double> counts;  // own images x (G V)
   WordStats stats;
 };
-// One pass over all patches with theta at `alpha` (D x (G V)): Eq. 5 (or 14) and the statistics of
-// Eqs. 9 and 10. phi is never stored. Nothing when the monitor stops it.
+// One pass over all patches with theta at `alpha` (own images x (G V)): Eq. 5 (or 14) and the
+// statistics of Eqs. 9 and 10. phi is never stored. Nothing when the monitor stops it.
 std::optional<PassResult> run_data_pass(const ImageTable& table, const DlgmmModel& model,
                                         DoubleView alpha, const PassOptions& options,
                                         Monitor& monitor);
@@ -258,6 +288,10 @@ struct ClusterStats {
   Matrix<double> second;
   BoundTerms bound;  // T1, T2, T3, T5, T6 of the images
   int64_t newton_steps = 0;
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(mass, first, second, bound, newton_steps);
+  }
 
   ClusterStats(int num_clusters, int num_bands, int64_t num_words, bool is_full);
   void add(const ClusterPrior& prior, int j, int g, double share, const Theta& theta);
@@ -289,7 +323,7 @@ void update_image(const ClusterPrior& prior, DlgmmPosterior posterior, double ka
                   std::span<const double> counts, std::span<double> zeta, std::span<double> alpha,
                   ImageScratch& scratch, ClusterStats& stats);
 
-// The same for all images with patches. Nothing when the monitor stops it.
+// The same for all images with patches; rows of own images. Nothing when the monitor stops it.
 std::optional<ClusterStats> update_images(const ImageTable& table, const DlgmmModel& model,
                                           DoubleView counts, MatrixView<double> zeta,
                                           MatrixView<double> alpha, int num_threads,
@@ -305,12 +339,16 @@ void start_words(const DlgmmInput& input, const DlgmmOptions& options, Monitor& 
 double patch_variance(FloatView patches);
 // log(n + 1/2), centred in each band: D x (G V).
 Matrix<float> log_counts(DoubleView counts, int num_bands);
-// Initial labels of the images with patches (by position) for restart number `restart`.
+// Initial labels of the own images with patches (by position) for restart number `restart`.
 std::vector<int> start_labels(DoubleView counts, int num_bands, const DlgmmOptions& options,
-                              int restart, Monitor& monitor);
-// mu and Sigma from labels: alpha = log counts, tau2 = 1 / (1 + n).
+                              int restart, Monitor& monitor, const Team& team = Team::alone());
+// mu and Sigma from labels of own images: alpha = log counts, tau2 = 1 / (1 + n).
 void start_clusters(DoubleView counts, std::span<const int> labels, const DlgmmOptions& options,
-                    DlgmmModel& model);
+                    DlgmmModel& model, const Team& team = Team::alone());
+
+// infer_images without its checks: rows of the images of the own blocks.
+DlgmmPrediction infer_own(const DlgmmModel& model, const ImageTable& table, int num_threads,
+                          Monitor& monitor);
 
 // Throws DataError unless the arrays of a model are consistent.
 void check_model(const DlgmmModel& model);

@@ -22,7 +22,7 @@ constexpr double kForgetting = 0.51;
 // from fewer, clusters that a batch hardly shows would be lost.
 constexpr int64_t kImagesPerCluster = 20;
 
-// The patches of some images, copied together.
+// The patches of some images, copied together: those that this rank reads.
 struct Batch {
   std::vector<int64_t> images;
   Matrix<float> patches;
@@ -40,30 +40,59 @@ Batch gather_batch(const ImageTable& all, std::vector<int64_t> images, double ga
   if (has_grid) batch.grid = Matrix<int32_t>(static_cast<int64_t>(images.size()), 2);
   for (size_t k = 0; k < images.size(); ++k) {
     const int64_t d = images[k];
-    for (int64_t i = 0; i < all.num_patches(d); ++i) {
-      std::copy_n(all.images.patches.row(all.begin(d) + i), batch.patches.cols(),
-                  batch.patches.row(batch.offsets[k] + i));
-      if (!all.images.bands.empty()) batch.bands.push_back(all.images.bands[all.begin(d) + i]);
-    }
+    for (int64_t i = 0; i < all.num_patches(d) && !all.images.bands.empty(); ++i)
+      batch.bands.push_back(all.images.bands[all.begin(d) + i]);
     if (has_grid) std::copy_n(all.images.grid.row(d), 2, batch.grid.row(static_cast<int64_t>(k)));
   }
   const DlgmmImages view{batch.patches.view(), batch.offsets,
                          has_grid ? batch.grid.view() : MatrixView<const int32_t>(), batch.bands};
   batch.images = std::move(images);
-  batch.table = make_image_table(view, all.num_bands, gamma);
+  batch.table = make_image_table(view, all.num_bands, gamma, *all.team);
+  for (int64_t k = batch.table.pass_begin(); k < batch.table.pass_end(); ++k) {
+    const int64_t first = all.begin(batch.images[k]);
+    for (int64_t i = 0; i < batch.table.num_patches(k); ++i)
+      std::copy_n(all.images.patches.row(first + i), batch.patches.cols(),
+                  batch.patches.row(batch.offsets[k] + i));
+  }
   return batch;
 }
 
-void copy_rows(const Matrix<double>& from, const std::vector<int64_t>& rows, Matrix<double>& to) {
-  to = Matrix<double>(static_cast<int64_t>(rows.size()), from.cols());
-  for (size_t k = 0; k < rows.size(); ++k)
-    std::copy_n(from.row(rows[k]), from.cols(), to.row(static_cast<int64_t>(k)));
-}
+// Rows of a batch in matrices of own images, and those of the batch that ranks share in its own
+// way.
+class BatchRows {
+ public:
+  BatchRows(const ImageTable& all, const Batch& batch) : all_(all), batch_(batch) {
+    for (const int64_t border : all.layer_borders)
+      borders_.push_back(std::ranges::lower_bound(batch.images, border) - batch.images.begin());
+  }
 
-void put_rows(const Matrix<double>& from, const std::vector<int64_t>& rows, Matrix<double>& to) {
-  for (size_t k = 0; k < rows.size(); ++k)
-    std::copy_n(from.row(static_cast<int64_t>(k)), from.cols(), to.row(rows[k]));
-}
+  Matrix<double> take(const Matrix<double>& from) const {
+    Matrix<double> rows(end() - begin(), from.cols());
+    for (int64_t k = begin(); k < end(); ++k)
+      std::copy_n(from.row(place(k)), from.cols(), rows.row(k - begin()));
+    if (!all_.team->is_shared()) return rows;
+    return move_matrix(*all_.team, rows, borders_, batch_.table.layer_borders);
+  }
+
+  void put(const Matrix<double>& found, Matrix<double>& to) const {
+    const bool is_shared = all_.team->is_shared();
+    const Matrix<double> moved =
+        is_shared ? move_matrix(*all_.team, found, batch_.table.layer_borders, borders_)
+                  : Matrix<double>();
+    const DoubleView rows = is_shared ? moved.view() : found.view();
+    for (int64_t k = begin(); k < end(); ++k)
+      std::copy_n(rows.row(k - begin()), rows.cols(), to.row(place(k)));
+  }
+
+ private:
+  int64_t begin() const { return borders_[all_.team->rank()]; }
+  int64_t end() const { return borders_[all_.team->rank() + 1]; }
+  int64_t place(int64_t k) const { return batch_.images[k] - all_.own_begin(); }
+
+  const ImageTable& all_;
+  const Batch& batch_;
+  std::vector<int64_t> borders_;  // in the batch: where the images of each rank begin
+};
 
 struct LayerStats {
   WordStats words;
@@ -73,17 +102,16 @@ struct LayerStats {
 // The local step of a batch: phi, theta and zeta under the model, and their statistics.
 std::optional<LayerStats> visit(const DlgmmRun& run, const Batch& batch, DlgmmState& state,
                                 Monitor& monitor) {
-  Matrix<double> alpha, zeta;
-  copy_rows(state.alpha, batch.images, alpha);
-  copy_rows(state.probabilities, batch.images, zeta);
+  const BatchRows rows(run.table, batch);
+  Matrix<double> alpha = rows.take(state.alpha), zeta = rows.take(state.probabilities);
   std::optional<PassResult> pass =
       run_data_pass(batch.table, state.model, alpha, run.pass_options(state.model.gamma), monitor);
   if (!pass) return std::nullopt;
   std::optional<ClusterStats> clusters = update_images(batch.table, state.model, pass->counts, zeta,
                                                        alpha, run.options.num_threads, monitor);
   if (!clusters) return std::nullopt;
-  put_rows(alpha, batch.images, state.alpha);
-  put_rows(zeta, batch.images, state.probabilities);
+  rows.put(alpha, state.alpha);
+  rows.put(zeta, state.probabilities);
   return LayerStats{std::move(pass->stats), std::move(*clusters)};
 }
 

@@ -2,6 +2,8 @@
 // The fingerprint of a run: version, options and input, every byte.
 #include "milieu/data/identity/fingerprint.h"
 
+#include "milieu/data/identity/row_hash.h"
+
 #include "milieu/dlgmm/dlgmm_run_internal.h"
 
 namespace milieu::internal {
@@ -29,7 +31,11 @@ std::string fingerprint_of(const DlgmmInput& input, const DlgmmOptions& options)
   DlgmmOptions copy = options;
   copy.max_iterations = {};  // a state may be continued for more passes
   print.version().options(fields_of(copy));
-  print.rows(input.images.patches, options.num_threads).values(input.images.offsets);
+  constexpr int64_t kBlock = 4096;
+  const FloatView patches = input.images.patches;
+  const Rows rows = team_of(input).rows(patches.rows(), kBlock);
+  print.number(hash_rows(rows, patches.rows_between(rows.begin(), rows.end())));
+  print.number(patches.rows()).number(patches.cols()).values(input.images.offsets);
   print.rows(input.images.grid, 1).values(input.images.bands);
   for (const auto& [a, b] : input.images.edges) print.number(a).number(b);
   print.values(input.initial_labels).rows(input.initial_words, 1);

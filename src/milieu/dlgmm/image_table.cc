@@ -98,6 +98,18 @@ void add_edges(ImageTable& table) {
   }
 }
 
+void share_images(const Team& team, ImageTable& table) {
+  table.team = &team;
+  const Rows blocks = team.rows(table.num_blocks(), 1);
+  const Rows layer = team.rows(table.num_images, kLayerBlock);
+  for (int r = 0; r < blocks.ranks().size(); ++r) {
+    table.pass_borders.push_back(table.block_begin[blocks.stretch_of(r).first]);
+    table.layer_borders.push_back(layer.stretch_of(r).first);
+  }
+  table.pass_borders.push_back(table.num_images);
+  table.layer_borders.push_back(table.num_images);
+}
+
 }  // namespace
 
 Neighborhood neighborhood_of(const ImageTable& table, int64_t d, int64_t begin) {
@@ -121,7 +133,25 @@ int ImageTable::band(int64_t d, int64_t i) const {
   return static_cast<int>(row * num_bands / images.grid(d, 0));
 }
 
-ImageTable make_image_table(const DlgmmImages& images, int num_bands, double gamma) {
+Matrix<double> move_matrix(const Team& team, DoubleView rows, std::span<const int64_t> from,
+                           std::span<const int64_t> to) {
+  const std::span<const double> own(rows.data(), static_cast<size_t>(rows.rows() * rows.cols()));
+  const std::vector<double> moved = team.move_rows(own, rows.cols(), from, to);
+  Matrix<double> out(to[team.rank() + 1] - to[team.rank()], rows.cols());
+  std::ranges::copy(moved, out.data());
+  return out;
+}
+
+Matrix<double> ImageTable::to_pass(DoubleView kept) const {
+  return move_matrix(*team, kept, layer_borders, pass_borders);
+}
+
+Matrix<double> ImageTable::to_layer(DoubleView found) const {
+  return move_matrix(*team, found, pass_borders, layer_borders);
+}
+
+ImageTable make_image_table(const DlgmmImages& images, int num_bands, double gamma,
+                            const Team& team) {
   ImageTable table;
   table.images = images;
   table.num_bands = std::max(num_bands, 1);
@@ -146,6 +176,7 @@ ImageTable make_image_table(const DlgmmImages& images, int num_bands, double gam
     table.num_without_patches += table.num_patches(d) == 0;
   }
   table.block_begin.push_back(table.num_images);
+  share_images(team, table);
   return table;
 }
 

@@ -26,6 +26,10 @@ constexpr double kMinCount = 1e-6;    // of a word in an image, to examine its p
 struct WordSpread {
   Eigen::MatrixXd all, between;
   double mass = 0, images = 0;
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(all, between, mass, images);
+  }
 };
 
 // A word to split, and where to.
@@ -38,6 +42,10 @@ struct Split {
 struct MoveChances {
   std::vector<double> cost;         // V: what removing each word would cost the bound
   std::vector<WordSpread> spreads;  // V
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(cost, spreads);
+  }
 };
 
 double variance_of(const DlgmmModel& model, int64_t v) {
@@ -80,18 +88,21 @@ MoveChances find_chances(const DlgmmRun& run, const DlgmmState& state) {
   const DlgmmModel& model = state.model;
   const int64_t dim = model.words.cols();
   const Eigen::MatrixXd zero = Eigen::MatrixXd::Zero(dim, dim);
-  MoveChances chances{std::vector<double>(model.num_words(), 0.0),
-                      std::vector<WordSpread>(model.num_words(), WordSpread{zero, zero})};
+  const MoveChances none{std::vector<double>(model.num_words(), 0.0),
+                         std::vector<WordSpread>(model.num_words(), WordSpread{zero, zero})};
   const WordScorer scorer = make_word_scorer(model);
-  PassScratch scratch;
-  for (int64_t d = 0; d < run.table.num_images; ++d) {
-    if (run.table.num_patches(d) == 0) continue;
-    score_image(run.table, d, scorer, state.alpha.row_span(d), run.pass_options(0), scratch);
-    update_shares(scratch.shares, 0, scratch.shares.num_patches());
-    add_image(model, run.table.images.patches.rows_between(run.table.begin(d), run.table.end(d)),
-              scratch.shares, chances);
-  }
-  return chances;
+  const ImageTable& table = run.table;
+  return table.team->chain(none, [&](MoveChances& chances) {
+    PassScratch scratch;
+    for (int64_t d = table.own_begin(); d < table.own_end(); ++d) {
+      if (table.num_patches(d) == 0) continue;
+      score_image(table, d, scorer, state.alpha.row_span(d - table.own_begin()),
+                  run.pass_options(0), scratch);
+      update_shares(scratch.shares, 0, scratch.shares.num_patches());
+      add_image(model, table.images.patches.rows_between(table.begin(d), table.end(d)),
+                scratch.shares, chances);
+    }
+  });
 }
 
 // A Gaussian of `count` numbers whose second moment is `sum` gains this by its own variance.

@@ -33,11 +33,22 @@ namespace {
 
 using namespace internal;
 
-void check_finite(FloatView points, const char* name, int num_threads) {
-  if (const auto place = find_non_finite(points, num_threads))
+void check_finite(FloatView points, const char* name, int num_threads, const Team& team) {
+  const Rows own = team.rows(points.rows(), CellCounts::kBlockRows);
+  if (const auto bad =
+          find_non_finite(points.rows_between(own.begin(), own.end()), own, num_threads))
     throw DataError(
         fmt::format("{} has {} at row {}, column {} (counted from 0): remove or fill it", name,
-                    points(place->row, place->column), place->row, place->column));
+                    bad->value, bad->row, bad->column));
+}
+
+// What ranks divide: the grid. The other ways look at pairs of samples.
+void check_team(const IccInput& input, const IccOptions& options) {
+  if (!team_of(input).is_shared()) return;
+  require(options.climb != IccClimb::Free,
+          "climb free runs on one rank: leave it out, or leave out mpirun");
+  require(options.projection != IccProjection::Isomap && options.projection != IccProjection::Lle,
+          "projections isomap and lle run on one rank: use pca, lda or none, or leave out mpirun");
 }
 
 // Number of classes; throws for classes that do not match the samples.
@@ -70,8 +81,10 @@ int check_classes(std::span<const int> classes, int64_t n) {
 
 void check_input(const IccInput& input, const IccOptions& options) {
   validate_options(options);
+  check_team(input, options);
+  const Team& team = team_of(input);
   require(!input.points.empty(), "fit_icc: there are no points");
-  check_finite(input.points, "points", options.num_threads);
+  check_finite(input.points, "points", options.num_threads, team);
   require(input.coordinates.empty() || input.axes.empty(),
           "give coordinates or axes, not both: they are two projections");
   if (!input.coordinates.empty()) {
@@ -79,7 +92,7 @@ void check_input(const IccInput& input, const IccOptions& options) {
       return fmt::format("coordinates have {}, points have {}: they must match",
                          counted(input.coordinates.rows(), "row"), input.points.rows());
     });
-    check_finite(input.coordinates, "coordinates", options.num_threads);
+    check_finite(input.coordinates, "coordinates", options.num_threads, team);
   }
   require(!options.standardize || (options.projection != IccProjection::Isomap &&
                                    options.projection != IccProjection::Lle),
@@ -93,7 +106,7 @@ void check_input(const IccInput& input, const IccOptions& options) {
       return fmt::format("the context has {}, points have {}: they must match",
                          counted(input.context.cols(), "column"), input.points.cols());
     });
-    check_finite(input.context, "context", options.num_threads);
+    check_finite(input.context, "context", options.num_threads, team);
   }
   require(input.axes.empty() || input.axes.cols() == input.points.cols(), [&] {
     return fmt::format("axes have {}, points have {}: they must match",
@@ -199,7 +212,8 @@ namespace {
 IccResult fit_on_grid(const IccInput& given, const IccInput& seen, Projection projection,
                       const IccOptions& options, int num_classes, Monitor& monitor) {
   const FloatView points = seen.coordinates.empty() ? seen.points : seen.coordinates;
-  GridFit fit(std::move(projection), options, num_classes, !given.context.empty());
+  const Team& team = team_of(given);
+  GridFit fit(std::move(projection), options, num_classes, !given.context.empty(), team);
   fit.read_range([&](const auto& visit) { visit(points, seen.classes); });
   std::vector<int> cells(points.rows());
   fit.count([&](const auto& visit) { visit(points, seen.classes); }, monitor, cells);
@@ -209,7 +223,13 @@ IccResult fit_on_grid(const IccInput& given, const IccInput& seen, Projection pr
                                     given.classes, options.num_threads);
   } else {
     cells.resize(given.points.rows());
-    label_cells(result.model, given.classes, cells, options.num_threads);
+    const Rows own = team.rows(points.rows(), CellCounts::kBlockRows);
+    const int64_t begin = std::min(own.begin(), given.points.rows());
+    const int64_t count = std::min(own.end(), given.points.rows()) - begin;
+    label_cells(result.model,
+                given.classes.empty() ? given.classes : given.classes.subspan(begin, count),
+                std::span(cells).subspan(begin, count), options.num_threads);
+    team.complete<int>(points.rows(), CellCounts::kBlockRows, cells);
     result.labels = std::move(cells);
   }
   return result;

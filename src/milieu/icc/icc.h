@@ -17,6 +17,7 @@
 #include "milieu/base/inputs.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
+#include "milieu/base/ranks/team.h"
 #include "milieu/base/summary.h"
 #include "milieu/classic/manifold/manifold.h"
 #include "milieu/icc/density/density_map.h"
@@ -109,6 +110,7 @@ struct IccInput {
   // m x d samples that separate the parts of the set, in place of classes; empty: none. All of
   // `points` is then split, as if it were a class with `context` as the only other one.
   FloatView context = {};
+  const Team* team = nullptr;  // ranks that divide the passes over rows; null: there is one
 };
 
 template <class Visitor>

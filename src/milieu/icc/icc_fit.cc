@@ -43,9 +43,10 @@ std::vector<int64_t> label_sizes(std::span<const int> labels, size_t num_labels)
 }  // namespace
 
 GridFit::GridFit(Projection projection, const IccOptions& options, int num_classes,
-                 bool has_context)
+                 bool has_context, const Team& team)
     : projection_(std::move(projection)),
       options_(options),
+      team_(team),
       bandwidth_(parse_bandwidth(options.bandwidth, projection_.dims())),
       range_(projection_.dims()),
       num_classes_(num_classes),
@@ -64,7 +65,7 @@ void GridFit::read_range(const Read& read) {
   const auto measure = [&] {
     range_ = Range(projection_.dims());
     read([&](FloatView points, std::span<const int>) {
-      range_.add(projection_, points, options_.num_threads);
+      range_.add(projection_, points, options_.num_threads, team_);
     });
     range_.close();
   };
@@ -87,7 +88,7 @@ void GridFit::count(const Read& read, Monitor& monitor, std::span<int32_t> cells
   counts_.emplace(settings_.grid, num_classes_);
   read([&](FloatView points, std::span<const int> classes) {
     monitor.on_progress("counting", num_rows_, 0);
-    counts_->add(scaled, points, classes, options_.num_threads, monitor, cells);
+    counts_->add(scaled, points, classes, options_.num_threads, monitor, cells, team_);
     num_rows_ += points.rows();
   });
   require(num_rows_ > 0, "there are no points");

@@ -24,7 +24,7 @@ class GridFit {
   // Throws InvalidArgument for an invalid grid or bandwidth, or one that needs too much memory.
   // With `has_context` the last class is only context: the model and the summary leave it out.
   GridFit(Projection projection, const IccOptions& options, int num_classes,
-          bool has_context = false);
+          bool has_context = false, const Team& team = Team::alone());
 
   void read_range(const Read& read);  // the frame [Yu13, Algorithm 2, lines 3 and 4]
   // Lines 5 to 10. `cells`: of the rows of a single chunk, where they are needed.
@@ -43,6 +43,7 @@ class GridFit {
 
   Projection projection_;
   const IccOptions& options_;
+  const Team& team_;
   Bandwidth bandwidth_;
   SplitSettings settings_;
   Range range_;

@@ -12,7 +12,7 @@ namespace milieu::internal {
 
 namespace {
 
-constexpr int64_t kRowsPerBlock = 1 << 14;
+constexpr int64_t kRowsPerBlock = CellCounts::kBlockRows;
 constexpr int64_t kRowsPerTile = 512;  // coordinates of a tile stay in cache
 constexpr double kMaxCountBytes = 512e6;
 
@@ -37,10 +37,10 @@ Range::Range(int dims)
     : low(dims, std::numeric_limits<double>::infinity()),
       high(dims, -std::numeric_limits<double>::infinity()) {}
 
-void Range::add(const Projection& projection, FloatView points, int num_threads) {
+void Range::add(const Projection& projection, FloatView points, int num_threads, const Team& team) {
   const size_t p = low.size();
   const auto widen = MILIEU_SELECT_ISA(widen_range);
-  const Range total = parallel_reduce(
+  const Range total = team.parallel_reduce(
       points.rows(), kRowsPerBlock, num_threads, *this,
       [&](const Block& block, Range& range) {
         for_each_tile(projection, points, block.begin, block.end,
@@ -82,7 +82,19 @@ void find_cells(const Projection& scaled, const Grid& grid, FloatView points, in
 }
 
 void CellCounts::add(const Projection& scaled, FloatView points, std::span<const int> classes,
-                     int num_threads, const Monitor& monitor, std::span<int32_t> kept) {
+                     int num_threads, const Monitor& monitor, std::span<int32_t> kept,
+                     const Team& team) {
+  const Rows own = team.rows(points.rows(), kBlockRows);
+  const auto part = [&](auto values) {
+    return values.empty() ? values : values.subspan(own.begin(), own.own_size());
+  };
+  add_own(scaled, points.rows_between(own.begin(), own.end()), part(classes), num_threads, monitor,
+          part(kept));
+  team.add_up(counts_);
+}
+
+void CellCounts::add_own(const Projection& scaled, FloatView points, std::span<const int> classes,
+                         int num_threads, const Monitor& monitor, std::span<int32_t> kept) {
   // One slab of rows per thread, each with its own counts: sums of whole numbers are exact.
   const double bytes = 4.0 * static_cast<double>(counts_.size());
   int64_t slabs =

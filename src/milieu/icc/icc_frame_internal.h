@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "milieu/base/monitor.h"
+#include "milieu/base/ranks/team.h"
 #include "milieu/icc/icc.h"
 
 namespace milieu::internal {
@@ -23,7 +24,7 @@ struct Projection {
 class Moments {
  public:
   explicit Moments(int64_t d) : d_(d) {}
-  void add(FloatView points, int num_threads);
+  void add(FloatView points, int num_threads, const Team& team = Team::alone());
   // The principal axes that options ask for; with `standardize` those of the correlations.
   Projection principal_axes(const IccOptions& options) const;
   int64_t count() const { return n_; }
@@ -48,9 +49,14 @@ Projection fit_projection(const IccInput& input, const IccOptions& options, int 
 struct Range {
   std::vector<double> low, high;
   explicit Range(int dims);
-  void add(const Projection& projection, FloatView points, int num_threads);
+  void add(const Projection& projection, FloatView points, int num_threads,
+           const Team& team = Team::alone());
   // An axis without extent gets the length 1.
   void close();
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(low, high);
+  }
 };
 
 // Turns the axes so that the kernel whose covariance is `matrix` (squared shares of the range) lies
@@ -73,17 +79,23 @@ class CellCounts {
         num_classes_(num_classes),
         counts_(static_cast<size_t>(grid.num_cells()) * num_classes, 0) {}
   // Stops early with the monitor. Leaves the cell of every row in `kept`, which has a place
-  // for each or none at all.
+  // for each or none at all; of a team, only its own rows.
   void add(const Projection& scaled, FloatView points, std::span<const int> classes,
-           int num_threads, const Monitor& monitor, std::span<int32_t> kept = {});
+           int num_threads, const Monitor& monitor, std::span<int32_t> kept = {},
+           const Team& team = Team::alone());
   std::span<const int32_t> of_class(int c) const {
     return {counts_.data() + static_cast<size_t>(c) * grid_.num_cells(),
             static_cast<size_t>(grid_.num_cells())};
   }
   int num_classes() const { return num_classes_; }
   const Grid& grid() const { return grid_; }
+  // How the rows of a team are cut.
+  static constexpr int64_t kBlockRows = 1 << 14;
 
  private:
+  void add_own(const Projection& scaled, FloatView points, std::span<const int> classes,
+               int num_threads, const Monitor& monitor, std::span<int32_t> kept);
+
   Grid grid_;
   int num_classes_;
   std::vector<int32_t> counts_;

@@ -27,6 +27,10 @@ constexpr int64_t kFewColumns = 8;  // moments by plain loops, over all threads
 
 struct Sums {
   std::vector<double> sums, products;
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(sums, products);
+  }
 };
 
 Projection centred_at(Matrix<double> axes, std::span<const double> mean) {
@@ -116,7 +120,7 @@ Projection choose_axes(Projection found, const IccOptions& options) {
   return chosen;
 }
 
-void Moments::add(FloatView points, int num_threads) {
+void Moments::add(FloatView points, int num_threads, const Team& team) {
   if (points.rows() == 0) return;
   if (n_ == 0) {
     pivot_.assign(points.row(0), points.row(0) + d_);
@@ -129,7 +133,7 @@ void Moments::add(FloatView points, int num_threads) {
     for (size_t j = 0; j < total.sums.size(); ++j) total.sums[j] += part.sums[j];
     for (size_t j = 0; j < total.products.size(); ++j) total.products[j] += part.products[j];
   };
-  Sums total = parallel_reduce(
+  Sums total = team.parallel_reduce(
       points.rows(), kRowsPerBlock, num_threads, zero,
       [&](const Block& block, Sums& sums) {
         add_rows(points.row(block.begin), block.size(), points.stride(), d_, pivot_.data(),
@@ -192,7 +196,7 @@ Projection fit_projection(const IccInput& input, const IccOptions& options, int 
     return choose_axes(discriminant_projection(input, dims, num_classes), options);
   if (points.cols() <= kFewColumns && points.cols() <= points.rows()) {
     Moments moments(points.cols());
-    moments.add(points, options.num_threads);
+    moments.add(points, options.num_threads, team_of(input));
     return moments.principal_axes(options);
   }
   return choose_axes(options.standardize ? standardized_projection(points, dims)

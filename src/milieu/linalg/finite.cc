@@ -33,4 +33,18 @@ std::optional<MatrixPlace> find_non_finite(FloatView values, int num_threads) {
       if (!std::isfinite(values(i, j))) return MatrixPlace{i, j};
 }
 
+std::optional<BadEntry> find_non_finite(FloatView own, const Rows& rows, int num_threads) {
+  std::optional<BadEntry> first;
+  if (const std::optional<MatrixPlace> place = find_non_finite(own, num_threads))
+    first = {rows.begin() + place->row, place->column, own(place->row, place->column)};
+  if (!rows.is_shared()) return first;
+  for (const Message& message : rows.ranks().gather(first ? pack(*first) : Message())) {
+    if (message.empty()) continue;
+    BadEntry other;
+    unpack(message, other);
+    if (!first || other.row < first->row) first = other;
+  }
+  return first;
+}
+
 }  // namespace milieu

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "milieu/base/ranks/rows.h"
 #include "milieu/linalg/matrix.h"
 
 namespace milieu {
@@ -16,5 +17,19 @@ struct MatrixPlace {
 
 // The first entry (in row-major order) that is NaN or infinite, if there is one.
 std::optional<MatrixPlace> find_non_finite(FloatView values, int num_threads = 1);
+
+// Such an entry among the rows that ranks share, by its place among all.
+struct BadEntry {
+  int64_t row = 0;
+  int64_t column = 0;
+  float value = 0;
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(row, column, value);
+  }
+};
+
+// The first one of all ranks, on every rank.
+std::optional<BadEntry> find_non_finite(FloatView own, const Rows& rows, int num_threads);
 
 }  // namespace milieu

@@ -16,33 +16,6 @@
 
 namespace milieu {
 
-namespace {
-
-// The first entry of all rows that is not finite.
-struct BadEntry {
-  int64_t row = std::numeric_limits<int64_t>::max();  // none
-  int64_t column = 0;
-  int64_t is_nan = 0;
-  bool exists() const { return row < std::numeric_limits<int64_t>::max(); }
-  template <class Visitor>
-  void visit_arrays(Visitor&& v) {
-    v(row, column, is_nan);
-  }
-};
-
-BadEntry first_of_all(const Rows& rows, const BadEntry& own) {
-  if (!rows.is_shared()) return own;
-  BadEntry first = own;
-  for (const Message& message : rows.ranks().gather(pack(own))) {
-    BadEntry other;
-    unpack(message, other);
-    if (other.row < first.row) first = other;
-  }
-  return first;
-}
-
-}  // namespace
-
 void check_points(FloatView points, std::string_view name, int num_threads) {
   check_points(points, Rows(points.rows(), 1), name, num_threads);
 }
@@ -56,15 +29,11 @@ void check_points(FloatView own, const Rows& rows, std::string_view name, int nu
     return fmt::format("{} has {}, must have at most {}: use a subsample", name,
                        counted(rows.size(), "row"), std::numeric_limits<int>::max());
   });
-  BadEntry bad;
-  if (const std::optional<MatrixPlace> place = find_non_finite(own, num_threads))
-    bad = {rows.begin() + place->row, place->column, std::isnan(own(place->row, place->column))};
-  bad = first_of_all(rows, bad);
-  if (bad.exists())
-    throw DataError(
-        fmt::format("{} has {} at row {}, column {} (counted from 0): every entry must be a finite "
-                    "number; remove or fill such samples",
-                    name, bad.is_nan != 0 ? "NaN" : "an infinite value", bad.row, bad.column));
+  if (const std::optional<BadEntry> bad = find_non_finite(own, rows, num_threads))
+    throw DataError(fmt::format(
+        "{} has {} at row {}, column {} (counted from 0): every entry must be a finite "
+        "number; remove or fill such samples",
+        name, std::isnan(bad->value) ? "NaN" : "an infinite value", bad->row, bad->column));
 }
 
 WeightTotals check_weights(std::span<const double> weights, const Rows& rows) {

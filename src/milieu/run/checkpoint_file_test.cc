@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "milieu/base/error.h"
-#include "milieu/run/row_hash.h"
+#include "milieu/data/identity/row_hash.h"
 
 namespace milieu {
 namespace {

@@ -16,6 +16,7 @@
 
 #include "milieu/base/ranks/rows.h"
 #include "milieu/data/identity/fingerprint.h"
+#include "milieu/data/identity/row_hash.h"
 #include "milieu/input/default_network.h"
 #include "milieu/input/image_rows.h"
 #include "milieu/run/checkpoint_file.h"
@@ -24,7 +25,6 @@
 #include "milieu/run/model_shares.h"
 #include "milieu/run/npy_result.h"
 #include "milieu/run/restart_shards.h"
-#include "milieu/run/row_hash.h"
 
 namespace milieu {
 

@@ -129,6 +129,7 @@ void Run::check_ranks() {
   check_same_everywhere(ranks, "the command's options",
                         run_options_to_json(entry_.name, input_fields(), result_option_fields()));
   check_same_everywhere(ranks, spec_.path, identity_of(loaded_.data.points.view()));
+  check_same_everywhere(ranks, spec_.path, identity_of(loaded_.patches.patches.view()));
 }
 
 RunOutcome Run::fit(Monitor& monitor) {

@@ -39,6 +39,8 @@ std::vector<std::string> draw_context(const ReproduceRun& run) {
   const Matrix<float> object = draw_gaussian(400, 8, 10, {10, 12, 30}, random);
   const Matrix<float> context = draw_gaussian(200, 8, 10, {6, -3, 2}, random);
   IccOptions options;
+  options.bandwidth = "8c";  // as in Figure 3
+  options.min_size = 10;
   options.num_threads = run.options().num_threads;
   const IccResult alone = fit_icc({object, {}}, options, run.monitor());
   IccInput both{object, {}};
@@ -69,11 +71,12 @@ std::vector<std::string> draw_unsupervised(const ReproduceRun& run) {
   std::vector<Panel> panels = {scatter_panel("EM, five components", points, mixture)};
   int five = 0;
   std::string found;
-  // The widths at which the class is read, from fine to coarse: the paper does not print its own.
-  for (const char* bandwidth : {"3c", "4c", "5c", "6c", "8c"}) {
+  // From fine to coarse: the paper does not print its own, and two crossed Gaussians about one mean
+  // have one maximum, so that five are read at fine widths only.
+  for (const char* bandwidth : {"2c", "2.4c", "2.6c", "2.7c", "2.8c", "2.9c", "3c", "4c"}) {
     IccOptions options;
     options.bandwidth = bandwidth;
-    options.min_size = 20;
+    options.min_size = 10;
     options.num_threads = run.options().num_threads;
     const IccResult icc = fit_icc({points, {}}, options, run.monitor());
     if (run.is_stopped()) return {};

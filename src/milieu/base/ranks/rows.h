@@ -40,7 +40,8 @@ class Rows {
   int owner(int64_t row) const;
   int64_t block_size() const { return block_size_; }
   Shards shards() const { return Shards(n_, block_size_); }
-  std::pair<int64_t, int64_t> own_shards() const;  // [first, second)
+  std::pair<int64_t, int64_t> own_shards() const;          // [first, second)
+  std::pair<int64_t, int64_t> stretch_of(int rank) const;  // its rows, [first, second)
 
   // True on all ranks when it is on one: a stop that all must follow.
   bool any(bool mine) const { return is_shared() ? ranks_->largest(mine ? 1 : 0) == 1 : mine; }
@@ -96,8 +97,6 @@ class Rows {
   }
 
  private:
-  std::pair<int64_t, int64_t> stretch_of(int rank) const;
-
   Communicator* ranks_;
   int64_t n_;
   int64_t block_size_;

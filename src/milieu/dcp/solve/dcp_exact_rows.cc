@@ -23,16 +23,23 @@ ExactRows::ExactRows(const DcpProblem& problem, const Monitor& monitor)
     : problem_(problem), monitor_(monitor) {
   if (problem.num_rows() * problem.d > kMaxCopy) return;
   copy_ = Matrix<double>(problem.num_rows(), problem.d);
-  parallel_for(problem.num_rows(), problem.block_size(), problem.num_threads,
-               [&](const Block& block) {
-                 if (monitor.should_stop()) return;
-                 problem.source->fill(block.begin, block.end, copy_.row(block.begin));
-               });
+  // The own rows of all passes, which are cut in two ways.
+  const Rows own = problem.team->rows(rows(), problem.block_size());
+  const Rows wide = problem.team->rows(rows(), moment_rows());
+  const int64_t begin = std::min(own.begin(), wide.begin());
+  const int64_t count = std::max(own.end(), wide.end()) - begin;
+  parallel_for(count, problem.block_size(), problem.num_threads, [&](const Block& block) {
+    if (monitor.should_stop()) return;
+    problem.source->fill(begin + block.begin, begin + block.end, copy_.row(begin + block.begin));
+  });
 }
+
+int64_t ExactRows::moment_rows() const { return std::max(kMomentRows, problem_.block_size()); }
 
 std::vector<double> ExactRows::products(std::span<const double> v) const {
   std::vector<double> out(rows());
-  parallel_for(rows(), problem_.block_size(), problem_.num_threads, [&](const Block& block) {
+  const int64_t size = problem_.block_size();
+  problem_.team->parallel_for(rows(), size, problem_.num_threads, [&](const Block& block) {
     if (monitor_.should_stop()) return;
     std::vector<double> made;
     const double* source = copy_.empty() ? nullptr : copy_.row(block.begin);
@@ -44,6 +51,7 @@ std::vector<double> ExactRows::products(std::span<const double> v) const {
     MILIEU_SELECT_ISA(row_products)
     (source, block.size(), cols(), v.data(), out.data() + block.begin);
   });
+  problem_.team->complete<double>(rows(), size, out);
   return out;
 }
 
@@ -71,7 +79,7 @@ ExactRows::Gathered ExactRows::gather(int64_t begin, int64_t end,
 }
 
 std::vector<double> ExactRows::combination(std::span<const double> coefficients) const {
-  return parallel_reduce(
+  return problem_.team->parallel_reduce(
       rows(), problem_.block_size(), problem_.num_threads, std::vector<double>(cols()),
       [&](const Block& block, std::vector<double>& sum) {
         if (monitor_.should_stop()) return;
@@ -83,9 +91,8 @@ std::vector<double> ExactRows::combination(std::span<const double> coefficients)
 }
 
 std::vector<double> ExactRows::second_moment(std::span<const double> weights) const {
-  // Larger blocks than elsewhere: each has its own matrix.
-  return parallel_reduce(
-      rows(), std::max(kMomentRows, problem_.block_size()), problem_.num_threads,
+  return problem_.team->parallel_reduce(
+      rows(), moment_rows(), problem_.num_threads,
       std::vector<double>(static_cast<size_t>(cols() * cols())),
       [&](const Block& block, std::vector<double>& sum) {
         if (monitor_.should_stop()) return;

@@ -189,6 +189,10 @@ void add_gradient(const Matrix<float>& slopes, FloatView rows, std::vector<doubl
 struct BatchSums {
   std::vector<double> losses;     // a lane
   std::vector<double> gradients;  // lanes x K x D
+  template <class Visitor>
+  void visit_arrays(Visitor&& v) {
+    v(losses, gradients);
+  }
 };
 
 }  // namespace
@@ -203,7 +207,7 @@ bool evaluate(const DcpProblem& problem, std::span<Lane> lanes, const Monitor& m
   const int64_t num_planes = stack.size(), d = problem.d;
   const BatchSums zero{std::vector<double>(lanes.size()),
                        std::vector<double>(static_cast<size_t>(num_planes * d))};
-  const BatchSums sums = parallel_reduce(
+  const BatchSums sums = problem.team->parallel_reduce(
       problem.num_rows(), block_size, problem.num_threads, zero,
       [&](const Block& block, BatchSums& part) {
         if (monitor.should_stop()) return;
@@ -238,13 +242,15 @@ std::vector<std::vector<int>> label_samples(const DcpProblem& problem,
                                             const std::vector<std::span<const double>>& planes) {
   const PlaneStack stack(problem, planes);
   std::vector<std::vector<int>> labels(planes.size(), std::vector<int>(problem.n));
-  parallel_for(problem.n, problem.block_size(), problem.num_threads, [&](const Block& block) {
+  const int64_t size = problem.block_size();
+  problem.team->parallel_for(problem.n, size, problem.num_threads, [&](const Block& block) {
     Matrix<float> f(stack.size(), block.size());
     stack.multiply(problem.rows.view().rows_between(block.begin, block.end), f);
     for (size_t i = 0; i < planes.size(); ++i) MILIEU_SELECT_ISA(argmax_block)
     (f.row(static_cast<int64_t>(i) * problem.num_parts), block.size(), problem.num_parts,
      block.size(), labels[i].data() + block.begin);
   });
+  for (std::vector<int>& all : labels) problem.team->complete<int>(problem.n, size, all);
   return labels;
 }
 

@@ -44,7 +44,7 @@ Matrix<float> coordinates_of(FloatView rows, FloatView axes, int num_threads) {
 
 // sum_i w_i (axes x_i) x_i^T: the axes times the second moment.
 Matrix<float> apply_moment(FloatView rows, const std::vector<double>& shares, FloatView axes,
-                           int num_threads) {
+                           int num_threads, const Team& team) {
   const auto accumulate = [&](const Block& block, Matrix<float>& sum) {
     Matrix<float> along(block.size(), axes.rows()), turned(axes.rows(), block.size());
     const FloatView part = rows.rows_between(block.begin, block.end);
@@ -57,11 +57,12 @@ Matrix<float> apply_moment(FloatView rows, const std::vector<double>& shares, Fl
     }
     gemm(1, turned, part, 1, sum);
   };
-  return parallel_reduce(rows.rows(), kBlock, num_threads, Matrix<float>(axes.rows(), rows.cols()),
-                         accumulate, [](Matrix<float>& total, const Matrix<float>& part) {
-                           for (int64_t i = 0; i < total.size(); ++i)
-                             total.data()[i] += part.data()[i];
-                         });
+  return team.parallel_reduce(rows.rows(), kBlock, num_threads,
+                              Matrix<float>(axes.rows(), rows.cols()), accumulate,
+                              [](Matrix<float>& total, const Matrix<float>& part) {
+                                for (int64_t i = 0; i < total.size(); ++i)
+                                  total.data()[i] += part.data()[i];
+                              });
 }
 
 // Orthonormal rows that span those of `rows`.
@@ -85,7 +86,7 @@ Matrix<float> rounded(const DoubleRows& rows) {
 
 // A space that holds the leading components; all of it where there are few columns.
 DoubleRows leading_space(FloatView rows, const std::vector<double>& shares, int num_threads,
-                         const Monitor& monitor) {
+                         const Team& team, const Monitor& monitor) {
   const int64_t count = std::min({rows.rows(), rows.cols(), kMaxComponents + kMoreVectors});
   if (count == rows.cols()) return DoubleRows::Identity(count, count);
   Random random(1);
@@ -93,7 +94,7 @@ DoubleRows leading_space(FloatView rows, const std::vector<double>& shares, int 
   for (int64_t i = 0; i < axes.size(); ++i) axes.data()[i] = static_cast<float>(random.normal());
   DoubleRows space = orthonormal(axes);
   for (int step = 0; step < kIterations && !monitor.should_stop(); ++step)
-    space = orthonormal(apply_moment(rows, shares, rounded(space), num_threads));
+    space = orthonormal(apply_moment(rows, shares, rounded(space), num_threads, team));
   return space;
 }
 
@@ -148,9 +149,9 @@ class WhitenedFeatures : public FeatureSource {
 
 std::shared_ptr<const PrincipalRows> find_principal_rows(
     std::unique_ptr<const FeatureSource> source, const std::vector<double>& shares, int num_threads,
-    const Monitor& monitor) {
+    const Monitor& monitor, const Team& team) {
   const Matrix<float> rows = read_rows(*source, num_threads);
-  const DoubleRows space = leading_space(rows, shares, num_threads, monitor);
+  const DoubleRows space = leading_space(rows, shares, num_threads, team, monitor);
   if (monitor.should_stop()) return nullptr;
   const Matrix<float> along = coordinates_of(rows, rounded(space), num_threads);
   DoubleRows moment = DoubleRows::Zero(space.rows(), space.rows());

@@ -32,6 +32,7 @@ class ExactRows {
     int64_t count() const { return static_cast<int64_t>(coefficients.size()); }
   };
   Gathered gather(int64_t begin, int64_t end, std::span<const double> coefficients) const;
+  int64_t moment_rows() const;  // of a block of second_moment: each has its own matrix
 
   const DcpProblem& problem_;
   const Monitor& monitor_;

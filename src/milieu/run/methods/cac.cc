@@ -321,9 +321,12 @@ RunOutcome CacMethod::fit(const Input& input, Monitor& monitor) {
     input_.positions = input.places.positions.view();
     input_.images = input.places.images;
   }
+  const Team team(ranks(), monitor);
+  input_.team = &team;
   ErrorTrace trace(word_truth_, phrase_truth_);
   const bool has_truth = !word_truth_.empty() || !phrase_truth_.empty();
-  CacResult result = fit_cac(input_, options_, monitor, has_truth ? &trace : nullptr);
+  CacResult result = fit_cac(input_, options_, team.monitor(), has_truth ? &trace : nullptr);
+  if (team.rank() > 0) return {};
   const CacErrors errors = trace.of(result.summary.restart);
   if (!errors.phrases.empty()) result.summary.extra.emplace_back("step_error", errors.phrases);
   if (!errors.words.empty()) result.summary.extra.emplace_back("step_word_error", errors.words);
@@ -359,6 +362,7 @@ MethodEntry cac_method() {
           .group = MethodGroup::Context,
           .needs = {MethodNeed::Images},
           .shared_files = {"positions", "images", "groups", "links", "view"},
+          .shares_rows = true,
           .example = kExample,
           .make = std::make_unique<CacMethod>,
           .predictors = {internal::predictor<&CacModel::prototypes>()}};

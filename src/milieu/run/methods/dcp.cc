@@ -119,6 +119,8 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
 
   RunOutcome fit(const Input& input, Monitor& monitor) override {
     input_.points = input.data.points.view();
+    if (options_.rank_contexts && ranks().size() > 1)
+      throw InvalidArgument("rank_contexts is divided by --shard, not by mpirun: leave it out");
     if (options_.rank_contexts) return rank(input, monitor);
     if (options_.vote)
       throw InvalidArgument("vote is true, but there is one context only: add --rank-contexts");
@@ -184,7 +186,9 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
   }
 
   RunOutcome split(const Input& given, const Dataset& context, Monitor& monitor) {
+    const Team team(ranks(), monitor);
     DcpInput input = input_;
+    input.team = &team;
     input.context = context.points.view();
     KernelRows kernel;
     if (options_.kernel == DcpKernel::Precomputed && !given.data.rows.empty() &&
@@ -193,7 +197,7 @@ class DcpMethod : public MethodWith<DcpRunOptions, DcpInput> {
       input.points = kernel.points;
       input.context = kernel.context;
     }
-    return finish(given.data, context, input.context, fit_dcp(input, options_, monitor));
+    return finish(given.data, context, input.context, fit_dcp(input, options_, team.monitor()));
   }
 
   // `seen` is the context as the fit saw it.
@@ -369,6 +373,7 @@ MethodEntry dcp_method() {
           .summary = "split a set into parts, each separated from a context set",
           .group = MethodGroup::Context,
           .needs = {MethodNeed::Context},
+          .shares_rows = true,
           .example = kExample,
           .make = std::make_unique<DcpMethod>,
           .predictors = {{DcpModel::kKind, predict_dcp}}};

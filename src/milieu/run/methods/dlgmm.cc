@@ -8,7 +8,9 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/base/hash.h"
 #include "milieu/data/csv_text.h"
+#include "milieu/data/text_file.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/feature/decode/decode.h"
 #include "milieu/feature/feature_spec.h"
@@ -156,7 +158,7 @@ class DlgmmMethod : public Method {
   // The patches' own files were read with the patches.
   void bind(InputBinder& binder) override { visit_inputs(start_, binder); }
 
-  RunOutcome fit(const Input& given, Monitor& monitor) override {
+  RunOutcome fit(const Input& given, Monitor& given_monitor) override {
     const PatchImages& images = given.patches;
     DlgmmInput input;
     input.images = images.view();
@@ -165,19 +167,21 @@ class DlgmmMethod : public Method {
     if (!codebook_.empty()) words = words_for(images, codebook_);
     input.initial_words = words.view();
     if (!words.empty()) options_.num_words = static_cast<int>(words.rows());
-    std::optional<DlgmmState> state;
-    if (!output_.checkpoint.empty() && fs::exists(output_.checkpoint))
-      state = load_model<DlgmmState>(output_.checkpoint);
+    const Team team(ranks(), given_monitor);
+    Monitor& monitor = team.monitor();
+    input.team = &team;
+    const std::optional<DlgmmState> state = kept_state();
     input.resume = state ? &*state : nullptr;
     const std::string watched = watch_state(images);
     KeptFile kept(monitor);
     input.on_pass = [&](const DlgmmState& now) {
       require_unchanged(images, watched);
-      if (!output_.checkpoint.empty()) kept.save([&] { save_model(output_.checkpoint, now); });
+      keep(now, team, kept);
     };
     DlgmmResult fitted = fit_dlgmm(input, options_, monitor);
     require_unchanged(images, watched);
     is_complete_ = !monitor.should_stop();
+    if (team.rank() > 0) return {};
     if (!is_complete_) kept.report(fitted.summary);
     std::vector<ResultFile> files;
     if (is_complete_) files = draw(images, fitted);
@@ -223,6 +227,27 @@ class DlgmmMethod : public Method {
       throw DataError(fmt::format(
           "{} changed while it was in use: the result would match neither version; run again",
           images.source));
+  }
+
+  // Where a killed run had come to, from a file that all ranks see.
+  std::optional<DlgmmState> kept_state() {
+    if (output_.checkpoint.empty()) return std::nullopt;
+    const bool exists = fs::exists(output_.checkpoint);
+    if (ranks().size() > 1)
+      check_same_everywhere(ranks(), output_.checkpoint,
+                            exists ? hex(hash_text(read_text_file(output_.checkpoint))) : "");
+    if (!exists) return std::nullopt;
+    return load_model<DlgmmState>(output_.checkpoint);
+  }
+
+  void keep(const DlgmmState& now, const Team& team, KeptFile& kept) const {
+    if (output_.checkpoint.empty()) return;
+    const auto save = [&](const DlgmmState& all) {
+      kept.save([&] { save_model(output_.checkpoint, all); });
+    };
+    if (!team.is_shared()) return save(now);
+    const DlgmmState all = gather_state(now, team);
+    if (team.rank() == 0) save(all);
   }
 
   void add_tables(const PatchImages& images, const DlgmmResult& fitted, Monitor& monitor,
@@ -273,6 +298,7 @@ MethodEntry dlgmm_method() {
           .summary = "clusters of images and their codebook, learned together",
           .group = MethodGroup::Context,
           .needs = {MethodNeed::Images},
+          .shares_rows = true,
           .example = kExample,
           .make = std::make_unique<DlgmmMethod>,
           .predictors = {internal::predictor<&DlgmmModel::words>()}};

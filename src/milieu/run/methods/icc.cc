@@ -56,12 +56,14 @@ class IccMethod : public MethodWith<IccRunOptions, IccRunInput> {
 
   RunOutcome fit(const Input& input, Monitor& monitor) override {
     input_.points = input.data.points.view();
+    const Team team(ranks(), monitor);
+    input_.team = &team;
     if (!context_) {
       input_.classes = input.data.labels.indices;
       input_.class_names = input.data.labels.names;
-      return run_icc(input_, options_, monitor);
+      return run_icc(input_, options_, team.monitor());
     }
-    RunOutcome out = run_icc(input_, options_, monitor);  // all of the set is one class
+    RunOutcome out = run_icc(input_, options_, team.monitor());  // all of the set is one class
     if (!context_->rows.empty())
       out.columns.push_back(
           whole_column("context_rows", {context_->rows.begin(), context_->rows.end()}));
@@ -100,6 +102,7 @@ MethodEntry icc_method() {
           .title = "Intra-class clustering",
           .summary = "sub-classes of every class, separated by the other classes",
           .group = MethodGroup::Context,
+          .shares_rows = true,
           .example = kExample,
           .make = std::make_unique<IccMethod>,
           .predictors = {{IccModel::kKind, predict_icc},

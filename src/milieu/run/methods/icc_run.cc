@@ -224,8 +224,9 @@ RunOutcome run_icc(const IccRunInput& input, const IccRunOptions& options, Monit
   require_classes(input, options);
   IccRunOptions chosen = options;
   const bool has_classes = std::ranges::any_of(input.classes, [](int c) { return c >= 0; });
+  const bool is_first = team_of(input).rank() == 0;  // the others only take part in the fit
   Labelled data;
-  if (has_classes) data = labelled_rows(input);
+  if (has_classes && (is_first || options.classifier.automatic)) data = labelled_rows(input);
   std::vector<std::pair<std::string, SummaryValue>> choice;
   if (options.classifier.automatic) {
     const IccClassifierChoice best =
@@ -238,6 +239,7 @@ RunOutcome run_icc(const IccRunInput& input, const IccRunOptions& options, Monit
   if (chosen.classifier.split == IccSplit::None) icc.min_size = 1 << 30;  // chosen: no split
   IccResult result = fit_icc(input, icc, monitor);
   RunOutcome out;
+  if (!is_first) return out;
   const bool is_projected = input.coordinates.empty() && input.axes.empty();
   result.summary.extra.insert(result.summary.extra.end(), choice.begin(), choice.end());
   if (has_classes && is_projected && !monitor.should_stop())
