@@ -45,7 +45,7 @@ class CAC(_cac.CACBase):
 
     Parameters
     ----------
-    n_words : str or float, default='25'
+    n_words : str or float, default=25
         Visual words of every view, or one number per view such as 10,20,5; auto in place of a
         number chooses the most stable.
     n_phrases : int or 'auto', default=2
@@ -130,7 +130,7 @@ class CAC(_cac.CACBase):
 
     def __init__(
         self,
-        n_words: str | float = '25',
+        n_words: str | float = 25,
         *,
         n_phrases: int | Literal['auto'] = 2,
         tau: float | Literal['auto'] = 0.3,
@@ -466,10 +466,10 @@ class ICC(_icc.ICCBase):
 
     Parameters
     ----------
-    bandwidth : str or float, default='0.05'
+    bandwidth : str or float, default=0.05
         Kernel width as a fraction of the axis range: one number, one per axis, or the rows of a
         matrix of squared fractions; 8c means 8 cells; auto chooses by resampling.
-    grid : str or float, default='100'
+    grid : str or float, default=100
         Grid cells per axis: 100, or 600x200 for different axes.
     projection : {'pca', 'lda', 'none', 'isomap', 'lle'}, default='pca'
         Space of the densities: principal axes, discriminant axes, the columns unchanged, or the
@@ -528,9 +528,9 @@ class ICC(_icc.ICCBase):
 
     def __init__(
         self,
-        bandwidth: str | float = '0.05',
+        bandwidth: str | float = 0.05,
         *,
-        grid: str | float = '100',
+        grid: str | float = 100,
         projection: Literal['pca', 'lda', 'none', 'isomap', 'lle'] = 'pca',
         n_dims: int = 2,
         components: str | float = '',
@@ -619,10 +619,10 @@ class ICCClassifier(_icc.ICCClassifierBase):
 
     Parameters
     ----------
-    bandwidth : str or float, default='0.05'
+    bandwidth : str or float, default=0.05
         Kernel width as a fraction of the axis range: one number, one per axis, or the rows of a
         matrix of squared fractions; 8c means 8 cells; auto chooses by resampling.
-    grid : str or float, default='100'
+    grid : str or float, default=100
         Grid cells per axis: 100, or 600x200 for different axes.
     projection : {'pca', 'lda', 'none', 'isomap', 'lle'}, default='pca'
         Space of the densities: principal axes, discriminant axes, the columns unchanged, or the
@@ -646,7 +646,7 @@ class ICCClassifier(_icc.ICCClassifierBase):
         Number of resamples for the uncertainty of the sub-classes; 0 skips it. Must be at least 0.
     split : {'icc', 'em', 'none'}, default='icc'
         Where sub-classes come from: icc, a Gaussian mixture per class, or none.
-    em_count : str or float, default='2'
+    em_count : str or float, default=2
         Components per class with split em: a number, one per class such as 1,3,2, or icc for as
         many as icc finds.
     init : {'kmeans', 'random'}, default='kmeans'
@@ -708,9 +708,9 @@ class ICCClassifier(_icc.ICCClassifierBase):
 
     def __init__(
         self,
-        bandwidth: str | float = '0.05',
+        bandwidth: str | float = 0.05,
         *,
-        grid: str | float = '100',
+        grid: str | float = 100,
         projection: Literal['pca', 'lda', 'none', 'isomap', 'lle'] = 'pca',
         n_dims: int = 2,
         components: str | float = '',
@@ -721,7 +721,7 @@ class ICCClassifier(_icc.ICCClassifierBase):
         min_size: int = 10,
         bootstrap: int = 0,
         split: Literal['icc', 'em', 'none'] = 'icc',
-        em_count: str | float = '2',
+        em_count: str | float = 2,
         init: Literal['kmeans', 'random'] = 'kmeans',
         refine: int = 0,
         pca_dims: int = 0,
@@ -817,6 +817,9 @@ class ExemplarClustering(_exemplar.ExemplarClusteringBase):
     grouping : {'auto', 'exemplars', 'cut'}, default='auto'
         With a learned distance, how clusters are formed: by exemplars, or by the normalized cut of
         the distances; auto takes what did better in training.
+    known_clusters : {'auto', 'yes', 'no'}, default='auto'
+        With a learned distance, whether X holds the clusters of the training sets, which are then
+        found along the axes that separate them; auto compares its samples with their centers.
     init : {'greedy', 'stabilities'}, default='greedy'
         How the initial exemplars are found.
     rel_gap : float, default=0.0001
@@ -867,6 +870,7 @@ class ExemplarClustering(_exemplar.ExemplarClusteringBase):
         n_clusters: int = 0,
         n_neighbors: int = 0,
         grouping: Literal['auto', 'exemplars', 'cut'] = 'auto',
+        known_clusters: Literal['auto', 'yes', 'no'] = 'auto',
         init: Literal['greedy', 'stabilities'] = 'greedy',
         rel_gap: float = 0.0001,
         max_iter: int = 1000,
@@ -883,6 +887,7 @@ class ExemplarClustering(_exemplar.ExemplarClusteringBase):
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.grouping = grouping
+        self.known_clusters = known_clusters
         self.init = init
         self.rel_gap = rel_gap
         self.max_iter = max_iter
@@ -971,7 +976,7 @@ class DistanceLearner(_exemplar.DistanceLearnerBase):
         errors (from 100 samples on); 0 keeps all. Must be at least 0.
     metric : bool, default=True
         Also offer full metrics as candidates: the inverse covariance within clusters, shrunk (from
-        100 samples on).
+        50 samples on); and look for the axes that separate these clusters from each other.
     validations : int, default=2
         Two-fold cross-validations on the training sets, which choose between exemplars and the
         normalized cut and compare with the unlearned average; 0 takes exemplars. Must be at least

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "milieu/exemplar/learn/learn_internal.h"
-#include "milieu/exemplar/learn/learn_metric_internal.h"
+#include "milieu/exemplar/metric/learn_metric_internal.h"
 
 namespace milieu::internal {
 

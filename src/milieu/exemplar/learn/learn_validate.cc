@@ -10,8 +10,8 @@
 #include "milieu/base/parallel.h"
 #include "milieu/base/random.h"
 #include "milieu/exemplar/learn/learn_internal.h"
-#include "milieu/exemplar/learn/learn_metric_internal.h"
 #include "milieu/exemplar/learn/learned_clusters_internal.h"
+#include "milieu/exemplar/metric/learn_metric_internal.h"
 #include "milieu/metrics/metrics.h"
 
 namespace milieu::internal {

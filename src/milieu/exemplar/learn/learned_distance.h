@@ -11,8 +11,8 @@
 
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
-#include "milieu/exemplar/learn/known_clusters.h"
 #include "milieu/exemplar/learn/pair_features.h"
+#include "milieu/exemplar/metric/known_clusters.h"
 #include "milieu/exemplar/search/exemplar.h"
 #include "milieu/linalg/matrix.h"
 

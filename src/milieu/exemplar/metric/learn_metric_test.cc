@@ -5,7 +5,7 @@
 
 #include "milieu/base/random.h"
 #include "milieu/exemplar/learn/learn_internal.h"
-#include "milieu/exemplar/learn/learn_metric_internal.h"
+#include "milieu/exemplar/metric/learn_metric_internal.h"
 
 namespace milieu::internal {
 namespace {

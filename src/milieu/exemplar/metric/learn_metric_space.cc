@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "milieu/exemplar/learn/learn_internal.h"
-#include "milieu/exemplar/learn/learn_metric_internal.h"
+#include "milieu/exemplar/metric/learn_metric_internal.h"
 #include "milieu/linalg/pca.h"
 
 namespace milieu::internal {

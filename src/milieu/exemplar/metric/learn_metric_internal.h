@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "milieu/exemplar/learn/known_clusters.h"
 #include "milieu/exemplar/learn/learn.h"
+#include "milieu/exemplar/metric/known_clusters.h"
 
 namespace milieu::internal {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "milieu/base/parallel.h"
 #include "milieu/exemplar/learn/learn_loops.h"
-#include "milieu/exemplar/learn/learn_metric_internal.h"
+#include "milieu/exemplar/metric/learn_metric_internal.h"
 
 namespace milieu::internal {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uses of the known clusters of a learned distance; learn_known.cc finds them.
-#include "milieu/exemplar/learn/known_clusters.h"
+#include "milieu/exemplar/metric/known_clusters.h"
 
 #include <algorithm>
 #include <cmath>

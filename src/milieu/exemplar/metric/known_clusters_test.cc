@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets that hold the clusters of the training sets, and sets that do not.
-#include "milieu/exemplar/learn/known_clusters.h"
+#include "milieu/exemplar/metric/known_clusters.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "milieu/base/random.h"
 #include "milieu/exemplar/learn/learn.h"
 #include "milieu/exemplar/learn/learn_internal.h"
-#include "milieu/exemplar/learn/learn_metric_internal.h"
+#include "milieu/exemplar/metric/learn_metric_internal.h"
 #include "milieu/metrics/metrics.h"
 
 namespace milieu {

@@ -7,7 +7,7 @@
 // Conventions: one set is split into kFolds parts of every cluster; the distance of two samples is
 //   that of the metric fitted without both of their parts. Several sets: a set's distances are
 //   those of the metric fitted without it (and the other sets of its group, beyond kFolds sets).
-#include "milieu/exemplar/learn/learn_metric_internal.h"
+#include "milieu/exemplar/metric/learn_metric_internal.h"
 
 #include <algorithm>
 #include <cmath>

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "milieu/exemplar/learn/learn_internal.h"
-#include "milieu/exemplar/learn/learn_metric_internal.h"
+#include "milieu/exemplar/metric/learn_metric_internal.h"
 #include "milieu/linalg/gemm.h"
 #include "milieu/linalg/pca.h"
 
