@@ -72,7 +72,7 @@ class Folder(unittest.TestCase):
 
 class SameFolder(Folder):
     def check(self, words):
-        for run in self.folder.glob("*/"):
+        for run in [*self.folder.glob("alone"), *self.folder.glob("ranks*")]:
             shutil.rmtree(run)
         alone = subprocess.run([MILIEU, *words, "--out", "alone"], cwd=self.folder, text=True,
                                capture_output=True, check=False)
@@ -161,6 +161,20 @@ class SameFolder(Folder):
         for n in (5, 17):
             self.check_images(n, [])
 
+    def test_a_folder_of_shards(self):
+        """The bytes of the folder are those of the folder on one machine; labels those of one file."""
+        x = points(9000)
+        (self.folder / "shards").mkdir()
+        for s, part in enumerate(np.split(x, [2000, 2000, 5001])):  # one is empty
+            np.save(self.folder / "shards" / f"rows-{s}.npy", part)
+        self.check(["kmeans", "shards", "-k", "4", "--restarts", "1"])
+        name = self.save("x.npy", x)
+        whole = mpirun(2, ["kmeans", name, "-k", "4", "--restarts", "1", "--out", "whole"], self.folder)
+        self.assertEqual(whole.returncode, 0, whole.stderr)
+        for file in ("labels.csv", "model.safetensors"):
+            self.assertEqual((self.folder / "whole" / file).read_bytes(),
+                             (self.folder / "alone" / file).read_bytes())
+
     def test_truth_is_compared(self):
         self.save("truth.npy", np.arange(3000) % 4)
         name = self.save("x.npy", points(3000))
@@ -200,6 +214,35 @@ class Refusals(Folder):
             np.save(self.folder / str(rank) / "x.npy", points(3000, seed=rank))
         script = 'cd "$OMPI_COMM_WORLD_RANK" && exec "$@"'
         self.refused(2, ["kmeans", "x.npy"], 1, "x.npy is not the same on ranks 0 and 1",
+                     program=["sh", "-c", script, "sh", MILIEU_MPI])
+
+    def shards(self, *arrays, folder="shards"):
+        place = self.folder / folder
+        place.mkdir(parents=True)
+        for s, array in enumerate(arrays):
+            np.save(place / f"rows-{s}.npy", array)
+        return folder
+
+    def test_shards_that_do_not_belong_together_are_refused(self):
+        name = self.shards(points(50), points(50, 5))
+        self.refused(3, ["kmeans", name], 1, "shards must have one width")
+        np.save(self.folder / name / "rows-1.npy", points(50).astype(np.float64))
+        self.refused(3, ["kmeans", name], 1, "shards must have one type")
+        (self.folder / name / "rows-1.npy").rename(self.folder / name / "rows-2.npy")
+        self.refused(3, ["kmeans", name], 1, "shard 1 is missing")
+
+    def test_ranks_that_see_different_shards_are_refused(self):
+        for rank in range(2):
+            self.shards(points(3000), points(100, seed=rank), folder=f"{rank}/shards")
+        script = 'cd "$OMPI_COMM_WORLD_RANK" && exec "$@"'
+        self.refused(2, ["kmeans", "shards"], 1, "shards is not the same on ranks 0 and 1",
+                     program=["sh", "-c", script, "sh", MILIEU_MPI])
+
+    def test_ranks_that_see_different_numbers_of_shards_are_refused(self):
+        for rank in range(2):
+            self.shards(*[points(3000)] * (rank + 1), folder=f"{rank}/shards")
+        script = 'cd "$OMPI_COMM_WORLD_RANK" && exec "$@"'
+        self.refused(2, ["kmeans", "shards"], 1, "shards is not the same on ranks 0 and 1",
                      program=["sh", "-c", script, "sh", MILIEU_MPI])
 
     def test_help_and_version_are_printed_once(self):

@@ -56,7 +56,7 @@ TEST(CacRanks, AnyNumberOfRanksGivesTheBitsOfOne) {
     if (c.num_views > 1) input.views.emplace_back(second);
     if (c.has_positions) input.positions = positions;
     const CacResult alone = fit_cac(input, c.options);
-    const std::vector<int> sizes = c.n > 1000 ? std::vector<int>{3} : std::vector<int>{2, 3, 7};
+    const std::vector<int> sizes = c.n > 1000 ? std::vector<int>{3} : std::vector<int>{2, 7};
     for (const int size : sizes)
       run_as_ranks(size, [&](Communicator& ranks) {
         SCOPED_TRACE(c.name + ", rank " + std::to_string(ranks.rank()) + " of " +

@@ -190,7 +190,10 @@ TEST_F(LoadDataset, TsvIsSeparatedByTabs) {
 }
 
 TEST_F(LoadDataset, FolderIsRefusedWithAHint) {
-  EXPECT_THAT([&] { load_dataset(folder_.path()); },
+  std::filesystem::create_directory(folder_.file("photos"));
+  EXPECT_THAT([&] { load_dataset(folder_.file("photos")); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("turn images into features first")));
+  EXPECT_THAT([&] { load_dataset(folder_.path()); },  // it holds .npy files and a folder
               ThrowsMessage<InvalidArgument>(HasSubstr("turn images into features first")));
 }
 

@@ -16,6 +16,7 @@
 #include "milieu/data/format/file_kind.h"
 #include "milieu/data/format/idx.h"
 #include "milieu/data/format/npy.h"
+#include "milieu/data/format/npy_folder.h"
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/selection.h"
 #include "milieu/linalg/finite.h"
@@ -140,8 +141,21 @@ RowSource::Content read_text(std::string_view text, const std::string& source,
   return content;
 }
 
+RowSource::Content open_folder(const std::string& path, const LoadOptions& options) {
+  const NpyFolder folder = open_npy_folder(path);
+  RowSource::Content content;
+  join_labels(options, folder.num_rows, path, content.labels);
+  content.points = load_rows(folder, 0, folder.num_rows, options.num_threads);
+  if (options.allow_non_finite) return content;
+  if (const auto bad = find_non_finite(content.points.view(), options.num_threads))
+    throw DataError(fmt::format("{}: row {}, column {} (counted from 0) is not a finite number",
+                                path, bad->row, bad->column));
+  return content;
+}
+
 RowSource::Content open_file(const std::string& path, const LoadOptions& options) {
   std::error_code error;
+  if (is_npy_folder(path)) return open_folder(path, options);
   if (std::filesystem::is_directory(path, error))
     throw InvalidArgument(
         fmt::format("{} is a folder, must be a file of numbers: turn images into "

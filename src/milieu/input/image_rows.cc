@@ -8,6 +8,7 @@
 
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
+#include "milieu/data/format/npy_folder.h"
 #include "milieu/feature/cache/feature_store.h"
 #include "milieu/input/cache_folder.h"
 #include "milieu/input/codebook.h"
@@ -220,7 +221,7 @@ bool is_feature_input(const std::string& path) {
 
 bool is_image_folder(const std::string& path) {
   std::error_code error;
-  return fs::is_directory(path, error) && !is_feature_input(path);
+  return fs::is_directory(path, error) && !is_feature_input(path) && !is_npy_folder(path);
 }
 
 InputRows open_rows(const std::string& path, const ImageOptions& images, const LoadOptions& load,

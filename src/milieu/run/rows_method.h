@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "milieu/base/ranks/rows.h"
+#include "milieu/data/format/npy_folder.h"
 #include "milieu/data/identity/fingerprint.h"
 #include "milieu/data/identity/row_hash.h"
 #include "milieu/input/default_network.h"
@@ -76,6 +77,11 @@ class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>
       if (!spec.feature.empty() && !is_feature_input(spec.path))
         spec.feature = counting_features(spec.feature);
     }
+    // Rank 0 writes the report, which may look at any row.
+    if constexpr (internal::kSharesRows<kFit>)
+      if (this->ranks().rank() > 0 && spec.select.empty() && spec.rows.empty() &&
+          is_npy_folder(spec.path))
+        return read_own_rows(spec);
     return read_rows(spec, this->num_threads(), "", monitor);
   }
 
@@ -142,6 +148,18 @@ class RowsMethod : public MethodWith<typename internal::FitTypes<decltype(kFit)>
   }
 
  private:
+  // Of a folder of shards; the other rows stay unread.
+  Input read_own_rows(const InputSpec& spec) {
+    const NpyFolder folder = open_npy_folder(spec.path);
+    const Rows own(folder.num_rows, std::decay_t<decltype(this->input_)>::kBlockRows,
+                   this->ranks());
+    Input input;
+    input.source = RowSource::of(load_rows(folder, own.begin(), own.end(), this->num_threads()), {},
+                                 {}, spec.path, load_options_of(spec, this->num_threads()));
+    input.data = input.source->take();
+    return input;
+  }
+
   void keep_state(Monitor& monitor) {
     if (checkpoint_.checkpoint.empty()) return;
     file_ = std::make_unique<CheckpointFile>(checkpoint_.checkpoint, fingerprint(), this->ranks(),

@@ -7,6 +7,7 @@
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
 #include "milieu/base/summary.h"
+#include "milieu/data/format/npy_folder.h"
 #include "milieu/input/training.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/run/part_naming.h"
@@ -128,7 +129,9 @@ void Run::check_ranks() {
   check_same_everywhere(ranks, "the program's version", version());
   check_same_everywhere(ranks, "the command's options",
                         run_options_to_json(entry_.name, input_fields(), result_option_fields()));
-  check_same_everywhere(ranks, spec_.path, identity_of(loaded_.data.points.view()));
+  check_same_everywhere(ranks, spec_.path,
+                        is_npy_folder(spec_.path) ? open_npy_folder(spec_.path).manifest
+                                                  : identity_of(loaded_.data.points.view()));
   check_same_everywhere(ranks, spec_.path, identity_of(loaded_.patches.patches.view()));
 }
 
