@@ -20,9 +20,10 @@ struct ImageSetting {
   std::string title;
   std::string paper = {};  // its figures
   std::string features;    // list, one cached folder each
-  std::string distances = {};  // of each feature, as parse_distance_list reads them; empty: all four
-  int max_per_class = 0;   // images per class, drawn at random; 0: all
-  int rounds = 600;        // of training; chosen without the test halves
+  std::string distances =
+      {};                 // of each feature, as parse_distance_list reads them; empty: all four
+  int max_per_class = 0;  // images per class, drawn at random; 0: all
+  int rounds = 600;       // of training; chosen without the test halves
   int own_runs = 10;
 };
 

@@ -12,8 +12,8 @@ namespace {
 using internal::Chain;
 using internal::made_chain;
 
-// A step that only tries one latent variable, drawn at random, and keeps what does not raise the energy:
-// training ends where the default's does, which improves all of them.
+// A step that only tries one latent variable, drawn at random, and keeps what does not raise the
+// energy: training ends where the default's does, which improves all of them.
 TEST(CrfTrain, AnyDecreaseWillDoAsLatentStep_issue30) {
   std::vector<double> objectives;
   for (const bool is_lazy : {false, true}) {
