@@ -73,7 +73,7 @@ std::vector<std::string> draw_unsupervised(const ReproduceRun& run) {
   std::string found;
   // From fine to coarse: the paper does not print its own, and two crossed Gaussians about one mean
   // have one maximum, so that five are read at fine widths only.
-  for (const char* bandwidth : {"2c", "2.4c", "2.6c", "2.7c", "2.8c", "2.9c", "3c", "4c"}) {
+  for (const char* bandwidth : {"2c", "2.4c", "2.6c", "2.65c", "2.7c", "2.8c", "2.9c", "3c", "4c"}) {
     IccOptions options;
     options.bandwidth = bandwidth;
     options.min_size = 10;
