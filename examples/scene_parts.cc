@@ -24,6 +24,8 @@ namespace {
 
 constexpr int kSide = 28, kPixels = kSide * kSide, kLabels = 4;
 enum Label { Sky, Wall, Roof, Ground };
+// Regions help under strong noise: at 0.28 and 0.2 pairs alone are better (.097 against .122 and
+// .062 against .066 of the pixels wrong, one look each), for then they see the borders well.
 constexpr double kNoise = 0.34;
 constexpr std::array<std::array<double, 3>, kLabels> kColors = {
     {{0.55, 0.65, 0.75}, {0.65, 0.6, 0.5}, {0.6, 0.45, 0.45}, {0.45, 0.55, 0.4}}};

@@ -42,7 +42,7 @@ def test_exemplars_cost_what_their_features_say():
 
 def test_ranges_of_columns_have_distances_of_their_own():
     X, y = blurred(1)
-    learner = milieu.DistanceLearner(max_iter=50, validations=0).fit(
+    learner = milieu.DistanceLearner(max_iter=50, validations=0, metric=False).fit(
         X, y, candidates=[(0, 1, "l1"), (1, 3, "rbf", 0.5), (3, 4, "squared-euclidean")])
     distances = learner.pairwise(X[:4])
     w = learner.weights_
@@ -54,7 +54,8 @@ def test_ranges_of_columns_have_distances_of_their_own():
 
 def test_price_and_convex_set_may_be_functions():
     X, y = blurred(1)
-    settings = dict(max_iter=60, validations=0, calibrate=False, constraint="box", box_low=0.0, box_high=0.5)
+    settings = dict(max_iter=60, validations=0, calibrate=False, metric=False, constraint="box", box_low=0.0,
+                    box_high=0.5)
     given = milieu.DistanceLearner(regularizer="l2", **settings).fit(X, y)
     own = milieu.DistanceLearner(**settings).fit(
         X, y, regularizer_function=lambda w: (float(w @ w) / 2, w),

@@ -10,6 +10,7 @@
 #include "milieu/base/counted.h"
 #include "milieu/base/error.h"
 #include "milieu/data/atomic_file.h"
+#include "milieu/data/file/file_lock.h"
 #include "milieu/data/format/npy.h"
 #include "milieu/data/image_folder.h"
 #include "milieu/feature/cache/extract.h"
@@ -111,10 +112,22 @@ void check_projection(const Matrix<float>& projection, FloatView patches,
         projection.rows(), projection.cols(), folder, counted(patches.cols(), "number")));
 }
 
+// Nothing where both files are there.
+void make_projected(FloatView patches, const PatchRequest& request, const std::string& path,
+                    const std::string& projection_path) {
+  if (fs::exists(path)) return;
+  const Matrix<float> projection =
+      request.projection.empty()
+          ? fit_projection(patches, request.options.num_components, request.seed)
+          : request.projection;
+  write_npy(projection_path, projection.view());
+  write_projected(path, patches, projection);
+}
+
 // The patches on the components of `projection`, or on their own principal components, kept in a
 // file that is mapped: memory does not grow with the number of patches.
 void project_patches(const Points& patches, const std::string& folder, const PatchRequest& request,
-                     PatchImages& images) {
+                     const Monitor& monitor, PatchImages& images) {
   const Matrix<float>& given = request.projection;
   const int num_components = request.options.num_components;
   const FloatView view = patches.view();
@@ -128,9 +141,9 @@ void project_patches(const Points& patches, const std::string& folder, const Pat
   const std::string base = fmt::format("{}/pca-{}", cache_folder(), print.hex());
   const std::string path = base + ".npy", projection_path = base + ".projection.npy";
   if (!fs::exists(path)) {
-    images.projection = given.empty() ? fit_projection(view, num_components, request.seed) : given;
-    write_npy(projection_path, images.projection.view());
-    write_projected(path, view, images.projection);
+    FileLock lock(base + ".lock", LockKind::Exclusive);
+    lock.wait(monitor);  // a file that others have mapped is not made again
+    make_projected(view, request, path, projection_path);
   }
   images.watched.push_back(path);
   images.projection = Matrix<float>(to_points(open_npy(projection_path)).view());
@@ -166,7 +179,7 @@ PatchImages patches_of_folder(const PatchRequest& request, Monitor& monitor) {
   images.feature = local_text(entry.spec);
   images.max_side = folder.max_side;
   images.watched = {place + "/features.json", set.file};
-  project_patches(set.descriptors, place, request, images);
+  project_patches(set.descriptors, place, request, monitor, images);
   images.offsets = set.offsets;
   images.positions = set.frames;
   const bool has_grid = std::ranges::all_of(

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder that an extraction writes to: made, locked, cleared of what killed runs left.
-#include <fcntl.h>
+// The folder that an extraction writes to: made, cleared of what killed runs left.
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <chrono>
-#include <cstring>
 #include <filesystem>
-#include <thread>
 
 #include "milieu/base/error.h"
 #include "milieu/data/file/temporary.h"
@@ -18,24 +11,6 @@
 namespace milieu::internal {
 
 namespace fs = std::filesystem;
-
-FileLock::FileLock(const std::string& path, LockKind kind) {
-  fd_ = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-  if (fd_ < 0) throw IoError(fmt::format("{} cannot be created: {}", path, std::strerror(errno)));
-  operation_ = (kind == LockKind::Shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
-}
-
-FileLock::~FileLock() { ::close(fd_); }
-
-bool FileLock::take() { return ::flock(fd_, operation_) == 0; }
-
-bool FileLock::wait(const Monitor& monitor) {
-  while (!take()) {
-    if (monitor.should_stop()) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  return true;
-}
 
 void make_feature_folder(const std::string& out) {
   std::error_code error;

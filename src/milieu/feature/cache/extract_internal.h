@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "milieu/data/file/file_lock.h"
 #include "milieu/feature/cache/extract.h"
 #include "milieu/feature/cache/feature_folder_internal.h"
 #include "milieu/feature/cache/file_index_internal.h"
@@ -46,25 +47,6 @@ struct ImageResult {
   };
   std::vector<Rows> features;
   bool was_decoded = false;
-};
-
-// A lock on a file, held until destruction or the end of the process, on whatever machine.
-enum class LockKind { Shared, Exclusive };
-
-class FileLock {
- public:
-  // Makes the file where it is missing. Throws IoError.
-  FileLock(const std::string& path, LockKind kind);
-  ~FileLock();
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-
-  bool take();                        // false when another process has it
-  bool wait(const Monitor& monitor);  // false when the monitor stopped it
-
- private:
-  int fd_ = -1;
-  int operation_ = 0;
 };
 
 // Throws InvalidArgument for a file, and for a folder of other things.
