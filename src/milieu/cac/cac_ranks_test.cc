@@ -7,6 +7,7 @@
 
 #include "milieu/base/random.h"
 #include "milieu/cac/cac.h"
+#include "milieu/testing/teams.h"
 
 namespace milieu {
 namespace {
@@ -57,23 +58,18 @@ TEST(CacRanks, AnyNumberOfRanksGivesTheBitsOfOne) {
     if (c.has_positions) input.positions = positions;
     const CacResult alone = fit_cac(input, c.options);
     const std::vector<int> sizes = c.n > 1000 ? std::vector<int>{3} : std::vector<int>{2, 7};
-    for (const int size : sizes)
-      run_as_ranks(size, [&](Communicator& ranks) {
-        SCOPED_TRACE(c.name + ", rank " + std::to_string(ranks.rank()) + " of " +
-                     std::to_string(size));
-        Monitor monitor;
-        const Team team(ranks, monitor);
-        CacInput own = input;
-        own.team = &team;
-        const CacResult shared = fit_cac(own, c.options, team.monitor());
-        EXPECT_EQ(shared.labels, alone.labels);
-        EXPECT_EQ(shared.words, alone.words);
-        EXPECT_EQ(shared.phrases, alone.phrases);
-        EXPECT_EQ(shared.margins, alone.margins);
-        EXPECT_EQ(shared.summary.objective, alone.summary.objective);
-        EXPECT_EQ(shared.summary.trace, alone.summary.trace);
-        EXPECT_EQ(shared.summary.warnings, alone.summary.warnings);
-      });
+    run_as_teams(c.name, sizes, [&](const Team& team) {
+      CacInput own = input;
+      own.team = &team;
+      const CacResult shared = fit_cac(own, c.options, team.monitor());
+      EXPECT_EQ(shared.labels, alone.labels);
+      EXPECT_EQ(shared.words, alone.words);
+      EXPECT_EQ(shared.phrases, alone.phrases);
+      EXPECT_EQ(shared.margins, alone.margins);
+      EXPECT_EQ(shared.summary.objective, alone.summary.objective);
+      EXPECT_EQ(shared.summary.trace, alone.summary.trace);
+      EXPECT_EQ(shared.summary.warnings, alone.summary.warnings);
+    });
   }
 }
 

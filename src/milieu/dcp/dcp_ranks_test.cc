@@ -7,6 +7,7 @@
 
 #include "milieu/base/random.h"
 #include "milieu/dcp/dcp.h"
+#include "milieu/testing/teams.h"
 
 namespace milieu {
 namespace {
@@ -64,23 +65,18 @@ TEST(DcpRanks, AnyNumberOfRanksGivesTheBitsOfOne) {
     input.memberships = memberships;
     const DcpResult alone = fit_dcp(input, c.options);
     const std::vector<int> sizes = c.n + c.m > 1000 ? std::vector<int>{3} : std::vector<int>{2, 7};
-    for (const int size : sizes)
-      run_as_ranks(size, [&](Communicator& ranks) {
-        SCOPED_TRACE(c.name + ", rank " + std::to_string(ranks.rank()) + " of " +
-                     std::to_string(size));
-        Monitor monitor;
-        const Team team(ranks, monitor);
-        DcpInput own = input;
-        own.team = &team;
-        const DcpResult shared = fit_dcp(own, c.options, team.monitor());
-        EXPECT_EQ(shared.labels, alone.labels);
-        EXPECT_TRUE(shared.model.coefficients == alone.model.coefficients);
-        EXPECT_EQ(shared.model.offsets, alone.model.offsets);
-        EXPECT_EQ(shared.summary.objective, alone.summary.objective);
-        EXPECT_EQ(shared.summary.trace, alone.summary.trace);
-        EXPECT_EQ(shared.summary.extra, alone.summary.extra);
-        EXPECT_EQ(shared.margins, alone.margins);
-      });
+    run_as_teams(c.name, sizes, [&](const Team& team) {
+      DcpInput own = input;
+      own.team = &team;
+      const DcpResult shared = fit_dcp(own, c.options, team.monitor());
+      EXPECT_EQ(shared.labels, alone.labels);
+      EXPECT_TRUE(shared.model.coefficients == alone.model.coefficients);
+      EXPECT_EQ(shared.model.offsets, alone.model.offsets);
+      EXPECT_EQ(shared.summary.objective, alone.summary.objective);
+      EXPECT_EQ(shared.summary.trace, alone.summary.trace);
+      EXPECT_EQ(shared.summary.extra, alone.summary.extra);
+      EXPECT_EQ(shared.margins, alone.margins);
+    });
   }
 }
 

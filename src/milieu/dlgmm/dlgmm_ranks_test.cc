@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "milieu/dlgmm/test_images.h"
+#include "milieu/testing/teams.h"
 
 namespace milieu {
 namespace {
@@ -86,16 +87,11 @@ TEST(DlgmmRanks, AnyNumberOfRanksGivesTheBitsOfOne) {
     const Drawn data = images_of(c);
     const DlgmmResult alone = fit_dlgmm(input_of(c, data), c.options);
     const std::vector<int> sizes = c.images > 100 ? std::vector<int>{3} : std::vector<int>{2, 7};
-    for (const int size : sizes)
-      run_as_ranks(size, [&](Communicator& ranks) {
-        SCOPED_TRACE(c.name + ", rank " + std::to_string(ranks.rank()) + " of " +
-                     std::to_string(size));
-        Monitor monitor;
-        const Team team(ranks, monitor);
-        DlgmmInput input = input_of(c, data);
-        input.team = &team;
-        expect_same_run(fit_dlgmm(input, c.options, team.monitor()), alone, ranks.rank());
-      });
+    run_as_teams(c.name, sizes, [&](const Team& team) {
+      DlgmmInput input = input_of(c, data);
+      input.team = &team;
+      expect_same_run(fit_dlgmm(input, c.options, team.monitor()), alone, team.rank());
+    });
   }
 }
 

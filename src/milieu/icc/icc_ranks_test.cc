@@ -7,6 +7,7 @@
 #include "milieu/base/error.h"
 #include "milieu/base/random.h"
 #include "milieu/icc/icc.h"
+#include "milieu/testing/teams.h"
 
 namespace milieu {
 namespace {
@@ -54,24 +55,19 @@ TEST(IccRanks, AnyNumberOfRanksGivesTheBitsOfOne) {
     IccInput input{points, classes};
     input.context = context;
     const IccResult alone = fit_icc(input, c.options);
-    for (const int size : {2, 3, 7})
-      run_as_ranks(size, [&](Communicator& ranks) {
-        SCOPED_TRACE(c.name + ", rank " + std::to_string(ranks.rank()) + " of " +
-                     std::to_string(size));
-        Monitor monitor;
-        const Team team(ranks, monitor);
-        IccInput own = input;
-        own.team = &team;
-        const IccResult shared = fit_icc(own, c.options, team.monitor());
-        EXPECT_EQ(shared.labels, alone.labels);
-        EXPECT_TRUE(shared.model.maps == alone.model.maps);
-        EXPECT_TRUE(shared.model.axes == alone.model.axes);
-        EXPECT_EQ(shared.model.cell_labels, alone.model.cell_labels);
-        EXPECT_EQ(shared.summary.objective, alone.summary.objective);
-        EXPECT_EQ(shared.summary.sizes, alone.summary.sizes);
-        EXPECT_EQ(shared.summary.extra, alone.summary.extra);
-        EXPECT_EQ(shared.summary.warnings, alone.summary.warnings);
-      });
+    run_as_teams(c.name, {2, 3, 7}, [&](const Team& team) {
+      IccInput own = input;
+      own.team = &team;
+      const IccResult shared = fit_icc(own, c.options, team.monitor());
+      EXPECT_EQ(shared.labels, alone.labels);
+      EXPECT_TRUE(shared.model.maps == alone.model.maps);
+      EXPECT_TRUE(shared.model.axes == alone.model.axes);
+      EXPECT_EQ(shared.model.cell_labels, alone.model.cell_labels);
+      EXPECT_EQ(shared.summary.objective, alone.summary.objective);
+      EXPECT_EQ(shared.summary.sizes, alone.summary.sizes);
+      EXPECT_EQ(shared.summary.extra, alone.summary.extra);
+      EXPECT_EQ(shared.summary.warnings, alone.summary.warnings);
+    });
   }
 }
 
