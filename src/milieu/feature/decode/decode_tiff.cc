@@ -84,7 +84,8 @@ bool read_rgba(TIFF* tiff, std::vector<uint32_t>& raster, int width, int height,
   TIFFRGBAImage image;
   char message[1024] = {};
   if (!TIFFRGBAImageBegin(&image, tiff, 1, message)) {
-    std::snprintf(source.message, sizeof source.message, "%s", message);
+    std::snprintf(source.message, sizeof source.message, "%.*s",
+                  static_cast<int>(sizeof source.message) - 1, message);
     return false;
   }
   image.req_orientation = image.orientation;
