@@ -212,8 +212,8 @@ TEST(KMeansCosine, RowsOfZerosGetLabelZeroAndCountNothing) {
   for (const KMeansInit init : {KMeansInit::PlusPlus, KMeansInit::Random}) {
     KMeansOptions options = cosine(3);
     options.init = init;
-    for (const float value : fit_kmeans({with_zeros, {}, {}}, options).model.centers.row_span(0))
-      EXPECT_TRUE(std::isfinite(value));
+    const KMeansResult drawn = fit_kmeans({with_zeros, {}, {}}, options);
+    for (const float value : drawn.model.centers.row_span(0)) EXPECT_TRUE(std::isfinite(value));
   }
 }
 
