@@ -141,6 +141,10 @@ void check_known_clusters(const LearnedDistance& m, Fail&& fail) {
     fail("use of the known clusters is unknown");
   if (k.penalty.size() != 1 || !are_finite(k.penalty) || k.penalty[0] <= 0)
     fail("penalty for known clusters is not above 0");
+  if ((!k.penalty_rule.empty() && (k.penalty_rule.size() != 2 || k.penalty_rule[0] < 1)) ||
+      k.same_cluster.size() > 1 || !are_finite(k.penalty_rule) || !are_finite(k.same_cluster) ||
+      (!k.grouping.empty() && k.grouping != "exemplars" && k.grouping != "cut"))
+    fail("rules for known clusters do not fit");
 }
 
 // Of what version 2 added.

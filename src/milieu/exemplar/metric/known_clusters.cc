@@ -40,7 +40,8 @@ KnownCheck compare_with_known(const LearnedDistance& model, FloatView points, in
   std::vector<double> nearest;
   for (int64_t p = 0; p < squares.rows(); ++p) {
     const auto row = squares.row_span(p);
-    nearest.push_back(*std::min_element(row.begin(), row.end()));
+    const float least = *std::min_element(row.begin(), row.end());
+    nearest.push_back(std::isfinite(least) ? least : INFINITY);  // the fit names a NaN
   }
   return {internal::median_of(std::move(nearest)), model.known.limits[0]};
 }

@@ -166,6 +166,14 @@ TEST(KnownClusters, AxesAreFishersDiscriminants) {
     }
 }
 
+TEST(KnownClusters, NewSamplesThatAreNotNumbersAreNamed) {
+  const LearnedDistance model = learn({made(0, 6, 24, 1).set()});
+  Made fresh = made(0, 6, 24, 2);
+  for (int t = 0; t < kColumns; ++t) fresh.points(5, t) = NAN;
+  EXPECT_THAT([&] { fit_learned_exemplar(model, fresh.points, {}); },
+              ThrowsMessage<Error>(HasSubstr("nan")));
+}
+
 TEST(KnownClusters, DamagedOnesAreRefused) {
   const LearnedDistance good = learn({made(0, 6, 24, 1).set()});
   const auto refuses = [&](const char* what, auto&& damage) {
@@ -181,6 +189,9 @@ TEST(KnownClusters, DamagedOnesAreRefused) {
   refuses("not all finite", [](KnownClusters& k) { k.limits.clear(); });
   refuses("use of", [](KnownClusters& k) { k.use = "some"; });
   refuses("penalty for known", [](KnownClusters& k) { k.penalty = {0}; });
+  refuses("rules for known", [](KnownClusters& k) { k.penalty_rule = {100}; });
+  refuses("rules for known", [](KnownClusters& k) { k.same_cluster = {1, 2}; });
+  refuses("rules for known", [](KnownClusters& k) { k.grouping = "tree"; });
 }
 
 }  // namespace
