@@ -12,7 +12,8 @@
 //              in which they were found. Where distances tie, other orders give other trees.
 //              Distances are measured in double, kept in float (relative error 6e-8); a cluster's
 //              distances are updated in double and rounded to float.
-//              Heights of Ward's linkage are those of SciPy: square roots.
+//              Ward's linkage needs no distances of all pairs: ward.cc. Its heights are those of
+//              SciPy: square roots.
 // See          docs/algorithms/agglomerative.md
 #include "milieu/classic/agglomerative/agglomerative.h"
 
@@ -25,12 +26,42 @@
 #include "milieu/base/error.h"
 #include "milieu/base/memory.h"
 #include "milieu/classic/agglomerative/agglomerative_steps.h"
+#include "milieu/classic/agglomerative/ward_internal.h"
 #include "milieu/neighbors/check_points.h"
 
 namespace milieu {
 namespace {
 
 constexpr int64_t kMaxTrace = 1000;
+
+// Ward's linkage needs the means of clusters only.
+void check_memory_of_means(int64_t n, int64_t d, const AgglomerativeOptions& options) {
+  const double gigabytes = internal::WardClusters::gigabytes(n, d);
+  require(gigabytes <= options.max_memory_gb, [&] {
+    return fmt::format(
+        "max_memory_gb is {}, the means of {} take {:.3g} GB: raise it, or cluster "
+        "at most {} samples",
+        options.max_memory_gb, counted(n, "sample"), gigabytes,
+        static_cast<int64_t>(static_cast<double>(n) * options.max_memory_gb / gigabytes));
+  });
+  require_memory(
+      {1e9 * gigabytes, fmt::format("the means of {} samples", n), "cluster fewer samples"});
+}
+
+// The other linkages keep the distances of all pairs.
+void check_memory_of_pairs(int64_t n, int64_t d, const AgglomerativeOptions& options) {
+  const double gigabytes = internal::PairDistances::gigabytes(n);
+  require(gigabytes <= options.max_memory_gb, [&] {
+    return fmt::format(
+        "max_memory_gb is {}, the distances of all pairs of {} take {:.3g} GB: raise it, cluster "
+        "at most {} samples, or take linkage ward, which needs {:.2g} GB",
+        options.max_memory_gb, counted(n, "sample"), gigabytes,
+        static_cast<int64_t>(std::sqrt(options.max_memory_gb / 2e-9)),
+        internal::WardClusters::gigabytes(n, d));
+  });
+  require_memory({1e9 * gigabytes, fmt::format("the distances of all pairs of {} samples", n),
+                  "cluster fewer samples, or take linkage ward"});
+}
 
 void check(const AgglomerativeInput& input, const AgglomerativeOptions& options) {
   validate_options(options);
@@ -40,17 +71,10 @@ void check(const AgglomerativeInput& input, const AgglomerativeOptions& options)
     return fmt::format("num_clusters is {}, there are only {}: use at most {}",
                        options.num_clusters, counted(n, "sample"), n);
   });
-  const double gigabytes = internal::PairDistances::gigabytes(n);
-  require(gigabytes <= options.max_memory_gb, [&] {
-    return fmt::format(
-        "max_memory_gb is {}, the distances of all pairs of {} take {:.3g} GB: raise it, "
-        "or "
-        "cluster at most {} samples",
-        options.max_memory_gb, counted(n, "sample"), gigabytes,
-        static_cast<int64_t>(std::sqrt(options.max_memory_gb / 2e-9)));
-  });
-  require_memory({1e9 * gigabytes, fmt::format("the distances of all pairs of {} samples", n),
-                  "cluster fewer samples"});
+  if (options.linkage == Linkage::Ward)
+    check_memory_of_means(n, input.points.cols(), options);
+  else
+    check_memory_of_pairs(n, input.points.cols(), options);
 }
 
 // Merges of the tree that the cut keeps.
@@ -89,10 +113,11 @@ void describe_stop(int64_t num_merges, int64_t n, const Monitor& monitor, RunSum
 
 std::vector<internal::Merge> find_merges(FloatView points, const AgglomerativeOptions& options,
                                          Monitor& monitor) {
-  internal::PairDistances distances(points.rows());
   const double unit = internal::distance_unit(points);
-  if (!measure_pairs(points, unit, options.linkage, options.num_threads, monitor, distances))
-    return {};
+  if (options.linkage == Linkage::Ward)
+    return internal::merge_by_means(points, unit, options.num_threads, monitor);
+  internal::PairDistances distances(points.rows());
+  if (!measure_pairs(points, unit, options.num_threads, monitor, distances)) return {};
   return merge_by_chains(distances, unit, options.linkage, monitor);
 }
 

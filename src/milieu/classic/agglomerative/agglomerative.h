@@ -30,7 +30,8 @@ struct AgglomerativeOptions {
   double distance_threshold = 0;  // above 0: merge clusters up to this distance, however many are
                                   // left; num_clusters is not used then
   Linkage linkage = Linkage::Ward;
-  double max_memory_gb = 4;  // refuse when the distances of all pairs need more (2 n^2 bytes)
+  double max_memory_gb = 4;  // refuse when more is needed: 12 n d bytes for Ward's linkage, 2 n^2
+                             // (the distances of all pairs) for the others
   uint64_t seed = 1;         // not used: the method has no random part
   int num_threads = 0;       // 0: all cores; the result does not depend on it
 };
@@ -47,7 +48,7 @@ void visit_fields(AgglomerativeOptions& o, Visitor&& v) {
                      {"single", Linkage::Single}}),
     "distance between clusters");
   v("max_memory_gb", o.max_memory_gb, above(0).advanced(),
-    "refuse inputs whose distances need more memory than this");
+    "refuse inputs that need more memory than this: 12 n d bytes for ward, 2 n^2 for the others");
   v("seed", o.seed, at_least(0), "not used: the method has no random part");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }

@@ -45,8 +45,8 @@ double distance_unit(FloatView points) {
   return widest > 0 ? std::ldexp(1.0, std::ilogb(widest)) : 1;
 }
 
-bool measure_pairs(FloatView points, double unit, Linkage linkage, int num_threads,
-                   Monitor& monitor, PairDistances& distances) {
+bool measure_pairs(FloatView points, double unit, int num_threads, Monitor& monitor,
+                   PairDistances& distances) {
   constexpr int64_t kRowsPerBlock = 16;
   constexpr int64_t kRowsPerStage = 512;  // between two calls of on_progress
   const int64_t n = points.rows();
@@ -56,7 +56,7 @@ bool measure_pairs(FloatView points, double unit, Linkage linkage, int num_threa
     float* row = distances.row(i);
     for (int64_t j = 0; j < i; ++j) {
       const double squared = scale * squared_distance(points.row(i), points.row(j), points.cols());
-      row[j] = static_cast<float>(linkage == Linkage::Ward ? squared : std::sqrt(squared));
+      row[j] = static_cast<float>(std::sqrt(squared));
     }
   };
   for (int64_t begin = 0; begin < n && !is_stopped; begin += kRowsPerStage) {
@@ -109,33 +109,22 @@ class ActiveClusters {
   // Joins b to a, a < b: a now names the union.
   void merge(int a, int b) {
     MILIEU_ASSERT(a < b);
-    const float joined = distances_(a, b);
     names_.erase(std::lower_bound(names_.begin(), names_.end(), b));
     for (const int k : names_)
-      if (k != a) distances_(k, a) = updated(distances_(k, a), distances_(k, b), joined, a, b, k);
+      if (k != a) distances_(k, a) = updated(distances_(k, a), distances_(k, b), a, b);
     sizes_[a] += sizes_[b];
   }
 
  private:
-  // Distance of cluster k to the union of a and b, from ka, kb and ab: the formula of Lance and
-  // Williams [Muellner11]; for Ward on squared distances. Never below the smaller of ka and
-  // kb when ab is not above them, rounding included, which is what the chains rely on.
-  float updated(float ka, float kb, float ab, int a, int b, int k) const {
-    const double size_a = sizes_[a];
-    const double size_b = sizes_[b];
-    const double size_k = sizes_[k];
-    switch (linkage_) {
-      case Linkage::Single:
-        return std::min(ka, kb);
-      case Linkage::Complete:
-        return std::max(ka, kb);
-      case Linkage::Average:
-        return static_cast<float>((size_a * ka + size_b * kb) / (size_a + size_b));
-      case Linkage::Ward:
-        return static_cast<float>(((size_a + size_k) * ka + (size_b + size_k) * kb - size_k * ab) /
-                                  (size_a + size_b + size_k));
-    }
-    return 0;
+  // Distance of a cluster to the union of a and b, from its distances to both: the formula of Lance
+  // and Williams [Muellner11]. Never below the smaller of the two, rounding included, which is what
+  // the chains rely on.
+  float updated(float to_a, float to_b, int a, int b) const {
+    if (linkage_ == Linkage::Single) return std::min(to_a, to_b);
+    if (linkage_ == Linkage::Complete) return std::max(to_a, to_b);
+    const auto size_a = static_cast<double>(sizes_[a]);
+    const auto size_b = static_cast<double>(sizes_[b]);
+    return static_cast<float>((size_a * to_a + size_b * to_b) / (size_a + size_b));
   }
 
   PairDistances& distances_;
@@ -166,10 +155,8 @@ std::vector<Merge> merge_by_chains(PairDistances& distances, double unit, Linkag
       chain.push_back(next);
       continue;
     }
-    const double distance = clusters.distance(tip, before);
     const auto [kept, dropped] = std::minmax(tip, before);
-    const double height = linkage == Linkage::Ward ? std::sqrt(distance) : distance;
-    merges.push_back({kept, dropped, unit * height});
+    merges.push_back({kept, dropped, unit * clusters.distance(tip, before)});
     clusters.merge(kept, dropped);
     chain.resize(chain.size() - 2);
   }

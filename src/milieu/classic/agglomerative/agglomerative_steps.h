@@ -43,10 +43,10 @@ class PairDistances {
 // this unit, squared or not, neither overflow nor vanish in float.
 double distance_unit(FloatView points);
 
-// Fills in the Euclidean distances of the rows in the given unit, squared for Ward's linkage. False
-// when the monitor stopped it.
-bool measure_pairs(FloatView points, double unit, Linkage linkage, int num_threads,
-                   Monitor& monitor, PairDistances& distances);
+// Fills in the Euclidean distances of the rows in the given unit. False when the monitor stopped
+// it.
+bool measure_pairs(FloatView points, double unit, int num_threads, Monitor& monitor,
+                   PairDistances& distances);
 
 // Two clusters become one; each is named by its sample of lowest index, and the new cluster keeps
 // the lower name.
@@ -57,7 +57,8 @@ struct Merge {
 };
 
 // All n - 1 merges, children before parents, in the order in which the chains find them; fewer when
-// the monitor stops it. Heights are multiplied by `unit`. `distances` is used up.
+// the monitor stops it. Heights are multiplied by `unit`. `distances` is used up. Not for Ward's
+// linkage: merge_by_means (ward_internal.h) does without distances of all pairs.
 std::vector<Merge> merge_by_chains(PairDistances& distances, double unit, Linkage linkage,
                                    Monitor& monitor);
 

@@ -108,6 +108,24 @@ TEST(Agglomerative, WardHeightsAddUpToTheSumOfSquares) {
   EXPECT_NEAR(from_heights, sum_of_squares, 1e-5 * sum_of_squares);
 }
 
+// Whole numbers on a grid: nearly all distances tie. Equal rows join first.
+TEST(Agglomerative, WardJoinsTiesAndCopies) {
+  constexpr int64_t kSide = 40;
+  Matrix<float> points(2 * kSide * kSide, 2);
+  for (int64_t i = 0; i < points.rows(); ++i) {
+    points(i, 0) = static_cast<float>(i / 2 % kSide);
+    points(i, 1) = static_cast<float>(i / 2 / kSide);
+  }
+  const Matrix<double> tree = fit(points, Linkage::Ward).model.tree;
+  ASSERT_EQ(tree.rows(), points.rows() - 1);
+  EXPECT_EQ(tree(kSide * kSide - 1, 2), 0);
+  EXPECT_GT(tree(kSide * kSide, 2), 0);
+  double from_heights = 0;
+  for (const double height : column(tree, 2)) from_heights += height * height / 2;
+  const double of_one_axis = 2.0 * kSide * kSide * (kSide * kSide - 1) / 12;  // variance of 0..39
+  EXPECT_NEAR(from_heights, 2 * of_one_axis, 1e-9 * from_heights);
+}
+
 TEST(Agglomerative, ThresholdIsInclusiveAndOverridesTheCount) {
   const Matrix<float> points = line({0, 1, 3, 7});
   AgglomerativeOptions options;
@@ -267,8 +285,11 @@ TEST(Agglomerative, WrongInputIsRefused) {
 
 TEST(Agglomerative, TooMuchMemoryIsRefusedWithTheNumber) {
   const Matrix<float> points(2000, 1);
-  expect_refused(points, {.max_memory_gb = 0.005}, "take 0.008 GB");
-  expect_refused(points, {.max_memory_gb = 0.005}, "cluster at most 1581 samples");
+  const AgglomerativeOptions pairs{.linkage = Linkage::Average, .max_memory_gb = 0.005};
+  expect_refused(points, pairs, "take 0.008 GB");
+  expect_refused(points, pairs, "cluster at most 1581 samples, or take linkage ward");
+  EXPECT_NO_THROW(fit_agglomerative({points}, {.max_memory_gb = 0.005}));
+  expect_refused(points, {.max_memory_gb = 0.0001}, "the means of 2000 samples take 0.000216 GB");
 }
 
 }  // namespace

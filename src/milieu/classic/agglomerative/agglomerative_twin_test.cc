@@ -10,6 +10,7 @@
 
 #include "milieu/classic/agglomerative/agglomerative.h"
 #include "milieu/classic/test_points.h"
+#include "milieu/testing/synthetic.h"
 #include "milieu/testing/temp_dir.h"
 
 namespace milieu {
@@ -122,6 +123,20 @@ TEST(AgglomerativeTwin, TreeEqualsTheNaiveTwin) {
     }
 }
 
+// Every sample is nearest to the first and stays nearest to the cluster that grows from it: rounds
+// would join one pair each, so chains take over.
+TEST(AgglomerativeTwin, ChainsOfAStarEqualTheNaiveTwin) {
+  constexpr int kSamples = 61;
+  Matrix<float> points(kSamples, kSamples - 1);
+  for (int i = 1; i < kSamples; ++i) points(i, i - 1) = 1.0f + 0.001f * static_cast<float>(i);
+  const AgglomerativeResult result = fit(points, Linkage::Ward);
+  const std::vector<TwinStep> twin = naive_twin(points, Linkage::Ward);
+  for (int i = 0; i + 1 < kSamples; ++i) {
+    ASSERT_NEAR(result.model.tree(i, 2), twin[i].height, 1e-7 * twin[i].height);
+    ASSERT_EQ(cut_into(result.model, kSamples - 1 - i), twin[i].labels);
+  }
+}
+
 // Runs SciPy on the points and returns the heights of its linkage matrix, nothing without SciPy.
 std::vector<double> scipy_heights(FloatView points, const char* method) {
   std::ostringstream csv;
@@ -157,6 +172,17 @@ TEST(AgglomerativeTwin, HeightsEqualSciPy) {
     for (int i = 0; i < 299; ++i)
       ASSERT_NEAR(result.model.tree(i, 2), expected[i], 5e-6 * expected[i]) << names[l];
   }
+}
+
+TEST(AgglomerativeTwin, WardOfManySamplesEqualsSciPy) {
+  const LabelledPoints blobs =
+      make_blobs({.n = 3000, .d = 12, .num_clusters = 40, .separation = 4});
+  const std::vector<double> expected = scipy_heights(blobs.points, "ward");
+  if (expected.empty()) GTEST_SKIP() << "SciPy is not installed for /usr/bin/python3";
+  const AgglomerativeResult result = fit(blobs.points, Linkage::Ward);
+  ASSERT_EQ(expected.size(), 2999u);
+  for (int i = 0; i < 2999; ++i)
+    ASSERT_NEAR(result.model.tree(i, 2), expected[i], 1e-6 * expected[i]);
 }
 
 }  // namespace
