@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "milieu/feature/catalog.h"
 
+#include <algorithm>
+
 #include "milieu/base/assert.h"
 #include "milieu/feature/cache/npy_rows.h"
 #include "milieu/feature/descriptor/color.h"
@@ -26,6 +28,17 @@ void check_options(const std::vector<Field>& fields, Function* function, const O
   function(make_image(1, 1), options);
 }
 
+// What a feature that scales images to `side` pixels needs of them: enough to average over, and
+// never less than small images have.
+int enough_for(int side) { return std::max(256, 2 * side); }
+
+template <class Options>
+int least_side_of(const Options&) {
+  return 0;
+}
+int least_side_of(const GistOptions& options) { return enough_for(options.side); }
+int least_side_of(const TinyOptions& options) { return enough_for(options.size); }
+
 // A feature from a plain function of image and options.
 template <class Options, std::vector<float> (*function)(const Image&, const Options&)>
 class WholeFeature : public Feature {
@@ -35,6 +48,7 @@ class WholeFeature : public Feature {
   std::vector<float> whole(const SourceImage& source) const override {
     return function(source.image, options_);
   }
+  int least_side() const override { return least_side_of(options_); }
 
  private:
   Options options_;

@@ -39,6 +39,10 @@ class Feature {
   // Called before the first image is described, if any is: loads what that needs. The monitor may
   // stop it, and images that are being described; it must outlive both. Throws as prepare() does.
   virtual void open(const Monitor&) {}
+  // Pixels on the shorter side of an image that are enough, where the feature scales images to a
+  // few hundred pixels itself: large JPEGs are then decoded at a fraction of their size. 0: it
+  // looks at all that max_side leaves. Called after prepare().
+  virtual int least_side() const { return 0; }
   // What the result depends on beside the options: the content of files.
   virtual std::string fingerprint() const { return ""; }
   virtual std::vector<float> whole(const SourceImage& source) const;

@@ -101,27 +101,28 @@ RasterImage Thumbnails::draw_row(int64_t row) const {
 }
 
 // Large images are decoded one at a time: a dozen of the largest at once would take gigabytes.
-Image Thumbnails::load(int64_t row) const {
+Image Thumbnails::load(int64_t row, int side) const {
   const std::string name = collection_.row_name(row);
   const std::vector<uint8_t> file = read_below(collection_.root(), name);
   try {
-    return decode_image(file, name, kManyPixels);
+    return decode_scaled(file, name, {.max_side = 0, .max_pixels = kManyPixels}, {side}).image;
   } catch (const DataError&) {
     // larger, or damaged: the second look says which
   }
   static std::mutex one_at_a_time;
   const std::scoped_lock lock(one_at_a_time);
-  return decode_image(file, name, kMaxPixels);
+  return decode_scaled(file, name, {.max_side = 0, .max_pixels = kMaxPixels}, {side}).image;
 }
 
 RasterImage Thumbnails::draw(int64_t row, int side) const {
   if (!collection_.has_images()) throw InvalidArgument("the rows have no images");
-  return collection_.has_image_files() ? to_raster(limit_side(load(row), side)) : draw_row(row);
+  return collection_.has_image_files() ? to_raster(limit_side(load(row, side), side))
+                                       : draw_row(row);
 }
 
 RasterImage Thumbnails::draw_square(int64_t row, int side) const {
   if (!collection_.has_image_files()) return draw(row, side);
-  return to_raster(limit_side(middle_square(load(row)), side));
+  return to_raster(limit_side(middle_square(load(row, side)), side));
 }
 
 // Empty when there is nothing to keep, or no file any more.

@@ -39,7 +39,8 @@ class Thumbnails {
  private:
   std::string kept_path(int64_t row, int side) const;
   RasterImage draw_row(int64_t row) const;
-  Image load(int64_t row) const;
+  // At least `side` pixels on the shorter side, where the file has them.
+  Image load(int64_t row, int side) const;
 
   const Collection& collection_;
   GrayRange range_;  // of rows that are images

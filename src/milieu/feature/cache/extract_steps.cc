@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "milieu/base/error.h"
 #include "milieu/base/hash.h"
@@ -64,8 +65,27 @@ bool lacks_image(const std::vector<FeatureTask>& tasks, uint64_t hash) {
 
 }  // namespace
 
+// One image at the sizes that features ask for, each decoded once.
+class DecodedImage {
+ public:
+  DecodedImage(std::span<const uint8_t> file, const std::string& path, const DecodeOptions& options)
+      : file_(file), path_(path), options_(options) {}
+
+  const ScaledImage& at_least(int side) {
+    const auto known = images_.find(side);
+    if (known != images_.end()) return known->second;
+    return images_.emplace(side, decode_scaled(file_, path_, options_, {side})).first->second;
+  }
+
+ private:
+  std::span<const uint8_t> file_;
+  const std::string& path_;
+  const DecodeOptions& options_;
+  std::map<int, ScaledImage> images_;
+};
+
 std::string descriptor_key(FeatureTask& task, const DecodeOptions& decode) {
-  return Fingerprint("descriptors")
+  return Fingerprint("descriptors of scaled images")
       .text(task.spec.entry->name)
       .number(task.spec.entry->version)
       .text(task.spec.feature->fingerprint())
@@ -107,20 +127,20 @@ ImageResult process_image(const ImageItem& item, const std::string& root,
     return result;
   }
   result.was_decoded = true;
-  Image image;
+  DecodedImage decoded(file, item.path, decode);
   try {
-    image = decode_image(file, item.path, decode.max_pixels);
+    const ScaledImage& first = decoded.at_least(tasks.front().spec.feature->least_side());
+    state.width = first.full_width;
+    state.height = first.full_height;
   } catch (const DataError& error) {
     state.error = error.what();
     return result;
   }
-  file = {};
-  state.width = image.width;
-  state.height = image.height;
-  image = limit_side(image, decode.max_side);
   try {
-    for (size_t t = 0; t < tasks.size(); ++t)
+    for (size_t t = 0; t < tasks.size(); ++t) {
+      const Image& image = decoded.at_least(tasks[t].spec.feature->least_side()).image;
       describe(tasks[t], {image, item.path}, state.hash, result.features[t]);
+    }
   } catch (const DataError& error) {
     result.error = error.what();
   } catch (const cv::Exception& error) {

@@ -94,6 +94,23 @@ TEST_F(ExtractTest, RowsAreThoseOfTheFeature) {
   }
 }
 
+// Features that scale images themselves get a small decoding; the others, and what is known about
+// the image, do not change by what is computed beside them.
+TEST_F(ExtractTest, EveryFeatureHasItsOwnDecoding_issue31) {
+  testing::write_bytes(photos() + "/a/large.jpg",
+                       testing::to_jpeg(testing::smooth_image(1600, 1200)));
+  extract("tiny:size=4", folder_.file("tiny"));
+  extract("lbp", folder_.file("lbp"));
+  extract("lbp,tiny:size=4", out());
+  const FeatureFolder both = open_feature_folder(out());
+  for (const char* name : {"tiny", "lbp"})
+    EXPECT_TRUE(Matrix<float>(both.points(name).view()) ==
+                Matrix<float>(open_feature_folder(folder_.file(name)).points(name).view()));
+  const auto row = std::ranges::find(both.images, "a/large.jpg") - both.images.begin();
+  EXPECT_EQ(both.widths.at(static_cast<size_t>(row)), 1600);
+  EXPECT_EQ(both.heights.at(static_cast<size_t>(row)), 1200);
+}
+
 TEST_F(ExtractTest, StoppedRunResumesAndGivesTheSame) {
   extract("tiny,dense-sift:words=4", folder_.file("whole"), {.patches = true});
   ExtractOptions options;

@@ -87,13 +87,37 @@ StoredImage decode_any(const DecodeJob& job) {
 }  // namespace
 }  // namespace internal
 
-Image decode_image(std::span<const uint8_t> file, const std::string& source, int64_t max_pixels) {
+namespace {
+
+ScaledImage decode_upright(const internal::DecodeJob& job, const std::string& source) {
   try {
-    internal::StoredImage stored = internal::decode_any({file, max_pixels});
-    return internal::upright(std::move(stored.image), stored.orientation);
+    internal::StoredImage stored = internal::decode_any(job);
+    ScaledImage out;
+    out.full_width = stored.full_width > 0 ? stored.full_width : stored.image.width;
+    out.full_height = stored.full_height > 0 ? stored.full_height : stored.image.height;
+    if (stored.orientation >= 5 && stored.orientation <= 8)
+      std::swap(out.full_width, out.full_height);
+    out.image = internal::upright(std::move(stored.image), stored.orientation);
+    return out;
   } catch (const DataError& error) {
     throw DataError(fmt::format("{} {}", source, error.what()));
   }
+}
+
+}  // namespace
+
+Image decode_image(std::span<const uint8_t> file, const std::string& source, int64_t max_pixels) {
+  return decode_upright({file, max_pixels}, source).image;
+}
+
+ScaledImage decode_scaled(std::span<const uint8_t> file, const std::string& source,
+                          const DecodeOptions& options, LeastSize least) {
+  internal::DecodeJob job{file, options.max_pixels};
+  job.least_shorter = least.shorter_side;
+  if (least.shorter_side == 0) job.least_longer = options.max_side;
+  ScaledImage out = decode_upright(job, source);
+  out.image = limit_side(out.image, options.max_side);
+  return out;
 }
 
 std::vector<uint8_t> read_image_file(const std::string& path) {
@@ -122,8 +146,7 @@ std::vector<uint8_t> read_image_file(const std::string& path) {
 
 Image load_image(const std::string& path, const DecodeOptions& options) {
   validate_options(options);
-  return limit_side(decode_image(read_image_file(path), path, options.max_pixels),
-                    options.max_side);
+  return decode_scaled(read_image_file(path), path, options).image;
 }
 
 }  // namespace milieu

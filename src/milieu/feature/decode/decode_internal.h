@@ -16,12 +16,18 @@ using Bytes = std::span<const uint8_t>;
 struct DecodeJob {
   Bytes file;
   int64_t max_pixels = 0;
+  // Sides that must be left where the decoder itself can make the image smaller; 0: no limit. With
+  // both 0 the image has its full size.
+  int least_longer = 0;
+  int least_shorter = 0;
 };
 
 // EXIF's numbers: 1 is upright, 2 to 8 are turned or mirrored.
 struct StoredImage {
   Image image;
   int orientation = 1;
+  int full_width = 0;  // 0: the image's own
+  int full_height = 0;
 };
 
 // All of them throw DataError with a sentence that continues "NAME: ".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JPEG through libjpeg-turbo. Its warnings are the only sign of a truncated file: the decoder fills
 // the rest with grey and calls it an image, so those that mean missing or broken data are errors.
+#include <algorithm>
 #include <csetjmp>
 #include <cstdio>
 
@@ -87,6 +88,18 @@ void find_orientation(const jpeg_decompress_struct& info, StoredImage& out) {
       out.orientation = exif_orientation({m->data, m->data_length});
 }
 
+// Eighths of the size to decode at: the fewest of 1, 2, 4 and 8 that leave the sides that are
+// needed. libjpeg takes them from the lowest frequencies of each block.
+int eighths_for(const DecodeJob& job, const jpeg_decompress_struct& info) {
+  if (job.least_longer <= 0 && job.least_shorter <= 0) return 8;
+  const int64_t longer = std::max(info.image_width, info.image_height);
+  const int64_t shorter = std::min(info.image_width, info.image_height);
+  for (const int eighths : {1, 2, 4})
+    if (longer * eighths / 8 >= job.least_longer && shorter * eighths / 8 >= job.least_shorter)
+      return eighths;
+  return 8;
+}
+
 struct Decompressor {
   jpeg_decompress_struct info = {};
   ErrorState errors = {};
@@ -135,10 +148,15 @@ StoredImage decode_jpeg(const DecodeJob& job) {
   if (!read_header(d, job.file)) fail(d);
   check_size(d.info.image_width, d.info.image_height, job);
   StoredImage out;
+  out.full_width = static_cast<int>(d.info.image_width);
+  out.full_height = static_cast<int>(d.info.image_height);
+  d.info.scale_num = static_cast<unsigned>(eighths_for(job, d.info));
+  d.info.scale_denom = 8;
+  jpeg_calc_output_dimensions(&d.info);
   out.image =
-      make_image(static_cast<int>(d.info.image_width), static_cast<int>(d.info.image_height));
+      make_image(static_cast<int>(d.info.output_width), static_cast<int>(d.info.output_height));
   out.image.is_gray = d.info.out_color_space == JCS_GRAYSCALE;
-  std::vector<uint8_t> row(size_t{4} * d.info.image_width);
+  std::vector<uint8_t> row(size_t{4} * d.info.output_width);
   find_orientation(d.info, out);  // the markers do not outlive the decoding
   if (!read_pixels(d, out, row)) fail(d);
   return out;

@@ -255,5 +255,40 @@ TEST(Decode, LoadImageScalesDown) {
   EXPECT_THROW(load_image(folder.file("none.png")), IoError);
 }
 
+// The sides of the 800 x 600 image that are left at each demand, and how far the image is from the
+// same size made of every pixel: two averages of a smooth image, after JPEG's own rounding.
+TEST(Decode, LargeJpegsAreDecodedSmall_issue31) {
+  const Image image = smooth_image(800, 600);
+  const Image full = decode_image(to_jpeg(image), "x");
+  for (const auto& [max_side, width] : {std::pair(100, 100), {150, 150}, {399, 399}, {0, 800}}) {
+    const ScaledImage scaled = decode_scaled(to_jpeg(image), "x", {.max_side = max_side});
+    EXPECT_EQ(scaled.image.width, width);
+    EXPECT_EQ(scaled.full_width, 800);
+    EXPECT_EQ(scaled.full_height, 600);
+    EXPECT_LE(largest_difference(scaled.image, limit_side(full, max_side)), 4) << max_side;
+  }
+  for (const auto& [shorter, height] : {std::pair(75, 75), {76, 150}, {200, 300}, {301, 600}})
+    EXPECT_EQ(decode_scaled(to_jpeg(image), "x", {}, {shorter}).image.height, height);
+}
+
+TEST(Decode, SmallScalesKeepOrientationAndRefusals_issue31) {
+  const Image image = smooth_image(200, 120);
+  const ScaledImage turned =
+      decode_scaled(to_jpeg(image, {.orientation = 6}), "x", {.max_side = 50});
+  EXPECT_EQ(turned.full_width, 120);
+  EXPECT_EQ(turned.full_height, 200);
+  EXPECT_EQ(turned.image.width, 30);
+  EXPECT_EQ(turned.image.height, 50);
+  EXPECT_THROW(decode_scaled(half_of(to_jpeg(image)), "x", {.max_side = 50}), DataError);
+  EXPECT_THROW(decode_scaled(to_jpeg(image), "x", {.max_pixels = 1000}), DataError);
+}
+
+TEST(Decode, OtherFormatsAreDecodedWholeAndScaled_issue31) {
+  const Image image = smooth_image(80, 40);
+  const ScaledImage scaled = decode_scaled(to_png(image), "x", {.max_side = 20});
+  EXPECT_EQ(largest_difference(scaled.image, limit_side(image, 20)), 0);
+  EXPECT_EQ(scaled.full_width, 80);
+}
+
 }  // namespace
 }  // namespace milieu

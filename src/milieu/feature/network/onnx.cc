@@ -134,6 +134,11 @@ class Onnx : public NetworkFeature {
     return values;
   }
 
+  // The network's own resampling averages over at least two pixels.
+  int least_side() const override {
+    return std::max(256, static_cast<int>(2 * how_.margin * std::max(how_.width, how_.height)));
+  }
+
  protected:
   bool wants_positions() const override { return false; }
   void check_output(const std::vector<int64_t>& shape) const override {
