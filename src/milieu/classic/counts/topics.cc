@@ -11,7 +11,8 @@
 // Conventions
 //   start   variational: lambda = eta + draws of mean 1 scaled to the mean count; Gibbs: random
 //           topics.
-//   rows    start from gamma = alpha + N / K each time, so that prediction repeats training.
+//   rows    start from gamma = alpha + N / K each time, so that prediction repeats training; they
+//           settle roughly until the bound hardly rises, then to the last digit.
 //   ties    labels go to the lowest index; a row without words has equal shares and label 0.
 // See       [Blei03], [Griffiths04], docs/algorithms/topics.md.
 #include "milieu/classic/counts/topics.h"
@@ -62,9 +63,11 @@ TopicsRun run_variational(const CountRows& counts, const TopicsOptions& options,
   run.model.words = start_lambda(counts, options, Random(options.seed).child(restart));
   Matrix<double> gamma(counts.own.rows(), options.num_clusters);
   Matrix<double>& lambda = run.model.words;
+  bool is_coarse = true;
   for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
     const std::optional<TopicStats> stats =
-        infer_rows(counts, lambda, options.topic_prior, gamma, options.num_threads, monitor);
+        infer_rows(counts, lambda, options.topic_prior, is_coarse ? kCoarseRounds : RowRounds{},
+                   gamma, options.num_threads, monitor);
     if (!stats) {
       run.termination = termination_from(counts.rows.agree(monitor.stop_reason()));
       break;
@@ -75,10 +78,12 @@ TopicsRun run_variational(const CountRows& counts, const TopicsOptions& options,
     run.trace.push_back(bound);
     monitor.on_iteration(
         {restart, num_restarts, iteration, options.max_iterations, bound, change, watch.seconds()});
-    if (run.trace.size() > 1 && options.rel_tolerance > 0 &&
-        change <= options.rel_tolerance * std::abs(bound)) {
-      run.termination = Termination::Converged;
-      break;
+    if (run.trace.size() > 1 && change <= options.rel_tolerance * std::abs(bound)) {
+      if (!is_coarse && options.rel_tolerance > 0) {
+        run.termination = Termination::Converged;
+        break;
+      }
+      is_coarse = false;
     }
     for (int64_t i = 0; i < lambda.size(); ++i)
       lambda.data()[i] = options.word_prior + stats->words.data()[i];
@@ -145,8 +150,8 @@ TopicsResult fit_topics(const TopicsInput& input, const TopicsOptions& options, 
       counts.rows, result.summary, monitor);
   Matrix<double> shares(input.counts.rows(), options.num_clusters);
   const auto infer = [&](Monitor& until) {
-    return infer_rows(counts, best.model.words, options.topic_prior, shares, options.num_threads,
-                      until);
+    return infer_rows(counts, best.model.words, options.topic_prior, RowRounds{}, shares,
+                      options.num_threads, until);
   };
   if (infer(monitor)) {
     result.labels = strongest_columns(shares);
@@ -171,8 +176,8 @@ Matrix<double> infer_topics(const TopicsModel& model, FloatView counts, int num_
     if (!(model.words.data()[i] > 0) || !(model.topic_prior > 0))
       throw DataError("topics model: words and topic_prior must be above 0");
   Matrix<double> shares(counts.rows(), model.words.rows());
-  infer_rows({counts, nullptr, TopicsInput::kBlockRows}, model.words, model.topic_prior, shares,
-             num_threads, silent_monitor());
+  infer_rows({counts, nullptr, TopicsInput::kBlockRows}, model.words, model.topic_prior,
+             RowRounds{}, shares, num_threads, silent_monitor());
   return row_shares(std::move(shares));
 }
 

@@ -10,9 +10,6 @@ namespace milieu::internal {
 
 namespace {
 
-constexpr int kMaxRowRounds = 200;
-constexpr double kStill = 1e-6;  // mean move of gamma at which a row is done
-
 // Sums of products below this may have lost topics to underflow: then logarithms are added.
 constexpr double kTinySum = 1e-200;
 
@@ -129,7 +126,7 @@ void TopicStats::merge(const TopicStats& other) {
 }
 
 void infer_row(std::span<const float> counts, const TopicWords& topics, double alpha,
-               std::span<double> gamma, RowScratch& s, TopicStats* stats) {
+               const RowRounds& rounds, std::span<double> gamma, RowScratch& s, TopicStats* stats) {
   s.words.clear();
   double total = 0;
   for (size_t v = 0; v < counts.size(); ++v)
@@ -140,14 +137,14 @@ void infer_row(std::span<const float> counts, const TopicWords& topics, double a
   const double num_topics = static_cast<double>(gamma.size());
   std::fill(gamma.begin(), gamma.end(), alpha + total / num_topics);
   s.phi.resize(gamma.size());
-  for (int round = 0; round < kMaxRowRounds; ++round) {
+  for (int round = 0; round < rounds.max_rounds; ++round) {
     expect_topics(gamma, s);
     sum_phi(counts, topics, s);
     for (double& next : s.next) next += alpha;
     double moved = 0;
     for (size_t k = 0; k < gamma.size(); ++k) moved += std::abs(s.next[k] - gamma[k]);
     std::copy(s.next.begin(), s.next.end(), gamma.begin());
-    if (moved < kStill * num_topics * std::max(1.0, total)) break;
+    if (moved < rounds.still * num_topics * std::max(1.0, total)) break;
   }
   if (!stats) return;
   expect_topics(gamma, s);
@@ -163,14 +160,16 @@ void infer_row(std::span<const float> counts, const TopicWords& topics, double a
 }
 
 std::optional<TopicStats> infer_rows(const CountRows& counts, DoubleView lambda, double alpha,
-                                     MatrixView<double> gamma, int num_threads, Monitor& monitor) {
+                                     const RowRounds& rounds, MatrixView<double> gamma,
+                                     int num_threads, Monitor& monitor) {
   const TopicWords topics = make_topic_words(lambda);
   TopicStats stats = parallel_reduce(
       counts.rows, num_threads, TopicStats(lambda.rows(), lambda.cols()),
       [&](const Block& block, TopicStats& part) {
         RowScratch scratch;
         for (int64_t d = block.begin; d < block.end && !monitor.should_stop(); ++d)
-          infer_row(counts.own.row_span(d), topics, alpha, gamma.row_span(d), scratch, &part);
+          infer_row(counts.own.row_span(d), topics, alpha, rounds, gamma.row_span(d), scratch,
+                    &part);
       },
       [](TopicStats& total, const TopicStats& part) { total.merge(part); });
   if (counts.rows.any(monitor.should_stop())) return std::nullopt;

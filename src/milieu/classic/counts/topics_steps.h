@@ -49,20 +49,30 @@ struct TopicStats {
   }
 };
 
-// [Blei03, Eqs. 6 and 7] for one row, from gamma = alpha + N / K until gamma is still: phi_vk prop
-// exp(E log theta_k + E log beta_kv), gamma_k = alpha + sum_v n_v phi_vk. Adds to `stats` unless it
-// is null.
+// How far a row is taken: until gamma moves by less than `still` per topic, as a share of the row.
+struct RowRounds {
+  int max_rounds = 200;
+  double still = 1e-6;
+};
+// While the topics still move, rows need not be followed to the last digit.
+inline constexpr RowRounds kCoarseRounds{.max_rounds = 50, .still = 1e-4};
+
+// [Blei03, Eqs. 6 and 7] for one row: phi_vk prop exp(E log theta_k + E log beta_kv), gamma_k =
+// alpha
+// + sum_v n_v phi_vk. Adds to `stats` unless it is null.
 struct RowScratch {
   std::vector<double> elog, weights, phi, next, rest;
   double largest = 0;  // of elog; weights are exp(elog - largest)
   std::vector<int64_t> words;
 };
 void infer_row(std::span<const float> counts, const TopicWords& topics, double alpha,
-               std::span<double> gamma, RowScratch& scratch, TopicStats* stats);
+               const RowRounds& rounds, std::span<double> gamma, RowScratch& scratch,
+               TopicStats* stats);
 
 // All rows; nothing when the monitor stops it. `gamma` is n x K.
 std::optional<TopicStats> infer_rows(const CountRows& counts, DoubleView lambda, double alpha,
-                                     MatrixView<double> gamma, int num_threads, Monitor& monitor);
+                                     const RowRounds& rounds, MatrixView<double> gamma,
+                                     int num_threads, Monitor& monitor);
 
 // The topics' part of the bound: sum_k E log p(beta_k | eta) - E log q(beta_k | lambda_k).
 double topic_bound(DoubleView lambda, double eta);

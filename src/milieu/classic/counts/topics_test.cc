@@ -89,7 +89,8 @@ TEST(Topics, RowUpdateIsAMaximumOfTheBound) {
   std::vector<double> gamma(3);
   RowScratch scratch;
   TopicStats stats(3, 12);
-  infer_row(bags.counts.row_span(0), make_topic_words(lambda), 0.05, gamma, scratch, &stats);
+  infer_row(bags.counts.row_span(0), make_topic_words(lambda), 0.05, RowRounds{}, gamma, scratch,
+            &stats);
   const double best = bound_at(gamma);
   EXPECT_NEAR(stats.bound, best, 1e-9);
   for (int k = 0; k < 3; ++k)
@@ -111,7 +112,8 @@ TEST(Topics, TinyPriorsLoseNoShares) {
   std::vector<double> gamma(2);
   RowScratch scratch;
   TopicStats stats(2, 3);
-  infer_row(counts.row_span(0), make_topic_words(lambda), kAlpha, gamma, scratch, &stats);
+  infer_row(counts.row_span(0), make_topic_words(lambda), kAlpha, RowRounds{}, gamma, scratch,
+            &stats);
   EXPECT_NEAR(gamma[0] + gamma[1], 9.0001 + 2 * kAlpha, 1e-7);
   EXPECT_NEAR(stats.words(0, 2) + stats.words(1, 2), 1, 1e-9);
   const Matrix<double> logs = expected_log_words(lambda);
