@@ -312,7 +312,7 @@ class CheckAll(Tree):
 
     def setUp(self):
         super().setUp()
-        stages = "test-all tidy asan tsan fuzz torture coverage"
+        stages = "test-all tidy asan tsan fuzz torture coverage packages abi docs-site"
         self.write("Makefile", f"{stages}:\n\t@echo $@ >> ran.txt\n"
                                "\t@test $@ != tsan -o ! -e broken\n")
         self.write(".gitignore", "build\nran.txt\nbroken\nscripts\n")
