@@ -7,30 +7,18 @@ Environment: MILIEU_DEBS (the folder with the packages), MILIEU_SOURCE_DIR. Need
 package registry that this machine's own apt is set up for."""
 
 import functools
-import hashlib
 import os
 import pathlib
 import re
 import shutil
-import subprocess
-import tempfile
 import unittest
+
+from empty_debian import Root, run
 
 DEBS = pathlib.Path(os.environ["MILIEU_DEBS"]).resolve()
 SOURCE = pathlib.Path(os.environ["MILIEU_SOURCE_DIR"]).resolve()
 NAMES = ["libmilieu-dev", "libmilieu0", "milieu", "milieu-mpi", "python3-milieu"]
 MAX_MEGABYTES = {"libmilieu-dev": 12, "libmilieu0": 20, "milieu": 4, "milieu-mpi": 4, "python3-milieu": 4}
-# What apt and dpkg keep for themselves, and what the installation of other packages refreshes.
-NOT_OURS = re.compile(r"^(var/(lib/(apt|dpkg|systemd)|cache|log)/|etc/(ld\.so\.cache|mtab|resolv\.conf)|proc/|sys/|dev/|"
-                      r"tmp/|run/|packages/|user/)")
-
-
-def run(*command, **more):
-    done = subprocess.run([str(part) for part in command], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, check=False, **more)
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, command))}\n{done.stdout}")
-    return done.stdout
 
 
 def debs():
@@ -82,70 +70,20 @@ class Archives(unittest.TestCase):
             self.assertIn("doc/libmilieu0/onnxruntime/ThirdPartyNotices.txt", listed)
 
 
-def apt_sources():
-    """The files of this machine's apt that name Debian's own registry."""
-    places = [pathlib.Path("/etc/apt/sources.list"), *sorted(pathlib.Path("/etc/apt/sources.list.d").glob("*"))]
-    return [path for path in places if path.is_file() and re.search(
-        r"(?m)^(Suites:.*\bbookworm\b|deb .*\sbookworm\s)", path.read_text(encoding="utf-8"))]
-
-
-class Root:
-    """Debian 12 in a folder, with the packages in a repository below /packages."""
-
-    def __init__(self):
-        self.place = pathlib.Path(tempfile.mkdtemp(prefix="milieu-root-"))
-        self.place.chmod(0o755)
-        run("mmdebstrap", "--mode=root", "--variant=apt", "bookworm", self.place, *apt_sources())
-        proxies = pathlib.Path("/etc/apt/apt.conf.d").glob("*")
-        for path in proxies:  # how the registry is reached from here
-            if re.search(r"(?i)proxy|verify|retries", path.read_text(encoding="utf-8", errors="replace")):
-                shutil.copy(path, self.place / "etc/apt/apt.conf.d" / path.name)
-        (self.place / "user").mkdir()
-        packages = self.place / "packages"
-        packages.mkdir()
-        for deb in debs():
-            shutil.copy(deb, packages)
-        (packages / "Packages").write_text(run("dpkg-scanpackages", "--multiversion", ".", cwd=packages).split(
-            "dpkg-scanpackages:")[0], encoding="utf-8")
-        (self.place / "etc/apt/sources.list.d/milieu.list").write_text("deb [trusted=yes] file:///packages ./\n")
-        shutil.copy("/etc/resolv.conf", self.place / "etc/resolv.conf")
-        run("mount", "--bind", "/proc", self.place / "proc")
-        run("mount", "--bind", "/dev", self.place / "dev")
-
-    def do(self, command):
-        return run("chroot", self.place, "/usr/bin/env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/user",
-                   "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive", "/bin/sh", "-ec", command)
-
-    def apt(self, words):
-        return self.do(f"apt-get -q -y --no-install-recommends -o Dpkg::Use-Pty=0 {words}")
-
-    def files(self):
-        """Every file that an installation may leave, with its content."""
-        found = {}
-        for path in sorted(self.place.rglob("*")):
-            name = str(path.relative_to(self.place))
-            if NOT_OURS.match(name + "/" if path.is_dir() else name):
-                continue
-            if path.is_symlink():
-                found[name] = os.readlink(path)
-            elif path.is_file():
-                found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-            else:
-                found[name] = "folder"
-        return found
-
-    def remove(self):
-        for folder in ("proc", "dev"):
-            subprocess.run(["umount", self.place / folder], check=False)
-        if not os.path.ismount(self.place / "proc") and not os.path.ismount(self.place / "dev"):
-            shutil.rmtree(self.place)
-
-
 @functools.lru_cache(maxsize=1)
 def root():
     made = Root()
     unittest.addModuleCleanup(made.remove)
+    packages = made.place / "packages"
+    packages.mkdir()
+    for deb in debs():
+        shutil.copy(deb, packages)
+    index = run("sh", "-c", "dpkg-scanpackages --multiversion . 2>/dev/null", cwd=packages)
+    (packages / "Packages").write_text(index, encoding="utf-8")
+    (made.place / "etc/apt/sources.list.d/milieu.list").write_text("deb [trusted=yes] file:///packages ./\n")
     made.apt("update")
+    made.apt("install g++ cmake ninja-build pkg-config man-db")
+    made.before = made.files()
     return made
 
 
@@ -159,7 +97,7 @@ class Installed(unittest.TestCase):
     README = (SOURCE / "README.md").read_text(encoding="utf-8")
 
     def test_1_the_library_is_enough_for_users_of_c(self):
-        root().apt("install libmilieu-dev g++ cmake ninja-build pkg-config")
+        root().apt("install libmilieu-dev")
         (root().place / "user/main.cc").write_text(block("cpp", self.README))
         (root().place / "user/CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.24)\nproject(x LANGUAGES CXX)\nadd_executable(my_program main.cc)\n"
@@ -171,9 +109,7 @@ class Installed(unittest.TestCase):
         self.assertIn("libmilieu.so.0", root().do("ldd /user/by_pkg_config"))
 
     def test_2_the_program_tells_its_stories(self):
-        before = root().files()
-        root().apt("install milieu man-db")
-        type(self).before = before
+        root().apt("install milieu")
         version = (SOURCE / "VERSION").read_text(encoding="utf-8").strip()
         self.assertIn(f"milieu {version}\n", root().do("milieu --version"))
         out = root().do("cd /user && milieu demo --out demo")
@@ -203,20 +139,15 @@ class Installed(unittest.TestCase):
         self.assertIn("same", out)
 
     def test_5_removing_leaves_nothing(self):
-        with_all = root().files()
-        self.assertTrue([name for name in with_all if "milieu" in name])
+        root().apt("install " + " ".join(NAMES))
+        self.assertTrue([name for name in root().files() if "milieu" in name])
         root().apt("purge " + " ".join(NAMES))
-        left = [name for name in root().files() if "milieu" in name.lower()]
-        self.assertEqual(left, [])
-        root().apt("autoremove --purge")
+        self.assertEqual([name for name in root().files() if "milieu" in name.lower()], [])
+        root().apt("autoremove --purge -o APT::AutoRemove::RecommendsImportant=false "
+                   "-o APT::AutoRemove::SuggestsImportant=false")
         after = root().files()
-        new = [name for name in after if name not in self.before and name not in with_all]
-        self.assertEqual(new, [])
-        # Everything that came with the four packages has gone with them; man-db was asked for.
-        root().apt("install python3-milieu milieu-mpi")
-        root().apt("purge " + " ".join(NAMES[1:]) + " && apt-get -q -y autoremove --purge")
-        again = root().files()
-        self.assertEqual(sorted(set(again) - set(after)), [])
+        self.assertEqual(sorted(set(after) - set(root().before)), [])
+        self.assertEqual(sorted(set(root().before) - set(after)), [])
 
 
 if __name__ == "__main__":

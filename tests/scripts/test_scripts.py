@@ -331,7 +331,7 @@ class CheckAll(Tree):
         done = self.run_script("check_all")
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("tsan FAILED", done.stdout)
-        self.assertEqual(len(self.ran()), 7)
+        self.assertEqual(len(self.ran()), 10)
         (self.root / "broken").unlink()
         done = self.run_script("check_all")
         self.assertEqual(done.returncode, 0, done.stdout)
