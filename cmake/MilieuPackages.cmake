@@ -67,7 +67,9 @@ milieu_add_package(library libmilieu${PROJECT_VERSION_MAJOR} libs "clustering by
 milieu_add_package(dev libmilieu-dev libdevel "clustering by context - development files"
   "${what}\nThis package has the headers, static libraries, CMake package and pkg-config\nfiles.")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libmilieu${PROJECT_VERSION_MAJOR} ${exactly}, libc6-dev")
-set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "libtbb-dev, libfmt-dev, zlib1g-dev")
+# For the component static, whose users link everything themselves.
+set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS
+  "libtbb-dev, libfmt-dev, zlib1g-dev, libdnnl-dev, libopencv-features2d-dev, libvlfeat-dev, libjpeg62-turbo-dev, libpng-dev, libtiff-dev, libwebp-dev")
 if(TARGET milieu_cli)
   milieu_add_package(program milieu science "clustering of images and feature vectors by context"
     "${what}\nThis package has the program with its explorer, a page in the browser, manual\npages and completion for bash, zsh and fish.")
