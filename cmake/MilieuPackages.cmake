@@ -19,10 +19,11 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has its own
 # Before 1.0 the binary interface may change with any version (docs/versioning.md): exactly this one.
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=")
 set(exactly "(= ${PROJECT_VERSION}-${revision})")
+set(library libmilieu${PROJECT_VERSION_MAJOR})
+file(CONFIGURE OUTPUT shlibs CONTENT "libmilieu @PROJECT_VERSION_MAJOR@ @library@ @exactly@\n" @ONLY)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
   GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_PRE_BUILD_SCRIPTS ${packages}/prepare.cmake)
@@ -41,10 +42,14 @@ function(milieu_add_package component name section summary description)
   set(doc ${CMAKE_INSTALL_DATADIR}/doc/${name})
   install(FILES ${packages}/copyright ${CMAKE_CURRENT_BINARY_DIR}/changelog.Debian.gz
     DESTINATION ${doc} COMPONENT ${component})
+  set(overrides ${packages}/lintian-overrides)
   if(EXISTS ${packages}/${name}.lintian-overrides)
-    install(FILES ${packages}/${name}.lintian-overrides
-      DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides COMPONENT ${component} RENAME ${name})
+    list(APPEND overrides ${packages}/${name}.lintian-overrides)
   endif()
+  execute_process(COMMAND cat ${overrides} OUTPUT_FILE ${CMAKE_CURRENT_BINARY_DIR}/overrides-${name}
+    COMMAND_ERROR_IS_FATAL ANY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/overrides-${name}
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides COMPONENT ${component} RENAME ${name})
 endfunction()
 
 # The time of the commit, so that packages made of the same sources are the same.
@@ -62,17 +67,20 @@ if(MILIEU_BUILD_SERVER)
 endif()
 
 set(what "Milieu groups images, or any feature vectors, by their context: what appears\nbeside them, what they must be separated from, which examples of good\nclusterings exist.")
-milieu_add_package(library libmilieu${PROJECT_VERSION_MAJOR} libs "clustering by context - shared library"
+milieu_add_package(library ${library} libs "clustering by context - shared library"
   "${what}\nThis package has the shared library and the runtime for networks.")
+# ldconfig runs by a trigger; CPack would write scripts that call it.
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${CMAKE_CURRENT_BINARY_DIR}/shlibs;${packages}/triggers")
 milieu_add_package(dev libmilieu-dev libdevel "clustering by context - development files"
   "${what}\nThis package has the headers, static libraries, CMake package and pkg-config\nfiles.")
-set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libmilieu${PROJECT_VERSION_MAJOR} ${exactly}, libc6-dev")
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${library} ${exactly}, libc6-dev")
 # For the component static, whose users link everything themselves.
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS
   "libtbb-dev, libfmt-dev, zlib1g-dev, libdnnl-dev, libopencv-features2d-dev, libvlfeat-dev, libjpeg62-turbo-dev, libpng-dev, libtiff-dev, libwebp-dev")
 if(TARGET milieu_cli)
   milieu_add_package(program milieu science "clustering of images and feature vectors by context"
     "${what}\nThis package has the program with its explorer, a page in the browser, manual\npages and completion for bash, zsh and fish.")
+  set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "${library} ${exactly}")
   set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "dataset-fashion-mnist, chromium | firefox-esr")
 endif()
 if(TARGET milieu_python)
@@ -80,13 +88,13 @@ if(TARGET milieu_python)
     "${what}\nThis package has the estimators for Python, in the manner of scikit-learn.")
   math(EXPR next "${Python_VERSION_MINOR} + 1")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
-    "python3 (>= 3.${Python_VERSION_MINOR}), python3 (<< 3.${next}), python3-numpy, python3-scipy, python3-sklearn")
+    "${library} ${exactly}, python3 (>= 3.${Python_VERSION_MINOR}), python3 (<< 3.${next}), python3-numpy, python3-scipy, python3-sklearn")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pandas, python3-matplotlib, python3-distributed")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA "${packages}/postinst;${packages}/prerm")
 endif()
 if(TARGET milieu_mpi)
   milieu_add_package(mpi milieu-mpi science "clustering by context - on many machines by MPI"
     "${what}\nThis package has milieu-mpi, the same program on the ranks of an MPI job.")
-  set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "milieu ${exactly}, openmpi-bin")
+  set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "${library} ${exactly}, milieu ${exactly}, openmpi-bin")
 endif()
 include(CPack)

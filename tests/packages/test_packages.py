@@ -41,14 +41,11 @@ class Archives(unittest.TestCase):
                              "--suppress-tags", "", *debs()).strip(), "")
 
     def test_every_override_is_explained(self):
-        for deb in debs():
-            listed = run("dpkg-deb", "-c", deb)
-            if "lintian/overrides" not in listed:
-                continue
-            lines = (SOURCE / "packaging/debian" / f"{field(deb, 'Package')}.lintian-overrides").read_text().splitlines()
+        for path in (SOURCE / "packaging/debian").glob("*lintian-overrides"):
+            lines = path.read_text(encoding="utf-8").splitlines()
             for number, line in enumerate(lines):
                 if line and not line.startswith("#"):
-                    self.assertTrue(lines[number - 1].startswith("#"), f"not explained: {line}")
+                    self.assertTrue(lines[number - 1].startswith("# "), f"not explained: {line}")
 
     def test_sizes_are_reasonable(self):
         for deb in debs():
