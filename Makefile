@@ -17,7 +17,7 @@ PYTHON_PLACE = lib/python$(shell /usr/bin/python3 -c 'import sys; print("%d.%d" 
 CTEST = ctest --preset $(1) --parallel $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build python wheel demo test test-all check-all asan tsan tidy coverage fuzz torture soak bench install format docs clean
+.PHONY: help setup build python wheel demo test test-all check-all deb packages abi docs-site asan tsan tidy coverage fuzz torture soak bench install format docs clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -98,6 +98,22 @@ wheel: python ## make a wheel of the Python package in build/wheel, without a ne
 	@mkdir -p build/wheel
 	@cd packaging/python && MILIEU_PYTHON_DIR=$(CURDIR)/build/python /usr/bin/python3 -B -c \
 	  "import milieu_build; print('build/wheel/' + milieu_build.build_wheel('$(CURDIR)/build/wheel'))"
+
+deb: ## Debian packages in build/package/deb: milieu, libmilieu0, libmilieu-dev, python3-milieu, milieu-mpi
+	@scripts/setup package
+	@packaging/debian/build $(JOBS)
+
+packages: deb ## the packages used in an empty Debian, completion in real shells, manual pages, licences
+	@packaging/check
+
+abi: ## libmilieu.so against the binary interface that was promised (docs/versioning.md)
+	@scripts/setup package
+	@packaging/abi check
+
+docs-site: build python ## the documentation site in build/site, its links and pages checked
+	@scripts/setup package
+	@packaging/site/make build/site
+	@packaging/site/check build/site
 
 install: build python ## install program, library, headers, completion, Python package under PREFIX (default /usr/local)
 	@cmake -DMILIEU_PYTHON_INSTALL_DIR:STRING=$(PYTHON_PLACE) build/release >/dev/null

@@ -8,7 +8,9 @@
 #   SLOW_TESTS ...   likewise, labelled slow: left out of `make test`, run by `make check-all`
 #   INTERNAL ...     headers that are not installed (*_internal.h and *_steps.h never are)
 # )
-# makes the static library milieu_NAME, alias milieu::NAME.
+# makes the static library milieu_NAME. Its objects are position independent and hidden but for what
+# public headers export, so that libmilieu.so (MilieuShared) is made of the same ones. milieu::NAME is the
+# static library, or all of libmilieu.so if BUILD_SHARED_LIBS is on: what programs link.
 #
 # An ISA source is compiled for x86-64, x86-64-v3 and x86-64-v4 with MILIEU_ISA set to baseline, v3
 # or v4; it must put everything into `namespace MILIEU_ISA` and include no header with inline code
@@ -38,7 +40,9 @@ function(milieu_add_isa_sources target)
     target_compile_options(${object} PRIVATE -O3 -Wno-psabi ${MILIEU_ISA_FLAGS_${isa}})
     target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${object} PRIVATE milieu_compiler)
-    set_target_properties(${object} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    set_target_properties(${object} PROPERTIES POSITION_INDEPENDENT_CODE ON
+      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    set_property(GLOBAL APPEND PROPERTY MILIEU_OBJECTS ${object})
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${object}>)
   endforeach()
 endfunction()
@@ -70,7 +74,13 @@ function(milieu_add_module name)
   endif()
   set(target milieu_${name})
   add_library(${target} STATIC ${arg_SOURCES})
-  add_library(milieu::${name} ALIAS ${target})
+  if(BUILD_SHARED_LIBS)
+    add_library(milieu_use_${name} INTERFACE)
+    target_link_libraries(milieu_use_${name} INTERFACE milieu_shared)
+    add_library(milieu::${name} ALIAS milieu_use_${name})
+  else()
+    add_library(milieu::${name} ALIAS ${target})
+  endif()
   if(arg_ISA_SOURCES)
     milieu_add_isa_sources(${target} ${arg_ISA_SOURCES})
   endif()
@@ -84,7 +94,8 @@ function(milieu_add_module name)
   target_link_libraries(${target} PUBLIC ${arg_DEPENDS}
     PRIVATE $<BUILD_INTERFACE:milieu_compiler> ${arg_LINKS})
   set_target_properties(${target} PROPERTIES
-    EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+    EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   set(public_headers ${arg_SOURCES})
   list(FILTER public_headers INCLUDE REGEX "\\.h$")
   list(FILTER public_headers EXCLUDE REGEX "_(internal|steps)\\.h$")
@@ -93,7 +104,8 @@ function(milieu_add_module name)
   endif()
   foreach(header IN LISTS public_headers)
     get_filename_component(folder ${header} DIRECTORY)
-    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/milieu/${name}/${folder})
+    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/milieu/${name}/${folder}
+      COMPONENT dev)
   endforeach()
   set_property(GLOBAL APPEND PROPERTY MILIEU_MODULES ${name})
   if(MILIEU_BUILD_TESTS)

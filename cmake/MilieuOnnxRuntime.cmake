@@ -25,14 +25,14 @@ if(is_bundled)
   # Found by its name along the program's run path, which works wherever both are installed.
   set(library libonnxruntime.so.1)
   set(runtime_dir ${CMAKE_INSTALL_LIBDIR}/milieu)
-  set(CMAKE_BUILD_RPATH ${bundled}/lib)
+  # Relative, so that no byte of a program depends on where it was built.
+  file(RELATIVE_PATH from_build ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${bundled}/lib)
+  set(CMAKE_BUILD_RPATH "$ORIGIN/${from_build}")
   # Programs of others that link Milieu find it too.
   set(MILIEU_PC_RUNTIME_FLAG "-Wl,-rpath,\${prefix}/${runtime_dir}")
-  file(RELATIVE_PATH from_program /${CMAKE_INSTALL_BINDIR} /${runtime_dir})
-  set(CMAKE_INSTALL_RPATH "$ORIGIN/${from_program}")
-  install(FILES ${MILIEU_ONNXRUNTIME_LIBRARY} DESTINATION ${runtime_dir})
+  install(FILES ${MILIEU_ONNXRUNTIME_LIBRARY} DESTINATION ${runtime_dir} COMPONENT library)
   install(FILES ${bundled}/LICENSE ${bundled}/ThirdPartyNotices.txt
-    DESTINATION ${CMAKE_INSTALL_DOCDIR}/onnxruntime)
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libmilieu${PROJECT_VERSION_MAJOR}/onnxruntime COMPONENT library)
 else()
   file(REAL_PATH ${MILIEU_ONNXRUNTIME_LIBRARY} library)
 endif()

@@ -33,7 +33,12 @@ class ProgramTest(CliTest):
 
     def test_version(self):
         version = (HERE.parent.parent / "VERSION").read_text().strip()
-        self.assertEqual(self.succeed("--version").out, f"milieu {version}\n")
+        first, *facts = self.succeed("--version").out.splitlines()
+        self.assertEqual(first, f"milieu {version}")
+        self.assertRegex(facts[0], r"^commit  ([0-9a-f]{12}(-modified)?|unknown)$")
+        self.assertRegex(facts[1], r"^built   \w+ by (gcc|clang) \d+\.")
+        self.assertRegex(facts[2], r"^with    (no )?explorer, (no )?networks, static library, (no )?assertions$")
+        self.assertEqual(len(facts), 3)
 
     def test_help_texts_are_the_golden_ones(self):
         for command in ["overview", *GOLDEN]:

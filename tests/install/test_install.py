@@ -8,6 +8,7 @@ Environment: MILIEU_BUILD_DIR (a complete build), MILIEU_SOURCE_DIR, MILIEU_CXX 
 import concurrent.futures
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -36,36 +37,53 @@ class Install(unittest.TestCase):
         run("cmake", "--install", BUILD, "--prefix", cls.folder / "first")
         cls.prefix = cls.folder / "prefix"
         (cls.folder / "first").rename(cls.prefix)
+        cls.library = next(cls.prefix.rglob("libmilieu.so.0"), None)
+        cls.kinds = ["static", "shared"] if cls.library else ["static"]
+        # Where programs find the shared library that was built for /usr.
+        cls.environment = {**os.environ, "LD_LIBRARY_PATH": str(cls.library.parent if cls.library else "")}
 
     @classmethod
     def tearDownClass(cls):
         shutil.rmtree(cls.folder)
 
-    def configure(self, project, *definitions):
-        build = self.folder / project
+    def configure(self, project, *definitions, kind=""):
+        build = self.folder / (project + kind)
         run("cmake", "-S", HERE / project, "-B", build, "-G", "Ninja",
             "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CXX_COMPILER={CXX}", *definitions)
         return build
 
+    def check_consumer(self, program, kind):
+        self.assertIn("kmeans: 2 clusters of 6 x 2", run(program, env=self.environment))
+        is_shared = "libmilieu.so.0" in run("ldd", program, env=self.environment)
+        self.assertEqual(is_shared, kind == "shared")
+
     def test_find_package(self):
-        build = self.configure("find_package", f"-DCMAKE_PREFIX_PATH={self.prefix}",
-                               f"-DMILIEU_EXAMPLES={SOURCE / 'examples'}")
-        run("cmake", "--build", build)
-        self.check_two_folders(build / "two_folders")
-        for program in ("consumer", "consumer_of_all"):
-            self.assertIn("kmeans: 2 clusters of 6 x 2", run(build / program))
+        for kind in ["", *self.kinds] if self.library else [""]:  # "": what is installed, shared first
+            build = self.configure("find_package", f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DMILIEU_KIND={kind}",
+                                   f"-DMILIEU_EXAMPLES={SOURCE / 'examples'}", kind=kind)
+            run("cmake", "--build", build)
+            self.check_two_folders(build / "two_folders")
+            for program in ("consumer", "consumer_of_all"):
+                self.check_consumer(build / program, kind or self.kinds[-1])
+
+    def test_a_kind_that_is_not_installed_is_refused(self):
+        if self.library:
+            self.skipTest("both kinds are installed")
+        with self.assertRaisesRegex(AssertionError, "no component 'shared'"):
+            self.configure("find_package", f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DMILIEU_KIND=shared",
+                           f"-DMILIEU_EXAMPLES={SOURCE / 'examples'}", kind="missing")
 
     def check_two_folders(self, program):
         """The example of the README on images of stripes against checks."""
         images = self.folder / "images"
         for name, count in (("photos", 8), ("context", 6)):
-            (images / name).mkdir(parents=True)
+            (images / name).mkdir(parents=True, exist_ok=True)
             for i in range(count):
                 pixels = bytes(255 * ((x // (2 + i % 2 * 3) + (y // 4 if name == "context" else 0)) % 2)
                                for y in range(48) for x in range(48) for _ in range(3))
                 (images / name / f"{i}.ppm").write_bytes(b"P6\n48 48\n255\n" + pixels)
         report = self.folder / "report.html"
-        environment = {**os.environ, "MILIEU_CACHE": str(self.folder / "cache")}
+        environment = {**self.environment, "MILIEU_CACHE": str(self.folder / "cache")}
         out = run(program, images / "photos", images / "context", report, env=environment)
         self.assertIn("dcp: 2 clusters of 8 x", out)
         self.assertIn("Discriminative context partitioning", report.read_text(encoding="utf-8"))
@@ -85,16 +103,36 @@ class Install(unittest.TestCase):
         environment = {**os.environ, "PKG_CONFIG_PATH": str(pc.parent)}
         version = run("pkg-config", "--modversion", "milieu", env=environment).strip()
         self.assertEqual(version, (SOURCE / "VERSION").read_text(encoding="utf-8").strip())
-        flags = run("pkg-config", "--cflags", "--libs", "milieu", env=environment).split()
         program = self.folder / "pkg_config_consumer"
-        run(CXX, HERE / "consumer.cc", *flags, "-o", program)
-        self.assertIn("kmeans: 2 clusters of 6 x 2", run(program))
+        for name, kind in (("milieu", self.kinds[-1]), ("milieu-static", "static")):
+            flags = run("pkg-config", "--cflags", "--libs", name, env=environment).split()
+            run(CXX, HERE / "consumer.cc", *flags, "-o", program)
+            self.check_consumer(program, kind)
 
     def test_add_subdirectory(self):
-        build = self.configure("add_subdirectory", f"-DMILIEU_SOURCE_DIR={SOURCE}")
-        run("cmake", "--build", build, "--target", "consumer")
-        version = (SOURCE / "VERSION").read_text(encoding="utf-8").strip()
-        self.assertEqual(run(build / "consumer").strip(), version)
+        for kind in self.kinds:
+            build = self.configure("add_subdirectory", f"-DMILIEU_SOURCE_DIR={SOURCE}", kind=kind,
+                                   *(["-DBUILD_SHARED_LIBS=ON", f"-DMILIEU_WARNINGS_AS_ERRORS={os.environ.get('CI', 'OFF')}"]
+                                     if kind == "shared" else []))
+            run("cmake", "--build", build, "--target", "consumer")
+            version = (SOURCE / "VERSION").read_text(encoding="utf-8").strip()
+            self.assertEqual(run(build / "consumer").strip(), version)
+            self.assertEqual("libmilieu.so.0" in run("ldd", build / "consumer"), kind == "shared")
+
+    def test_the_shared_library_shows_its_interface_only(self):
+        if not self.library:
+            self.skipTest("built without the shared library")
+        self.assertIn("[libmilieu.so.0]", run("readelf", "-d", self.library))
+        names = [line.split(maxsplit=2)[2] for line in run("nm", "-DC", "--defined-only", self.library).splitlines()]
+        foreign = [name for name in names if not re.match(
+            r"((typeinfo|typeinfo name|vtable|VTT|guard variable|non-virtual thunk to) (for )?)?milieu::", name)]
+        self.assertEqual(foreign, [])
+        self.assertTrue([name for name in names if name.startswith("milieu::fit_kmeans(")])
+        # A step of an algorithm, declared in a private header.
+        step = "milieu::internal::NestedEm::update_words("
+        self.assertFalse([name for name in names if name.startswith(step)])
+        local = run("nm", "-C", next(self.prefix.rglob("libmilieu_cac.a")))
+        self.assertIn(step, local, "the step that this test looks for has another name now")
 
     def test_every_header_compiles_alone(self):
         include = self.prefix / "include"
@@ -124,7 +162,7 @@ class Install(unittest.TestCase):
                     self.assertNotIn(place, text, file)
 
     def test_networks_run_where_the_runtime_is_bundled(self):
-        library = self.prefix / "lib" / "milieu" / "libonnxruntime.so.1"
+        library = next(self.prefix.rglob("milieu/libonnxruntime.so.1"), self.prefix / "none")
         program = self.prefix / "bin" / "milieu"
         if not library.exists() or not program.exists():
             self.skipTest("the runtime is the system's, or there is none")
@@ -132,7 +170,7 @@ class Install(unittest.TestCase):
         self.assertTrue(list(self.prefix.rglob("onnxruntime/LICENSE")))
         library.rename(library.with_suffix(".away"))  # it is this one that was used
         try:
-            self.assertIn("cannot be loaded", run(program, "info"))
+            self.assertIn("cannot be loaded", run(program, "info", env=self.environment))
         finally:
             library.with_suffix(".away").rename(library)
 
@@ -141,7 +179,7 @@ class Install(unittest.TestCase):
         if not program.exists():
             self.skipTest("built without the command line")
         self.assertIn((SOURCE / "VERSION").read_text(encoding="utf-8").strip(),
-                      run(program, "--version"))
+                      run(program, "--version", env=self.environment))
 
 
 if __name__ == "__main__":

@@ -98,6 +98,17 @@ class Audit(Tree):
         self.write("src/milieu/data/b.cc", SPDX + '#include "milieu/base/deep/a_steps.h"\n')
         self.expect_finding("audit", "b.cc:2", "private to base")
 
+    def test_public_headers_export_and_private_ones_do_not(self):
+        self.write("src/milieu/data/CMakeLists.txt", "# SPDX-License-Identifier: Apache-2.0\n"
+                   "milieu_add_module(data SOURCES b.h own.h b_steps.h INTERNAL own.h)\n")
+        self.write("src/milieu/data/b.h", SPDX + "namespace milieu {\n")
+        self.expect_finding("audit", "b.h:2", "namespace MILIEU_API milieu {")
+        self.write("src/milieu/data/b.h", SPDX + "namespace MILIEU_API milieu {\n")
+        self.write("src/milieu/data/b_steps.h", SPDX + "namespace milieu::internal {\n")
+        self.assertEqual(self.run_script("audit").returncode, 0)
+        self.write("src/milieu/data/b_steps.h", SPDX + "namespace MILIEU_API milieu {\nnamespace internal {\n")
+        self.expect_finding("audit", "b_steps.h:2", "exports nothing")
+
     def test_loops_are_private_too(self):
         self.write("src/milieu/data/CMakeLists.txt",
                    "# SPDX-License-Identifier: Apache-2.0\nmilieu_add_module(data SOURCES b.cc)\n")
@@ -301,7 +312,7 @@ class CheckAll(Tree):
 
     def setUp(self):
         super().setUp()
-        stages = "test-all tidy asan tsan fuzz torture coverage"
+        stages = "test-all tidy asan tsan fuzz torture coverage packages abi docs-site"
         self.write("Makefile", f"{stages}:\n\t@echo $@ >> ran.txt\n"
                                "\t@test $@ != tsan -o ! -e broken\n")
         self.write(".gitignore", "build\nran.txt\nbroken\nscripts\n")
@@ -320,7 +331,7 @@ class CheckAll(Tree):
         done = self.run_script("check_all")
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("tsan FAILED", done.stdout)
-        self.assertEqual(len(self.ran()), 7)
+        self.assertEqual(len(self.ran()), 10)
         (self.root / "broken").unlink()
         done = self.run_script("check_all")
         self.assertEqual(done.returncode, 0, done.stdout)

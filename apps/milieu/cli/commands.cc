@@ -11,9 +11,9 @@ namespace milieu::cli {
 namespace {
 
 std::vector<Command> tools() {
-  return {explore_command(),   export_command(),    features_command(), predict_command(),
-          score_command(),     info_command(),      sample_command(),   demo_command(),
-          reproduce_command(), completion_command()};
+  return {explore_command(),   export_command(),     features_command(), predict_command(),
+          score_command(),     info_command(),       sample_command(),   demo_command(),
+          reproduce_command(), completion_command(), manual_command()};
 }
 
 // What methods have beside their fit. A method that is not in the table has nothing.

@@ -70,6 +70,7 @@ Command icc_classify_command();
 Command icc_advise_command();
 Command icc_compare_command();
 Command info_command();
+Command manual_command();
 Command predict_command();
 Command reproduce_command();
 Command sample_command();

@@ -19,9 +19,9 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/suggest.h"
+#include "cli/version_text.h"
 #include "milieu/base/error.h"
 #include "milieu/base/shell.h"
-#include "milieu/base/summary.h"
 #include "milieu/linalg/isa.h"
 
 namespace milieu::cli {
@@ -81,7 +81,7 @@ void check_isa() {
 int dispatch(const std::vector<std::string>& words, Session& session) {
   const std::string first = words.empty() ? "help" : words[0];
   if (first == "--version" || first == "-V") {
-    session.console.print(fmt::format("milieu {}\n", version()));
+    session.console.print(version_text());
     return kDone;
   }
   if (first == "help" || first == "--help" || first == "-h") {

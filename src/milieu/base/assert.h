@@ -3,7 +3,9 @@
 // release builds. Never use it for what a user can cause: that is an exception (error.h).
 #pragma once
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // Prints the place to stderr and aborts; the only function of the library that may do so.
 [[noreturn]] void assertion_failed(const char* condition, const char* file, int line);

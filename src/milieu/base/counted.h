@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // `singular` for 1, else `plural`: by_number(count, "is", "are").
 std::string_view by_number(int64_t count, std::string_view singular, std::string_view plural);

@@ -10,7 +10,9 @@
 #include <stdexcept>
 #include <string>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // Base of all exceptions that Milieu throws on purpose.
 class Error : public std::runtime_error {

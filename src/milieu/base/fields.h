@@ -21,7 +21,9 @@
 #include <variant>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // The value of a field as it appears in JSON or in a flag. Choices (enums) appear by name. Whole
 // numbers are at most 2^63 - 1, seeds included.

@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 inline constexpr uint64_t kHashStart = 14695981039346656037u;
 

@@ -14,7 +14,9 @@
 #include <string>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 enum class InputKind {
   Samples,   // further samples with the columns of the input: from a file, or rows of the input

@@ -6,7 +6,9 @@
 #include <limits>
 #include <string>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // What is left for this process, and what limits it.
 struct MemoryRoom {

@@ -14,7 +14,9 @@
 #include <string>
 #include <type_traits>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // T is Model or const Model.
 template <class T, class Model>

@@ -10,7 +10,9 @@
 #include <string_view>
 #include <utility>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // What a method reports after every outer iteration.
 struct IterationReport {

@@ -14,8 +14,9 @@
 #include <vector>
 
 #include "milieu/base/error.h"
+#include "milieu/base/export.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Rows [begin, end) of the work; `index` is the block's place in the fixed cut.
 struct Block {

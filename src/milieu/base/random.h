@@ -15,7 +15,9 @@
 #include <utility>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 class Random {
  public:

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // `text` itself, or in single quotes where a shell would change it.
 std::string shell_quoted(const std::string& text);

@@ -10,9 +10,10 @@
 #include <variant>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Why the mathematics stopped. Never an exception.
 enum class Termination { Converged, IterationLimit, TimeLimit, Cancelled, NumericalIssue };

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
 #include "milieu/base/model_visitor.h"
@@ -20,7 +21,7 @@
 #include "milieu/cac/context_groups.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // UnitVariance divides the squared distances of each view by the view's total variance, so that
 // views of any unit and width count equally; Raw leaves them unchanged.

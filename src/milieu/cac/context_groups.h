@@ -7,11 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 #include "milieu/data/groups.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Compressed rows: group g holds members [offsets[g], offsets[g + 1]), each sample at most once.
 // Half the memory of Groups: there may be tens of millions of members.

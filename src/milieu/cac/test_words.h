@@ -2,10 +2,11 @@
 // The synthetic words of [Yuan08, Sec. 3.1] as the tests of this folder use them.
 #pragma once
 
+#include "milieu/base/export.h"
 #include "milieu/cac/cac.h"
 #include "milieu/data/spatial_words.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 inline CacInput input_of(const SpatialWords& data) {
   CacInput input;

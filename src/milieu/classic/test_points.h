@@ -6,10 +6,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/random.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // A point for each value.
 inline Matrix<float> line(const std::vector<float>& values) {

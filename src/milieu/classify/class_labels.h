@@ -7,9 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Number of samples per class; classes are 0 .. largest label. Throws InvalidArgument when there
 // are not `n` labels, when one is negative and when a class below the largest has no sample.

@@ -7,9 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct LdaOptions {
   // Directions kept; 0: all that carry information, min(classes - 1, d). More than that are

@@ -6,9 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct NearestModel {
   Matrix<float> points;     // the training samples

@@ -6,10 +6,11 @@
 #include <cstdint>
 #include <span>
 
+#include "milieu/base/export.h"
 #include "milieu/classify/quadratic.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Of two Gaussians, in closed form. Covariances are row-major d x d.
 double gaussian_overlap(std::span<const double> mean_a, std::span<const double> covariance_a,

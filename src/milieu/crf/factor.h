@@ -8,9 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/crf/linear_cost.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Costs of each label of each variable of a factor or slave, in its order of variables.
 using CrfUnaries = std::vector<std::vector<double>>;

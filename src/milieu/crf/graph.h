@@ -13,11 +13,12 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 #include "milieu/crf/linear_cost.h"
 #include "milieu/crf/slave.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 class CrfGraph {
  public:

@@ -7,10 +7,11 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/crf/graph.h"
 #include "milieu/crf/train.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // The slaves of a graph with their duals, for training and minimise_crf.
 class CrfDecomposition {

@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 struct LinearCost {
   double constant = 0;

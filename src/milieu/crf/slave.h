@@ -9,9 +9,10 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/crf/factor.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 class CrfSlave {
  public:

@@ -11,11 +11,12 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 enum class CrfRegularizer { L1, L2, Elastic, GroupLasso };
 enum class CrfSchedule { Constant, InverseRoot, Inverse };

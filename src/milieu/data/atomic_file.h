@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // Collects writes in a temporary file beside `path` (temporary.h); commit() makes it `path`.
 // Without commit() the temporary is removed and an older `path` stays as it was. Every failure

@@ -6,9 +6,10 @@
 
 #include <cstdint>
 
+#include "milieu/base/export.h"
 #include "milieu/data/dataset.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 inline constexpr int kBuiltinImageSide = 24;
 

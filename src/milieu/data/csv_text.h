@@ -11,7 +11,9 @@
 #include <string_view>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // `text` as a cell: quoted where it has commas, quotes or blanks at its ends, or starts with '#'.
 // Control characters become \xNN, and so do a backslash that would read as one, and a first

@@ -19,7 +19,9 @@
 #include <string_view>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // Compressed rows: group g holds members[offsets[g]] ... members[offsets[g + 1] - 1], ascending,
 // each once; weights has one positive number per member.

@@ -6,9 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/labels.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Rules: each sub-folder of the root is a class, and all images below it, however deep, belong to
 // it. Images in the root itself have no class (label -1); without sub-folders there are no classes.

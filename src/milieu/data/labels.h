@@ -18,7 +18,9 @@
 #include <unordered_map>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // Classes of samples: indices into names. Names are sorted: by number when all of them are whole
 // numbers, else by text.

@@ -16,9 +16,10 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/groups.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // One group per sample. Throws IoError or DataError with line and value.
 Groups load_links(const std::string& path, int64_t num_samples);

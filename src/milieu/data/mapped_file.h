@@ -15,7 +15,9 @@
 #include <string_view>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 class MappedFile {
  public:

@@ -6,9 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // An n x d float matrix that keeps its memory alive: a mapped file (float32, C order: no copy) or a
 // converted matrix. Cheap to copy: copies share the memory.

@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // True when all of `text` is well-formed UTF-8.
 bool is_utf8(std::string_view text);

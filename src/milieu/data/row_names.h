@@ -9,7 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 class RowNames {
  public:

@@ -13,9 +13,10 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/labels.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // The items of a selection; an empty item or an open quote is an InvalidArgument.
 std::vector<std::string> parse_selection(std::string_view text);

@@ -7,9 +7,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 inline constexpr double kSpatialWordsEpsilon = 100;  // the radius of its groups
 

@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // Throws IoError with the path and the reason.
 std::string read_text_file(const std::string& path);

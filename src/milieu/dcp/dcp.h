@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
 #include "milieu/base/model_visitor.h"
@@ -19,7 +20,7 @@
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 enum class DcpLoss { Hinge, SquaredHinge, Huber, Logistic };
 enum class DcpKernel {

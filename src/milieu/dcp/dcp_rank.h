@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/dcp/dcp.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct DcpContext {
   std::string name;

@@ -5,7 +5,9 @@
 #include <span>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 struct DcpVote {
   std::vector<int> labels;          // n, in [0, num_parts): the part with the most votes

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "milieu/base/error.h"
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
@@ -20,7 +21,7 @@
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // q(theta | eta) has its own mean for every cluster (structured), or one mean for all of them
 // (mean-field, as the paper does).

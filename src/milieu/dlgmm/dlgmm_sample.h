@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
 #include "milieu/dlgmm/dlgmm.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // A model with random clusters and words.
 struct DlgmmMakeOptions {

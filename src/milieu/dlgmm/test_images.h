@@ -7,10 +7,11 @@
 #include <cmath>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/random.h"
 #include "milieu/dlgmm/dlgmm.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Images drawn from the model: D images of side x side patches.
 struct Drawn {

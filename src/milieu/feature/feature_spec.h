@@ -12,10 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/feature/catalog.h"
 #include "milieu/feature/words.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // One feature that was asked for. Move-only.
 struct FeatureSpec {

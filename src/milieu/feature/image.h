@@ -6,9 +6,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct Image {
   int width = 0;

@@ -7,12 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/feature/descriptor/local.h"
 #include "milieu/linalg/pca.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 enum class WordWeight { Count, TfIdf };
 enum class WordNorm { None, L1, L2 };

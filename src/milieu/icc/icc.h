@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
 #include "milieu/base/model_visitor.h"
@@ -24,7 +25,7 @@
 #include "milieu/icc/density/grid.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // The space in which densities are compared: principal axes, discriminant axes of the classes, the
 // columns unchanged, or an embedding of the surface that the samples lie on

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
@@ -18,7 +19,7 @@
 #include "milieu/icc/icc.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Where sub-classes come from: ICC, a Gaussian mixture of each class, or classes are not split.
 enum class IccSplit { Icc, Em, None };

@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/icc/icc_classifier.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct IccContender {
   std::string name;

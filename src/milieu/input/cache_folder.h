@@ -4,9 +4,10 @@
 
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/data/identity/fingerprint.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // $MILIEU_CACHE, else $XDG_CACHE_HOME/milieu, else ~/.cache/milieu. Throws InvalidArgument when
 // none of these variables is set.

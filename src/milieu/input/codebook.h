@@ -4,9 +4,10 @@
 
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // What --codebook may name: a file of numbers, a run folder or model (its centres or words), a
 // feature folder with one codebook.

@@ -4,7 +4,9 @@
 
 #include <string>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // What MILIEU_NETWORK says (FILE, or FILE with options: net.onnx:preset=imagenet), else the line
 // `network = FILE` of the user's configuration file, as a feature: "onnx:FILE", with `local`

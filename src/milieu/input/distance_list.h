@@ -11,9 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/pair_distance.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct ListedDistance {
   std::string text;  // as written

@@ -7,13 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 #include "milieu/data/image_folder.h"
 #include "milieu/data/row_source.h"
 #include "milieu/feature/cache/extract.h"
 #include "milieu/feature/feature_spec.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // How images become rows.
 struct ImageOptions {

@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 #include "milieu/data/dataset.h"
 #include "milieu/input/image_rows.h"
 #include "milieu/input/input_spec.h"
 #include "milieu/input/patch_images.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 enum class SampleKind {
   Points,     // one row per sample

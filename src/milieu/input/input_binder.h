@@ -11,13 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/inputs.h"
 #include "milieu/cac/context_groups.h"
 #include "milieu/exemplar/search/service_lists.h"
 #include "milieu/input/input.h"
 #include "milieu/input/row_files.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // A visitor for visit_inputs. What it reads lives as long as this object. Inputs whose file is not
 // given stay as they are.

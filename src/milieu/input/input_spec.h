@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
 #include "milieu/data/dataset.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // INPUT and how it is read. Empty texts mean "not given".
 struct InputSpec {

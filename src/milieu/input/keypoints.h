@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/dataset.h"
 #include "milieu/feature/decode/decode.h"
 #include "milieu/feature/descriptor/sparse_sift.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Keypoints as [Yuan08, Sec. 3.2] takes them: SIFT at scales 1 to 2; at most 2,000 per image.
 SparseSiftOptions texton_keypoints();

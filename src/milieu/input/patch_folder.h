@@ -4,9 +4,10 @@
 
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/input/patch_images.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // `request.path` is an image folder, or a feature folder made with --patches.
 PatchImages patches_of_folder(const PatchRequest& request, Monitor& monitor);

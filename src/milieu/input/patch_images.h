@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
 #include "milieu/base/monitor.h"
@@ -15,7 +16,7 @@
 #include "milieu/dlgmm/dlgmm.h"
 #include "milieu/input/input_spec.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // How images become patches.
 struct PatchOptions {

@@ -5,11 +5,12 @@
 
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/dlgmm/dlgmm.h"
 #include "milieu/linalg/matrix.h"
 #include "milieu/linalg/pca.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Components of at most 100,000 patches, drawn by the seed.
 Matrix<float> fit_projection(FloatView patches, int num_components, uint64_t seed);

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/dataset.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 class RowFiles {
  public:

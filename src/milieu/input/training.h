@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/input/image_rows.h"
 #include "milieu/store/model_file.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Empty texts where the model says nothing.
 struct Training {

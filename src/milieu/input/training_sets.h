@@ -10,13 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/dataset.h"
 #include "milieu/exemplar/learn/learn.h"
 #include "milieu/input/distance_list.h"
 #include "milieu/input/image_rows.h"
 #include "milieu/input/views.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct TrainingSet {
   std::string name;                     // as the user wrote it

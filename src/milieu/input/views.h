@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/dataset.h"
 #include "milieu/input/image_rows.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // `text` cut at every `separator`; always one part more than there are separators.
 std::vector<std::string> split_text(const std::string& text, char separator);

@@ -6,9 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Squared norms of the rows, summed in double, rounded once to float.
 std::vector<float> squared_row_norms(FloatView a);

@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "milieu/base/export.h"
 #include "milieu/base/ranks/rows.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct MatrixPlace {
   int64_t row = 0;

@@ -5,9 +5,10 @@
 
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // out = alpha * a * b + beta * out; a is m x k, b is k x n, out is m x n (any strides).
 void gemm(float alpha, FloatView a, FloatView b, float beta, MatrixView<float> out);

@@ -12,7 +12,9 @@
 
 #include <cstdint>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // x86-64, x86-64-v3 (AVX2 and FMA), x86-64-v4 (AVX-512 F, BW, CD, DQ, VL).
 enum class Isa { Baseline, V3, V4 };

@@ -8,7 +8,9 @@
 #include <span>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 struct LbfgsOptions {
   int memory = 10;                // pairs kept

@@ -4,9 +4,10 @@
 
 #include <span>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // log of the sum of exp(values), shifted by the largest; double throughout, error of a few ulp.
 // Empty input, or only -inf, gives -inf; a +inf gives +inf; a NaN gives NaN.

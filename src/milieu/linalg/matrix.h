@@ -13,8 +13,9 @@
 #include <vector>
 
 #include "milieu/base/assert.h"
+#include "milieu/base/export.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // A rows x cols window on row-major memory; row i starts at data + i * stride, stride >= cols.
 template <class T>

@@ -6,10 +6,11 @@
 
 #include <cstdint>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 enum class Distance {
   Euclidean,         // sqrt(sum (a - b)^2)

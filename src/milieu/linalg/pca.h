@@ -4,9 +4,10 @@
 
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct Pca {
   std::vector<double> mean;   // d

@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // The largest distance between the empirical distribution function and the nearest one with a
 // single mode; at least 1 / (2 n), at most 1/4. Any order; throws InvalidArgument for no values and

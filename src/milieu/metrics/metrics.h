@@ -8,7 +8,9 @@
 #include <span>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 struct Metrics {
   int64_t n = 0;              // samples that count (truth >= 0)

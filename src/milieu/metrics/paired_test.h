@@ -4,7 +4,9 @@
 
 #include <span>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 struct PairedTest {
   double mean_difference = 0;  // of first - second

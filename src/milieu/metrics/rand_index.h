@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <span>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // `table` is what contingency_table (metrics.h) returns for two labellings: num_rows x num_cols.
 // 1 for equal partitions, 0 on average for independent ones.

@@ -7,9 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // How many of a sample's highest scores count.
 inline constexpr int kEvidenceRanks = 10;

@@ -8,11 +8,12 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
 #include "milieu/naming/evidence.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct NamingOptions {
   int max_labels = 3;

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/naming/naming.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // A label with its name.
 struct NamedLabel : PartLabel {

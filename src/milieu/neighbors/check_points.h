@@ -6,10 +6,11 @@
 #include <span>
 #include <string_view>
 
+#include "milieu/base/export.h"
 #include "milieu/base/ranks/rows.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Throws InvalidArgument when `points` has no rows, no columns or more rows than an int counts, and
 // DataError "points has NaN at row 3, column 0 (counted from 0): ..." when an entry is not finite.

@@ -4,9 +4,10 @@
 
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct RowGroups {
   std::vector<int> group_from_row;  // n, numbered by first occurrence

@@ -12,10 +12,11 @@
 #include <memory>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 namespace internal {
 class SearchEngine;

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <string>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 struct Color {
   uint8_t r = 0;

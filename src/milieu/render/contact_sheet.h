@@ -9,11 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 #include "milieu/render/html.h"
 #include "milieu/render/png.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Grey images as rows of a matrix: row r, pixel (x, y) is images(r, y * width + x).
 struct ImageRows {

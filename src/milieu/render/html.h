@@ -11,7 +11,9 @@
 #include <string_view>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // Text that is safe between tags and inside quoted attributes: & < > " ' are escaped, control
 // characters and broken UTF-8 become U+FFFD (newline and tab stay).

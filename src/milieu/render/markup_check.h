@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // Faults in words, none when all is well: tags that do not match, attributes without quotes, text
 // with a bare < or &, ids used twice or referred to but missing, images without alt text, header

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <string>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // "1,234,567".
 std::string count_text(int64_t count);

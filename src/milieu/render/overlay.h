@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 #include "milieu/render/png.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // The image (RGB) in pale grey with a disc at (x, y), the first two columns of each row of
 // `positions`; samples of label -1 are left out. Discs beyond the border are cut off.

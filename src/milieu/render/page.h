@@ -8,10 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/render/color.h"
 #include "milieu/render/html.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // The whole file around `body` (markup). `title` is the window's title.
 std::string render_page(std::string_view title, std::string_view body);

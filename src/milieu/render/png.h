@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // Pixels row by row, `channels` interleaved bytes each: 1 grey, 2 grey + alpha, 3 RGB, 4 RGBA.
 struct RasterImage {

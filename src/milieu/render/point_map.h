@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // More samples than this are thinned out, by a random choice with a fixed seed; above 8,000
 // dimensions further, down to 500, because the map works on a copy of them.

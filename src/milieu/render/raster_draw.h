@@ -5,10 +5,11 @@
 
 #include <string_view>
 
+#include "milieu/base/export.h"
 #include "milieu/render/color.h"
 #include "milieu/render/png.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // `image` has 3 channels throughout.
 void fill_rectangle(RasterImage& image, int x, int y, int width, int height, Color color);

@@ -9,11 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/render/color.h"
 #include "milieu/render/html.h"
 #include "milieu/render/ticks.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct Axis {
   std::string label;

@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/dataset.h"
 #include "milieu/data/groups.h"
 #include "milieu/render/png.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct CollectionOptions {
   Dataset data;         // all rows

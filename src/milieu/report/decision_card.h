@@ -6,9 +6,10 @@
 #include <span>
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct DecisionCardInput {
   FloatView decisions;          // n x K: the value of every part's classifier at every sample

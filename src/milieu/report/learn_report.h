@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/summary.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct LearnReportInput {
   const RunSummary* summary = nullptr;

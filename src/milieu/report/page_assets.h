@@ -5,7 +5,9 @@
 
 #include <string_view>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 struct PageAssets {
   std::string_view html;    // index.html; names /assets/app.js and /assets/app.css

@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/report/collection.h"
 #include "milieu/report/run_view.h"
 
-namespace milieu::internal {
+namespace milieu {
+namespace MILIEU_API internal {
 
 using Json = nlohmann::ordered_json;
 
@@ -80,4 +82,5 @@ std::string page_again(const std::string& kept, const PageRun& run, const RunVie
 // At most `limit` of 0 ... n - 1, evenly spaced.
 std::vector<int64_t> thinned(int64_t n, int64_t limit);
 
-}  // namespace milieu::internal
+}  // namespace internal
+}  // namespace milieu

@@ -6,9 +6,10 @@
 
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/run/outcome.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 std::string render_run_page(const RunOutcome& outcome);
 

@@ -12,11 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/naming/part_names.h"
 #include "milieu/report/collection.h"
 #include "milieu/store/columns.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // One row of a column per row that was split (context_*: of the context).
 struct ViewColumns {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
@@ -16,7 +17,7 @@
 #include "milieu/naming/part_names.h"
 #include "milieu/render/contact_sheet.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct ReportInput {
   const RunSummary* summary = nullptr;

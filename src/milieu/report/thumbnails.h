@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/feature/image.h"
 #include "milieu/render/contact_sheet.h"
 #include "milieu/render/png.h"
 #include "milieu/report/collection.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 inline constexpr int kMinThumbSide = 32;
 inline constexpr int kMaxThumbSide = 512;

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/run/outcome.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // The content of a run folder. What is empty or null has no file.
 struct RunFiles {

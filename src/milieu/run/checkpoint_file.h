@@ -7,13 +7,14 @@
 #include <optional>
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/ranks/checkpoint.h"
 #include "milieu/base/summary.h"
 #include "milieu/run/methods/kept_file.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // The file of a method that keeps one.
 struct CheckpointPath {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
 #include "milieu/base/job/shard.h"
@@ -18,7 +19,7 @@
 #include "milieu/input/labels/label_source.h"
 #include "milieu/run/outcome.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // A named set of option values: what --preset NAME puts in place of the defaults. It may depend
 // on the files and the input that are given.

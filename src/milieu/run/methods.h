@@ -9,10 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/run/method.h"
 #include "milieu/run/predictor.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 enum class MethodGroup { Context, Baseline };
 

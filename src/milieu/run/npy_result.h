@@ -4,10 +4,11 @@
 
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 #include "milieu/run/outcome.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 ResultFile npy_result(std::string name, FloatView values);
 ResultFile npy_result(std::string name, DoubleView values);

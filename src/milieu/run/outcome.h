@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/summary.h"
 #include "milieu/data/dataset.h"
 #include "milieu/input/input.h"
@@ -15,7 +16,7 @@
 #include "milieu/store/json.h"
 #include "milieu/store/model_file.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // A file that a method adds to its run folder: a picture, a table.
 struct ResultFile {

@@ -5,11 +5,12 @@
 #include <optional>
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/input/input.h"
 #include "milieu/input/labels/label_source.h"
 #include "milieu/run/outcome.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 class PartNaming {
  public:

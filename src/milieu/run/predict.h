@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 #include "milieu/data/dataset.h"
 #include "milieu/input/image_rows.h"
@@ -13,7 +14,7 @@
 #include "milieu/input/patch_images.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct PredictRequest {
   std::string model;  // a model file or a run folder

@@ -6,10 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 #include "milieu/store/model_file.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct Predictor {
   std::string_view kind;  // of the model file

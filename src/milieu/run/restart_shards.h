@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/job/restart_range.h"
 #include "milieu/run/method.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Throws InvalidArgument when one of the files is a given start: it has no restarts.
 void refuse_given_start(const std::vector<Field>& files);

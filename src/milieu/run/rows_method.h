@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "milieu/base/export.h"
 #include "milieu/base/ranks/rows.h"
 #include "milieu/data/format/npy_folder.h"
 #include "milieu/data/identity/fingerprint.h"
@@ -27,7 +28,7 @@
 #include "milieu/run/npy_result.h"
 #include "milieu/run/restart_shards.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 namespace internal {
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/ranks/communicator.h"
@@ -21,7 +22,7 @@
 #include "milieu/run/methods.h"
 #include "milieu/run/outcome.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 class PartNaming;
 

@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // The text of options.json. Input fields that were not given are left out.
 std::string run_options_to_json(const std::string& method, const std::vector<Field>& input_fields,

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/job/shard.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // "run.shards" for the run folder "run" or "run/".
 std::string shard_folder(const std::string& run);

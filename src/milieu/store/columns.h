@@ -9,9 +9,10 @@
 #include <variant>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct Column {
   std::string name;   // "margins"; names are listed in docs/format.md

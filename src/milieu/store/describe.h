@@ -4,7 +4,9 @@
 
 #include <string>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // A line "PATH: what it is", then indented lines with its facts, each ended by a newline:
 //

@@ -11,12 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/summary.h"
 #include "milieu/metrics/metrics.h"
 #include "milieu/naming/part_names.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Figures that a method gives beside those of its labels: an object in the JSON, or a list of them.
 struct NamedMetrics {

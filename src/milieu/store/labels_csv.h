@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // What write_labels_csv (run_folder.h) writes.
 std::string labels_csv_text(std::span<const int> labels, const std::vector<std::string>& names,

@@ -12,9 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // One array as stored in the file: little-endian, row-major.
 struct StoredArray {

@@ -12,10 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/store/columns.h"
 #include "milieu/store/model_file.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 class TemporaryFolder;
 

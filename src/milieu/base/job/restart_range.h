@@ -4,7 +4,9 @@
 // best restart of all is then run again by itself: it gives the result of the whole fit.
 #pragma once
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 struct RestartRange {
   int first = 0;

@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 struct Shard {
   int index = 1;  // from 1 to count

@@ -6,9 +6,10 @@
 
 #include <optional>
 
+#include "milieu/base/export.h"
 #include "milieu/base/ranks/packing.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 class Checkpoint {
  public:

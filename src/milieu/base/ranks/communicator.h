@@ -15,8 +15,9 @@
 #include <vector>
 
 #include "milieu/base/error.h"
+#include "milieu/base/export.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 using Message = std::vector<std::byte>;
 

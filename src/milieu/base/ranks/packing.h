@@ -14,9 +14,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/ranks/communicator.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 namespace internal {
 

@@ -7,9 +7,10 @@
 #include <functional>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/ranks/rows.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 class RowChoice {
  public:

@@ -13,12 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/parallel.h"
 #include "milieu/base/ranks/communicator.h"
 #include "milieu/base/ranks/packing.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct RunSummary;
 

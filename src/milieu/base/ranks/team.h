@@ -9,11 +9,12 @@
 #include <memory>
 #include <span>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/parallel.h"
 #include "milieu/base/ranks/rows.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 class Team {
  public:

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/job/restart_range.h"
 #include "milieu/base/model_visitor.h"
@@ -16,7 +17,7 @@
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 enum class TopicsInference { Variational, Gibbs };
 

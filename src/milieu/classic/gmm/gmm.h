@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
 #include "milieu/base/model_visitor.h"
@@ -18,7 +19,7 @@
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // The shape that every component's covariance takes: s I, diag(s_1 .. s_d), its own matrix,
 // or one matrix shared by all components.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
 #include "milieu/base/model_visitor.h"
@@ -17,7 +18,7 @@
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 enum class KMeansInit { PlusPlus, Random };
 // Cosine is spherical k-means: samples and centres count as if they had norm 1.

@@ -7,11 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 #include "milieu/classic/kmeans/kmeans.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // out = scale x, rounded once to float.
 void scale_row(std::span<const float> x, double scale, std::span<float> out);

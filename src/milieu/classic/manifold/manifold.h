@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 enum class ManifoldKind { Isomap, Lle };
 

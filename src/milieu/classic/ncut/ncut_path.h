@@ -6,9 +6,10 @@
 
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/classic/ncut/ncut.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct CutPath {
   int first = 0;                         // number of parts of labels[0]

@@ -4,9 +4,10 @@
 
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // A lock on a file, held until destruction or the end of the process, on whatever machine.
 enum class LockKind { Shared, Exclusive };

@@ -9,7 +9,9 @@
 #include <string>
 #include <string_view>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 struct JournalHead {
   std::string kind;  // what is kept, as people say it: "ranking"

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // The bytes of a file below `root`. `name` cannot leave it by any means (.., a symbolic link): the
 // system refuses. Throws IoError, also for anything but a regular file of at most `max_bytes`.

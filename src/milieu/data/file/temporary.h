@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 bool is_temporary_name(std::string_view name);
 

@@ -21,10 +21,11 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/labels.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct CsvOptions {
   // Column that holds the classes: its name in the header, or its number from 1, or from the end as

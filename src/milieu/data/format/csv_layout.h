@@ -7,9 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/format/csv.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 enum class ColumnRole { Number, Label, RowName, Ignored };
 

@@ -6,7 +6,9 @@
 #include <span>
 #include <string>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 enum class FileKind {
   Npy,   // npy.h

@@ -8,7 +8,9 @@
 #include <span>
 #include <string>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 // Starts with the two magic bytes of gzip.
 bool looks_like_gzip(std::span<const std::byte> file);

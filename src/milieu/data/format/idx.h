@@ -9,10 +9,11 @@
 #include <span>
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/data/format/raw_array.h"
 #include "milieu/data/mapped_file.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Starts like a plain idx file.
 bool looks_like_idx(std::span<const std::byte> file);

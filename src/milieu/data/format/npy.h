@@ -12,11 +12,12 @@
 #include <span>
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/data/format/raw_array.h"
 #include "milieu/data/mapped_file.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Headers longer than this are refused; numpy writes 128 bytes.
 inline constexpr uint32_t kMaxNpyHeaderBytes = 65536;

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/format/raw_array.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct NpyFolder {
   std::string path;

@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/format/raw_array.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct NpzMember {
   std::string name;  // without .npy

@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/points.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 enum class ElementType {
   Bool,

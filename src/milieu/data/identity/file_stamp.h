@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <string>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 struct FileStamp {
   int64_t bytes = -1;  // -1: there is no such file

@@ -3,11 +3,12 @@
 // number of ranks.
 #pragma once
 
+#include "milieu/base/export.h"
 #include "milieu/base/ranks/rows.h"
 #include "milieu/data/identity/fingerprint.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 template <class T>
 int64_t hash_rows(const Rows& rows, MatrixView<T> own) {

@@ -8,10 +8,11 @@
 #include <memory>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/crf/graph_example.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct ClusterGraphOptions {
   double alpha = 1;  // margins, as in ExemplarLearnOptions

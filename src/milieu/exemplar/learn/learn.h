@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
@@ -18,7 +19,7 @@
 #include "milieu/exemplar/learn/pair_features.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 enum class LearnPrecision { Single, Double };
 

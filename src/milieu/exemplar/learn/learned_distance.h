@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/base/monitor.h"
 #include "milieu/exemplar/learn/pair_features.h"
@@ -16,7 +17,7 @@
 #include "milieu/exemplar/search/exemplar.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct LearnedDistance {
   static constexpr std::string_view kKind = "learned_distance";

@@ -10,11 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 #include "milieu/linalg/matrix.h"
 #include "milieu/linalg/pair_distance.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // One candidate: a distance on some columns of the points.
 struct CandidateDistance {

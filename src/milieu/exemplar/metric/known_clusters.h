@@ -8,10 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Symbols: g as in LearnedDistance::metric; D columns, r axes of the space, C clusters.
 struct KnownClusters {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/inputs.h"
 #include "milieu/base/model_visitor.h"
@@ -20,7 +21,7 @@
 #include "milieu/linalg/matrix.h"
 #include "milieu/linalg/pair_distance.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // How the initial exemplars are found. Both are improved by search and rounding afterwards.
 enum class ExemplarInit { Greedy, Stabilities };

@@ -8,10 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/model_visitor.h"
 #include "milieu/exemplar/search/exemplar.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct KMedoidsOptions {
   int num_clusters = 8;                     // k; at most the number of samples

@@ -10,11 +10,12 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/parallel.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // One row or column of the lists: samples with costs, cheapest first, ties lowest index first.
 struct ServiceRun {

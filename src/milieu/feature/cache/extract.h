@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/job/shard.h"
 #include "milieu/base/monitor.h"
 #include "milieu/data/image_folder.h"
@@ -26,7 +27,7 @@
 #include "milieu/feature/feature_spec.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct ExtractOptions {
   DecodeOptions decode = {};

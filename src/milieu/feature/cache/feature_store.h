@@ -14,10 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/labels.h"
 #include "milieu/data/points.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Local descriptors of every image: rows of `descriptors` and `frames` (x, y, scale, angle:
 // local.h) from offsets[i] to offsets[i + 1] belong to image i. An image may have none.

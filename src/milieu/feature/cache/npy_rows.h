@@ -7,9 +7,10 @@
 #include <memory>
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/feature/catalog.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Option `names`: the list of names; by default the file beside the .npy that ends in .txt.
 std::unique_ptr<Feature> make_npy_rows(const std::string& path);

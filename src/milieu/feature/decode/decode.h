@@ -14,10 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/feature/image.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct DecodeOptions {
   int max_side = 1024;               // longer sides are scaled down to it; 0: as they are

@@ -6,10 +6,11 @@
 
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/feature/image.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct ColorOptions {
   int hue_bins = 8;  // over the circle, the first centred at red

@@ -27,11 +27,12 @@
 // smoothing * P_s / patch_size; each scale has its own grid, one after the other.
 #pragma once
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/feature/descriptor/local.h"
 #include "milieu/feature/image.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 enum class SiftWindow { Flat, Gaussian };
 

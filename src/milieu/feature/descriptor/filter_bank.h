@@ -21,11 +21,12 @@
 // Laplacian of Gaussian of s = 10.
 #pragma once
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/feature/descriptor/local.h"
 #include "milieu/feature/image.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct FilterBankOptions {
   int step = 4;  // pixels between responses; smaller: more of them

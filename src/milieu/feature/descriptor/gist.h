@@ -17,10 +17,11 @@
 
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/feature/image.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct GistOptions {
   int side = 128;          // pixels of the scaled image; larger: finer scales are seen

@@ -11,11 +11,12 @@
 // and descriptors of turned images do not match.
 #pragma once
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/feature/descriptor/local.h"
 #include "milieu/feature/image.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct HessianAffineOptions {
   double peak_threshold = 0.003;  // of the determinant, white is 1; smaller: more points

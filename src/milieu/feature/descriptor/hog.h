@@ -5,11 +5,12 @@
 // cells. Only whole cells count; what is left over at the right and below is not seen.
 #pragma once
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/feature/descriptor/local.h"
 #include "milieu/feature/image.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct HogOptions {
   int cell_size = 8;  // pixels; larger: coarser shapes, fewer descriptors

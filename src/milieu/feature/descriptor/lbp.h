@@ -11,10 +11,11 @@
 
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/feature/image.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct LbpOptions {
   int num_neighbors = 8;  // P of the first circle

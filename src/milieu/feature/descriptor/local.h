@@ -2,9 +2,10 @@
 // What every local descriptor gives: many vectors per image, each with its position.
 #pragma once
 
+#include "milieu/base/export.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct LocalDescriptors {
   Matrix<float> descriptors;  // m x d; 0 x d where the image is too small for any

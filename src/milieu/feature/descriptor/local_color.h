@@ -4,11 +4,12 @@
 // num_bins^3 boxes, the first channel slowest. Sum 1.
 #pragma once
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/feature/descriptor/local.h"
 #include "milieu/feature/image.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Hsv: hue (a sixth of a turn each from red over yellow, green, cyan, blue, magenta; grey counts as
 // red), saturation (max - min) / max, value max; each scaled to 0..1.

@@ -8,11 +8,12 @@
 // orientations counts several times.
 #pragma once
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/feature/descriptor/local.h"
 #include "milieu/feature/image.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct SparseSiftOptions {
   // Scales (standard deviations in pixels) outside [min_scale, max_scale] are left out; max_scale 0

@@ -6,10 +6,11 @@
 
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/feature/image.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct TinyOptions {
   int size = 16;           // side in pixels; larger: more detail, less tolerance of shifts

@@ -6,9 +6,10 @@
 #include <memory>
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/feature/catalog.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // One vector per image. Options: how images are prepared (preset, size, resize, interpolation,
 // crop, scale, mean, std, bgr, layout), layer, pool, normalize. A model that cannot be run is a

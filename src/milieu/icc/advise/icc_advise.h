@@ -9,12 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct IccAdviseOptions {
   double level = 0.05;  // of the test for a gap; a twentieth of it for a gain in accuracy

@@ -7,9 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/icc/density/grid.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // For every cell the cell of the maximum it climbs to. A cell climbs to the steepest of its 3^p - 1
 // neighbours (rise / step length), strict rises only, ties to the first neighbour in row order.

@@ -7,9 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/icc/density/grid.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Taps of a sampled Gaussian of standard deviation `sigma` cells, from -radius to radius, that sum
 // to 1 [Yu13, Eq. 2 along one axis].

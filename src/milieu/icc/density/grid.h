@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace milieu {
+#include "milieu/base/export.h"
+
+namespace MILIEU_API milieu {
 
 inline constexpr int kMaxGridDims = 3;
 

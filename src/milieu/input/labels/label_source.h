@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/fields.h"
 #include "milieu/base/monitor.h"
 #include "milieu/data/points.h"
 #include "milieu/naming/evidence.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // What parts get their names from. Empty texts mean "not given".
 struct DescribeSpec {

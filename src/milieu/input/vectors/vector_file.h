@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/points.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct VectorFile {
   Points points;

@@ -2,9 +2,10 @@
 // Vectors computed elsewhere in place of features: one row per image of a folder.
 #pragma once
 
+#include "milieu/base/export.h"
 #include "milieu/input/image_rows.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // The images of `path` that have a row in the file images.vectors. Rows are matched by the names in
 // images.vector_names or in the file itself, else by order: row i is the i-th image by sorted name.

@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/report/run_view.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 inline constexpr const char* kEditsName = "edits.json";
 

@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/report/export/export_table.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 enum class ImageExport { Copy, Link, Zip };
 

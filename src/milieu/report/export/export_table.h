@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/report/export/edits.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct ExportSample {
   std::string name;        // as in labels.csv: a path below the root, or a row

@@ -6,9 +6,10 @@
 #include <span>
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/data/atomic_file.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Appears whole at commit(). The same files give the same bytes: no times are kept. Throws
 // InvalidArgument for more than 65,535 files or 4 GB, which plain archives cannot hold.

@@ -7,11 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 #include "milieu/linalg/matrix.h"
 #include "milieu/neighbors/neighbors.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct NeighborMapOptions {
   int num_neighbors = 15;  // of every row; more: a smoother map with fewer details

@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/cac/cac.h"
 #include "milieu/feature/image.h"
 #include "milieu/run/outcome.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // The curves of `auto` choices: value against agreement of the restarts. Empty without a choice.
 std::string stability_csv(const RunSummary& summary);

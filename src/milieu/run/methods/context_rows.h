@@ -2,11 +2,12 @@
 // A context that is part of INPUT: which rows are then the set.
 #pragma once
 
+#include "milieu/base/export.h"
 #include "milieu/input/input.h"
 #include "milieu/input/input_binder.h"
 #include "milieu/input/input_spec.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Throws InvalidArgument when the context is given in more than one way.
 void check_context_flags(InputFiles& files);

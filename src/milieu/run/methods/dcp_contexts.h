@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/csv_text.h"
 #include "milieu/data/file/journal.h"
 #include "milieu/dcp/dcp_rank.h"
 #include "milieu/input/input.h"
 #include "milieu/run/outcome.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // Candidates with the memory they live in.
 struct ContextCandidates {

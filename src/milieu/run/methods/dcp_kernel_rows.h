@@ -4,11 +4,12 @@
 
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/data/dataset.h"
 #include "milieu/dcp/dcp_rank.h"
 #include "milieu/input/input.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // What fit_dcp takes: similarities with the samples of the set, then of the context.
 struct KernelRows {

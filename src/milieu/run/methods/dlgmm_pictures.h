@@ -4,11 +4,12 @@
 
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/dlgmm/dlgmm.h"
 #include "milieu/input/patch_images.h"
 #include "milieu/run/outcome.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // words.png: each word as a mosaic of the patches nearest to it, frequent words first;
 // word_maps.png: the surest images of clusters beside their words in colours; clusters.png: one

@@ -4,11 +4,12 @@
 
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 #include "milieu/dlgmm/dlgmm.h"
 #include "milieu/run/outcome.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // counts.npy: images x (bands words), what the clusters were inferred from.
 ResultFile counts_file(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,

@@ -2,9 +2,10 @@
 // The lines of the table of methods, each made in its own file.
 #pragma once
 
+#include "milieu/base/export.h"
 #include "milieu/run/methods.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 MethodEntry cac_method();
 MethodEntry dcp_method();

@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/icc/icc.h"
 #include "milieu/icc/icc_classifier.h"
 #include "milieu/linalg/matrix.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct IccPictureInput {
   const IccModel* model = nullptr;

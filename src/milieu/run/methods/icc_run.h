@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "milieu/base/export.h"
 #include "milieu/icc/icc_classifier.h"
 #include "milieu/icc/icc_compare.h"
 #include "milieu/linalg/matrix.h"
 #include "milieu/run/method.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 struct IccRunOptions {
   IccClassifierOptions classifier;

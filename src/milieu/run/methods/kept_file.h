@@ -5,10 +5,11 @@
 #include <functional>
 #include <string>
 
+#include "milieu/base/export.h"
 #include "milieu/base/monitor.h"
 #include "milieu/base/summary.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 class KeptFile {
  public:
