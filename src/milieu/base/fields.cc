@@ -65,19 +65,10 @@ void refuse_word_value(const Field& field, std::string_view text, double number)
 }
 
 const char* kind_name(FieldKind kind) {
-  switch (kind) {
-    case FieldKind::Flag:
-      return "true or false";
-    case FieldKind::Integer:
-      return "a whole number";
-    case FieldKind::Real:
-      return "a number";
-    case FieldKind::Text:
-      return "text";
-    case FieldKind::Choice:
-      return "a word";
-  }
-  return "";
+  // In the order of FieldKind. Choices say which they are instead.
+  static constexpr const char* kNames[] = {"true or false", "a whole number", "a number", "text",
+                                           "a choice"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 std::string escape_table_cell(std::string_view text) {

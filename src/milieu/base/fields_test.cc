@@ -39,6 +39,27 @@ void visit_fields(ExampleOptions& o, Visitor&& v) {
     "which shape");
 }
 
+struct PythonOptions {
+  int num_restarts = 1, num_words = 1, distance = 1, depth = 1, bins = 1;
+};
+
+template <class Visitor>
+void visit_fields(PythonOptions& o, Visitor&& v) {
+  v("num_restarts", o.num_restarts, anything(), "");
+  v("num_words", o.num_words, anything(), "");
+  v("distance", o.distance, anything(), "");
+  v("depth", o.depth, anything(), "");
+  v("bins", o.bins, anything().in_python("n_bins"), "");
+}
+
+// scikit-learn's names where it has one, n_ for num_, a name of its own where one is given.
+TEST(FieldNames, InPythonAreThoseOfScikitLearn) {
+  PythonOptions options;
+  std::vector<std::string> names;
+  for (const Field& field : fields_of(options)) names.push_back(field.python_name());
+  EXPECT_EQ(names, (std::vector<std::string>{"n_init", "n_words", "metric", "depth", "n_bins"}));
+}
+
 class Fields : public ::testing::Test {
  protected:
   const Field& field(const std::string& name) {

@@ -53,5 +53,21 @@ TEST(Columns, ModelFileIsRefused) {
   EXPECT_THROW(read_columns(path), DataError);
 }
 
+// A file of columns whose array is a cube is no column.
+TEST(Columns, ArraysOfOtherShapesAreRefusedByName) {
+  const TempDir dir;
+  const std::string path = dir.file("columns.safetensors");
+  write_columns(path, {real_column("margin", std::vector<float>{1, 2}, 1)});
+  ModelFile file = read_model_file(path);
+  file.arrays.at(0).second.shape = {1, 2, 1};
+  write_model_file(path, file);
+  try {
+    read_columns(path);
+    FAIL() << "accepted";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("column 'margin' is F32 with 3 extents"));
+  }
+}
+
 }  // namespace
 }  // namespace milieu

@@ -165,6 +165,12 @@ TEST(ModelFile, SameModelGivesTheSameBytes) {
   EXPECT_EQ(read_bytes(folder.file("a")), read_bytes(folder.file("b")));
 }
 
+TEST(ModelFile, BytesInMemoryAreThoseOfTheFile) {
+  const TempDir folder;
+  save_model(folder.file("a"), sample_model(), "{}");
+  EXPECT_EQ(model_file_bytes(to_model_file(sample_model(), "{}")), read_bytes(folder.file("a")));
+}
+
 TEST(ModelFile, LayoutIsThatOfSafetensors) {
   const TempDir folder;
   save_model(folder.file("m"), sample_model(), "{}");
