@@ -105,34 +105,37 @@ class DemoTest(CliTest):
             figures = "".join(f".* {100 * figure:.1f} %" for figure in run["accuracy"].values())
             self.assertRegex(self.out, rf"(?m)^  {re.escape(run['title'])} {figures} ")
 
-    def best_of(self, story, truth, sees_context, summary):
+    def best_of(self, story, truth, summary, **what):
+        """0 where no such run answers the question."""
         return max(run["accuracy"].get(truth, 0) for run in self.runs_of(story, summary)
-                   if run["sees_context"] == sees_context)
+                   if all(run[name] == value for name, value in what.items()))
 
     def check_leads(self, summary):
-        """Against every plain method, those that are given the context by hand included."""
-        for story, truth in (("cac", "article"), ("icc", "size"), ("exemplar", "kind"), ("dlgmm", "kind")):
-            self.assertGreater(self.best_of(story, truth, True, summary),
-                               self.best_of(story, truth, False, summary) + self.LEAD, story)
-        self.assertGreater(self.best_of("cac", "shop", True, summary), self.best_of("cac", "shop", False, summary))
+        for story, truth, lead in (("cac", "article", self.LEAD), ("cac", "shop", 0), ("icc", "size", self.LEAD),
+                                   ("exemplar", "kind", self.LEAD), ("dlgmm", "kind", self.LEAD)):
+            best = self.best_of(story, truth, summary, sees_context=True)
+            self.assertGreater(best, lead + self.best_of(story, truth, summary, sees_context=False, by_hand=False), story)
+            # Plain methods that are given the context by hand.
+            self.assertGreater(best, self.best_of(story, truth, summary, sees_context=False), story)
 
     def test_a_piece_alone_does_not_say_what_it_is(self):
-        """Told where the articles are, 77 % is the most that one piece can say; cac has the parcel."""
+        """Told where the articles are, 73 % is the most that one piece can say; cac has the parcel."""
         runs = self.runs_of("cac")
         for run in runs:
             if not run["sees_context"]:
                 self.assertEqual(len(run["accuracy"]), 1, run)  # a plain method answers one question
-                self.assertLess(run["accuracy"].get("article", 0), 0.77, run)
-        self.assertGreater(runs[-1]["accuracy"]["article"], 0.77)
+                if not run["by_hand"]:
+                    self.assertLess(run["accuracy"]["article"], 0.73, run)
+        self.assertGreater(runs[-1]["accuracy"]["article"], 0.73)
 
     def test_parcels_of_both_shops_are_alike_on_average(self):
         measures = np.load(self.demo / "measures.npy")
         parcels = np.load(self.demo / "parcel_numbers.npy")[:, 0].astype(int)
         shops = np.array((self.demo / "parcels_shop.csv").read_text().split()[1:])
-        self.assertEqual([len(set(shops[parcels == p])) for p in range(100)], [1] * 100)
-        for column in measures.T:  # 300 pieces each: means of a unit spread differ by 0.08 by chance
+        self.assertEqual([len(set(shops[parcels == p])) for p in range(150)], [1] * 150)
+        for column in measures.T:  # 450 pieces each: means of a unit spread differ by 0.07 by chance
             means = [column[shops == shop].mean() for shop in ("shop-A", "shop-B")]
-            self.assertLess(abs(means[0] - means[1]), 4 * 0.0817)
+            self.assertLess(abs(means[0] - means[1]), 4 * 0.0667)
 
     def test_context_leads_in_every_story(self):
         self.check_leads(self.summary)

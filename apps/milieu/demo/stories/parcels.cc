@@ -8,7 +8,7 @@ namespace milieu::cli {
 
 namespace {
 
-constexpr double kStep = 2.8;  // standard deviations from one article to the next
+constexpr double kStep = 2.6;  // standard deviations from one article to the next
 constexpr Measured kCenter = {0.43, 0.57};
 constexpr Measured kSpread = {0.05, 0.052};  // standard deviation of an article
 constexpr float kInk = 0.1F;                 // darker pixels are the background

@@ -9,7 +9,7 @@
 
 namespace milieu::cli {
 
-inline constexpr int kParcels = 100, kInParcel = 6, kPieces = kParcels * kInParcel;
+inline constexpr int kParcels = 150, kInParcel = 6, kPieces = kParcels * kInParcel;
 inline constexpr int kLevels = 4;  // of the size and of the brightness: 16 articles, 8 of each shop
 inline constexpr int kArticles = kLevels * kLevels;
 
