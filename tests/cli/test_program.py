@@ -248,6 +248,16 @@ class TerminalTest(CliTest):
         self.assertTrue(before_result.endswith("\r\x1b[K"), repr(before_result[-40:]))
         self.assertNotIn("\n", before_result)
 
+    def test_time_left_fits_on_the_line_and_is_never_zero(self):
+        """Cut off on 80 columns; once "about 0:00 left" for ten seconds."""
+        code, shown = self.on_terminal("kmeans", "X.npy", "-k", "50", "--restarts", "40", "--threads", "1")
+        self.assertEqual(code, 0)
+        lines = [line.split("\x1b")[0] for line in shown.split("read X.npy")[0].split("\r")]
+        self.assertTrue(any(" left" in line for line in lines), lines)
+        for line in lines:
+            self.assertLess(len(line), 80)
+            self.assertNotIn("about 0:00", line)
+
     def test_colours_only_where_they_are_wanted(self):
         _, shown = self.on_terminal("kmeans", "small.npy", "-k", "3")
         self.assertIn("\x1b[1mkmeans: 3 clusters", shown)

@@ -183,12 +183,16 @@ void ProgressMonitor::draw() {
   if (console_.is_quiet() || state_.text.empty() || stop_reason() == StopReason::Cancelled) return;
   const double now = watch_.seconds();
   last_drawn_ = now;
-  std::string line = fmt::format("{}  {}  {}", title_, state_.text, clock_text(now));
+  const std::string what = fmt::format("{}  {}", title_, state_.text);
+  std::string time = "  " + clock_text(now);
   // An estimate that has run out says nothing: it was too low.
   const double left = state_.seconds_left - (now - state_.at);
-  if (left >= 1) line += fmt::format(", about {} left", clock_text(left));
-  if (!is_live()) return console_.note(line);
-  fmt::print(stderr, "\r{}\x1b[K", clip(line, terminal_width() - 1));
+  if (left >= 1) time += fmt::format(", about {} left", clock_text(left));
+  if (!is_live()) return console_.note(what + time);
+  // Where there is little room, the time is what people look for.
+  const int width = terminal_width() - 1;
+  const std::string head = clip(what, std::max(0, width - static_cast<int>(time.size())));
+  fmt::print(stderr, "\r{}\x1b[K", clip(head + time, width));
   std::fflush(stderr);
   is_line_shown_ = true;
 }

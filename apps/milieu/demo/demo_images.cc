@@ -5,10 +5,8 @@
 
 #include <algorithm>
 
-#include "milieu/render/color.h"
 #include "milieu/render/contact_sheet.h"
-#include "milieu/render/html.h"
-#include "milieu/render/png.h"
+#include "milieu/render/point_map.h"
 
 namespace milieu::cli {
 
@@ -16,7 +14,7 @@ namespace {
 
 constexpr size_t kImagesOfPart = 10;
 constexpr size_t kImagesOfSet = 20;
-constexpr int kPlanCell = 28;  // pixels of a plan per tile
+constexpr size_t kStrips = 4;  // of a class
 
 // `count` of them, evenly spaced.
 std::vector<int64_t> thin_out(const std::vector<int64_t>& rows, size_t count) {
@@ -52,21 +50,37 @@ std::vector<SheetFigure> figures_by_label(std::span<const int> labels,
   return figures;
 }
 
-std::string image_markup(const RasterImage& image, int width, const std::string& alt) {
-  Markup markup;
-  markup.leaf("img", {{"src", png_data_uri(encode_png(image))},
-                      {"alt", alt},
-                      {"style", fmt::format("width:100%;max-width:{}px;height:auto", width)}});
-  return std::move(markup).finish();
+// For every class, some classes of `strips` that lie in it, whole.
+std::vector<SheetFigure> figures_of_strips(const Labels& classes, const Labels& strips) {
+  std::vector<std::vector<int64_t>> members(strips.names.size());
+  for (size_t i = 0; i < strips.indices.size(); ++i)
+    members[static_cast<size_t>(strips.indices[i])].push_back(static_cast<int64_t>(i));
+  std::vector<SheetFigure> figures;
+  for (size_t c = 0; c < classes.names.size(); ++c)
+    figures.push_back({classes.names[c], static_cast<int>(c), 0, {}});
+  for (size_t s = 0; s < members.size(); ++s) {
+    SheetFigure& figure =
+        figures[static_cast<size_t>(classes.indices[static_cast<size_t>(members[s].front())])];
+    figure.size += static_cast<int64_t>(members[s].size());
+    if (figure.strips.size() < kStrips)
+      figure.strips.push_back({strips.names[s], "images of " + strips.names[s], members[s]});
+  }
+  return figures;
 }
 
 }  // namespace
 
 std::vector<int> match_to_classes(std::span<const int> labels, const Metrics& metrics) {
   const std::vector<int>& matching = metrics.class_from_cluster;
+  std::vector<bool> is_used(matching.size() + static_cast<size_t>(metrics.num_classes));
+  for (const int c : matching)
+    if (c >= 0) is_used[static_cast<size_t>(c)] = true;
   std::vector<int> number(matching.size());
-  int next = metrics.num_classes;
-  for (size_t c = 0; c < matching.size(); ++c) number[c] = matching[c] >= 0 ? matching[c] : next++;
+  int next = 0;
+  for (size_t c = 0; c < matching.size(); ++c) {
+    while (is_used[static_cast<size_t>(next)]) ++next;
+    number[c] = matching[c] >= 0 ? matching[c] : next++;
+  }
   std::vector<int> matched;
   for (const int label : labels)
     matched.push_back(label >= 0 && label < static_cast<int>(number.size())
@@ -77,7 +91,10 @@ std::vector<int> match_to_classes(std::span<const int> labels, const Metrics& me
 
 std::string draw_sheet(const DemoStory& story, const DemoSheet& sheet) {
   const DemoSet& set = story.set(sheet.set);
-  if (const DemoTruth* truth = find_truth(set, sheet.truth))
+  const DemoTruth* truth = find_truth(set, sheet.truth);
+  if (const DemoTruth* strips = find_truth(set, sheet.strips))
+    return render_sheets(images_of(set), figures_of_strips(truth->labels, strips->labels));
+  if (truth != nullptr)
     return render_sheets(images_of(set),
                          figures_by_label(truth->labels.indices, truth->labels.names));
   std::vector<int64_t> rows;
@@ -98,31 +115,27 @@ std::string draw_parts(const DemoRun& run) {
   return render_sheets(images_of(run.set()), figures);
 }
 
-std::string draw_wall(const DemoStory& story) {
-  const DemoSet& wall = story.sets[0];
-  const int side = story.grid_side * wall.image_side;
-  RasterImage image(side, side, 1);
-  for (int y = 0; y < side; ++y)
-    for (int x = 0; x < side; ++x) {
-      const int64_t tile = int64_t{y / wall.image_side} * story.grid_side + x / wall.image_side;
-      const int pixel = y % wall.image_side * wall.image_side + x % wall.image_side;
-      image.at(x, y)[0] = static_cast<uint8_t>(255 * (1 - wall.rows(tile, pixel)) + 0.5f);
-    }
-  return image_markup(image, side, "the wall");
+std::string draw_map(const DemoStory& story, const DemoMap& map) {
+  const DemoTruth* truth = find_truth(story.set(map.truth_set), map.truth);
+  return render_point_map({.points = story.set(map.set).rows.view(),
+                           .labels = truth->labels.indices,
+                           .names = truth->labels.names,
+                           .id = fmt::format("map-{}-{}", story.name, map.truth),
+                           .noun = map.truth});
 }
 
-std::string draw_plan(int side, std::span<const int> labels, const std::string& alt) {
-  RasterImage image(side * kPlanCell, side * kPlanCell, 3);
-  for (int y = 0; y < image.height; ++y)
-    for (int x = 0; x < image.width; ++x) {
-      const int label = labels[static_cast<size_t>(y / kPlanCell * side + x / kPlanCell)];
-      const Color color = cluster_color(label);
-      uint8_t* pixel = image.at(x, y);
-      pixel[0] = color.r;
-      pixel[1] = color.g;
-      pixel[2] = color.b;
-    }
-  return image_markup(image, image.width, alt);
+std::string draw_hits(const DemoRun& run) {
+  const DemoMap& map = run.story().maps[0];
+  const std::string& asked = run.story().columns[0].first;
+  const std::vector<int>& truth = find_truth(run.set(), asked)->labels.indices;
+  const std::span<const int> labels = run.job().word_truth == asked ? run.words() : run.labels();
+  std::vector<int> hits = match_to_classes(labels, *run.metrics(asked));
+  for (size_t i = 0; i < hits.size(); ++i) hits[i] = hits[i] != truth[i];
+  return render_point_map({.points = run.story().set(map.set).rows.view(),
+                           .labels = hits,
+                           .names = {"right", "wrong"},
+                           .id = "map-" + run.name(),
+                           .noun = "answer"});
 }
 
 }  // namespace milieu::cli

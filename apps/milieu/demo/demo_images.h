@@ -13,12 +13,13 @@ namespace milieu::cli {
 std::string draw_sheet(const DemoStory& story, const DemoSheet& sheet);
 std::string draw_parts(const DemoRun& run);
 
-// A wall of images, and a plan of the same size with a colour per label.
-std::string draw_wall(const DemoStory& story);
-std::string draw_plan(int side, std::span<const int> labels, const std::string& alt);
+// The points of a map by its truth; the same points by whether a run answers the first question of
+// its story right.
+std::string draw_map(const DemoStory& story, const DemoMap& map);
+std::string draw_hits(const DemoRun& run);
 
 // Labels under the numbers of the classes that they were matched to, so that a part has the colour
-// of its class; parts without one follow.
+// of its class; parts without one take the numbers that are left.
 std::vector<int> match_to_classes(std::span<const int> labels, const Metrics& metrics);
 
 }  // namespace milieu::cli

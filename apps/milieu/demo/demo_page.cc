@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "demo/demo_images.h"
 #include "demo/demo_text.h"
 #include "milieu/render/number_text.h"
@@ -12,19 +14,33 @@ namespace milieu::cli {
 
 namespace {
 
-// The best accuracy of a story's first question with the context, and without.
+// The best accuracy of a story with the context, and without.
 struct Lead {
   double with = 0, without = 0;
 };
 
+double accuracy_of(const DemoRun& run, const std::string& truth) {
+  const Metrics* metrics = run.metrics(truth);
+  return metrics != nullptr ? metrics->accuracy : 0;
+}
+
+// Of the first question; or of all at once, as good as the worst answer: with the context a run per
+// question, without it one run that cannot know which is asked.
 Lead lead_of(const DemoStory& story, const std::vector<DemoRun>& runs) {
+  const size_t questions = story.is_asked_all ? story.columns.size() : 1;
+  std::vector<double> with(questions);
   Lead lead;
   for (const DemoRun& run : runs) {
-    const Metrics* metrics = run.metrics(story.columns[0].first);
-    if (&run.story() != &story || metrics == nullptr || run.job().is_averaged) continue;
-    double& best = run.job().sees_context ? lead.with : lead.without;
-    best = std::max(best, metrics->accuracy);
+    if (&run.story() != &story || run.job().is_by_hand) continue;  // these see the context, too
+    double worst = 1;
+    for (size_t q = 0; q < questions; ++q) {
+      const double accuracy = accuracy_of(run, story.columns[q].first);
+      worst = std::min(worst, accuracy);
+      if (run.job().sees_context) with[q] = std::max(with[q], accuracy);
+    }
+    if (!run.job().sees_context) lead.without = std::max(lead.without, worst);
   }
+  lead.with = *std::min_element(with.begin(), with.end());
   return lead;
 }
 
@@ -52,18 +68,14 @@ void add_header(Markup& page, const DemoStories& made, const std::vector<DemoRun
 }
 
 void add_sheets(Markup& page, const DemoStory& story) {
-  if (story.grid_side > 0) {
-    open_card(page, CardWidth::Half, "The wall");
-    page.raw(draw_wall(story));
-    close_card(page);
-    open_card(page, CardWidth::Half, "Its regions, which nobody tells the methods");
-    page.raw(draw_plan(story.grid_side, story.sets[0].truths[0].labels.indices,
-                       "plan of the true regions"));
-    close_card(page);
-  }
   for (const DemoSheet& sheet : story.sheets) {
     open_card(page, sheet.truth.empty() ? CardWidth::Half : CardWidth::Full, sheet.title);
     page.raw(draw_sheet(story, sheet));
+    close_card(page);
+  }
+  for (const DemoMap& map : story.maps) {
+    open_card(page, CardWidth::Full, map.title);
+    page.raw(draw_map(story, map));
     close_card(page);
   }
 }
@@ -103,12 +115,7 @@ void add_results(Markup& page, const DemoStory& story, const std::vector<DemoRun
   for (const DemoRun& run : runs) {
     if (&run.story() != &story || !run.job().is_shown) continue;
     open_card(page, CardWidth::Half, run.job().title);
-    if (story.grid_side > 0)
-      page.raw(draw_plan(story.grid_side,
-                         match_to_classes(run.labels(), *run.metrics(story.columns[0].first)),
-                         "plan of the parts found by " + run.job().title));
-    else
-      page.raw(draw_parts(run));
+    page.raw(story.maps.empty() ? draw_parts(run) : draw_hits(run));
     close_card(page);
   }
 }

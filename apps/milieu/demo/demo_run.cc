@@ -67,6 +67,7 @@ void DemoRun::name_files(const std::string& folder) {
   input.path = file(job_->set + (set().is_folder ? "" : ".npy"));
   if (const DemoTruth* truth = find_truth(set(), job_->truth))
     input.truth = file(truth_file(set(), *truth));
+  if (!job_->vectors.empty()) input.vectors = file(job_->vectors);
   if (const DemoTruth* classes = find_truth(set(), job_->classes))
     input.labels = file(truth_file(set(), *classes));
   for (const auto& [field, name] : job_->files) set_option(run_->input_fields(), field, file(name));
@@ -94,7 +95,18 @@ void DemoRun::fit(Monitor& monitor) {
   outcome_.input.data.source = source;
   if (outcome_.units) outcome_.units->source = source;
   for (const DemoTruth& truth : set().truths)
-    metrics_.emplace_back(truth.name, compute_metrics(outcome_.labels, truth.labels.indices));
+    if (job_->answers.empty() || truth.name == job_->answers)
+      metrics_.emplace_back(truth.name, compute_metrics(outcome_.labels, truth.labels.indices));
+  if (job_->word_truth.empty() || outcome_.labels.empty()) return;
+  metrics_.emplace_back(
+      job_->word_truth,
+      compute_metrics(words(), find_truth(set(), job_->word_truth)->labels.indices));
+}
+
+std::span<const int> DemoRun::words() const {
+  const std::vector<int32_t>* words = find_wholes(outcome_.columns, "words");
+  MILIEU_ASSERT(words != nullptr);  // a run whose job has no words
+  return *words;
 }
 
 void DemoRun::write() const {

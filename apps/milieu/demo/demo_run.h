@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,8 @@ class DemoRun {
   // After fit:
   const RunSummary& summary() const { return outcome_.summary; }
   const std::vector<int>& labels() const { return outcome_.labels; }
-  // By the truth of that name; null where the run's set does not have it.
+  std::span<const int> words() const;  // of every sample; cac only
+  // By the truth of that name; null where the run does not answer it.
   const Metrics* metrics(const std::string& truth) const;
 
  private:

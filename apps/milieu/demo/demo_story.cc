@@ -100,14 +100,13 @@ void write_demo_files(const std::vector<DemoStory>& stories, const std::string& 
   for (const DemoStory& story : stories)
     for (const DemoSet& set : story.sets) {
       const std::string place = fmt::format("{}/{}", folder, set.name);
-      if (set.is_folder) {
+      if (set.is_folder)
         write_folder(set, place);
-        continue;
-      }
-      write_npy(place + ".npy", set.rows.view());
-      for (const DemoTruth& truth : set.truths)
-        write_file_atomically(fmt::format("{}/{}", folder, truth_file(set, truth)),
-                              class_names_text(truth.labels));
+      else
+        write_npy(place + ".npy", set.rows.view());
+      for (size_t t = set.is_folder; t < set.truths.size(); ++t)  // folders say the first
+        write_file_atomically(fmt::format("{}/{}", folder, truth_file(set, set.truths[t])),
+                              class_names_text(set.truths[t].labels));
     }
 }
 

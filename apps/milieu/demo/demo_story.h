@@ -35,23 +35,36 @@ struct DemoJob {
   std::string name;             // of its run folder, after the story's: "dcp-diagonal"
   std::string title;            // "k-means", "dcp, seen against diagonal bars"
   bool sees_context = false;    // the method of the story, with its context
-  bool is_averaged = false;     // a plain method that is given the context by hand
+  bool is_by_hand = false;      // a plain method that is given the context by hand
   std::string method;           // a name of the table of methods
   std::string set;              // what is clustered
   std::string truth;            // the run's own --truth; for icc see `classes`
   DemoOptions options = {};     // the rest is default
   DemoOptions files = {};       // further input, file of the demo's folder
   std::string feature = {};     // of an image folder
+  std::string answers = {};     // the one truth that its parts are compared with; empty: all
+  std::string word_truth = {};  // what cac's words are compared with
+  std::string vectors = {};     // of an image folder: a file that describes its images
   std::string classes = {};     // truth given as --labels in place of --truth
   std::string learn_from = {};  // TRAIN of `exemplar learn`, whose distance the run takes
   bool is_shown = false;        // draw what became of the images
 };
 
-// Images to draw above the figures: all of a set, or by a truth.
+// Images to draw above the figures: all of a set, or by a truth; `strips` is a second truth, some
+// of whose classes are shown whole.
 struct DemoSheet {
   std::string title;
   std::string set;
   std::string truth = {};
+  std::string strips = {};
+};
+
+// Points to draw above the figures: a set of two columns, coloured by a truth of another set.
+struct DemoMap {
+  std::string title;
+  std::string set;
+  std::string truth_set;
+  std::string truth;
 };
 
 struct DemoStory {
@@ -62,9 +75,10 @@ struct DemoStory {
   std::string limits;    // where it does not
   std::vector<DemoSet> sets;
   std::vector<std::pair<std::string, std::string>> columns;  // truth, heading: accuracy by it
+  bool is_asked_all = false;  // the columns are asked of one set: what decides is the worse answer
   std::vector<DemoJob> jobs;
   std::vector<DemoSheet> sheets;
-  int grid_side = 0;         // sets[0] lies on a grid of this many tiles per side; 0: it does not
+  std::vector<DemoMap> maps;
   std::string next;          // the command to run next; DEMO/ stands for the demo's folder
   std::string next_meaning;  // what it shows
 

@@ -35,7 +35,7 @@ nlohmann::ordered_json json_of(const DemoRun& run) {
   nlohmann::ordered_json json = {
       {"story", run.story().name},         {"title", run.job().title},
       {"method", run.job().method},        {"sees_context", run.job().sees_context},
-      {"averaged", run.job().is_averaged}, {"data", run.job().set},
+      {"by_hand", run.job().is_by_hand},   {"data", run.job().set},
       {"clusters", run.summary().clusters}};
   for (const auto& [truth, heading] : run.story().columns)
     if (const Metrics* metrics = run.metrics(truth)) json["accuracy"][truth] = metrics->accuracy;
@@ -120,9 +120,8 @@ std::string demo_readme(const DemoStories& made, const std::string& out) {
     for (const DemoSet& set : story.sets) {
       text += fmt::format("  {:<23} {}: {}\n", set.name + (set.is_folder ? "/" : ".npy"),
                           story.name, set.about);
-      if (set.is_folder) continue;
-      for (const DemoTruth& truth : set.truths)
-        text += fmt::format("  {:<23} classes by name\n", truth_file(set, truth));
+      for (size_t t = set.is_folder; t < set.truths.size(); ++t)
+        text += fmt::format("  {:<23} classes by name\n", truth_file(set, set.truths[t]));
     }
   text += "\n" + images_note(made) + "\n\nTo try:\n";
   for (const DemoStory& story : made.stories)

@@ -55,7 +55,7 @@ using PageFiles = std::vector<std::pair<std::string, std::string>>;
 struct PageLimits {
   int64_t max_rows = 20'000;
   int64_t max_numbers = 20'000'000;  // rows times columns
-  int64_t max_image_files = 480;     // thumbnails that are read from files
+  int64_t max_image_files = 1000;    // thumbnails that are read from files
   int64_t max_row_images = 2000;     // rows that are images themselves
   int thumb_side = 72;
   int64_t max_word_images = 24;  // with the words of cac over them

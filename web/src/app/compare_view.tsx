@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two splits side by side, with their cross-table. A cell selects the rows it counts.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { runTitle } from "../model/rows";
-import { matchColumns, movedRows } from "../model/compare";
+import { firstRival, matchColumns, movedRows } from "../model/compare";
 import { partColor, partColors } from "../model/palette";
 import { count, counted, number } from "../model/text";
 import { hasResult } from "../model/types";
@@ -16,6 +16,11 @@ import type { OpenedRun } from "./store";
 export function CompareView() {
   const { store, actions } = useApp();
   const others = store.runs.value.filter((r) => r.id !== store.runId.value && hasResult(r));
+  const isOpen = !!store.againstId.value;
+  useEffect(() => {
+    const rival = isOpen ? undefined : firstRival(store.opened.value!.detail, others);
+    if (rival) void actions.compareWith(rival.id);
+  }, [isOpen, others.length]);
   if (!others.length && !store.source.can.run)
     return <Empty icon="compare" title="Nothing to compare with"><p>This report holds one run. The explorer shows two side by side.</p></Empty>;
   if (!others.length)
@@ -24,13 +29,13 @@ export function CompareView() {
     <section class="compare" aria-label="Compare">
       <div class="view-bar">
         <Select label="Compare with" isLabelShown value={store.againstId.value} onChange={(id) => void actions.compareWith(id)}
-                choices={[{ value: "", title: "choose a run", disabled: true }, ...others.map((r) => ({ value: r.id, title: runTitle(r) }))]} />
+                choices={[...others.map((r) => ({ value: r.id, title: runTitle(r) }))]} />
         {store.comparison.value &&
           <p class="compare-figures"><span>adjusted Rand <strong>{number(store.comparison.value.ari, 3)}</strong></span>
             <span>NMI <strong>{number(store.comparison.value.nmi, 3)}</strong></span>
             <span>{counted(store.comparison.value.rows_in_both, "row")} in both</span></p>}
       </div>
-      {store.againstId.value && store.againstId.value !== store.runId.value && (store.against.value && store.comparison.value ? <Sides /> : <Spinner text="Comparing" />)}
+      {store.against.value && store.comparison.value ? <Sides /> : <Spinner text="Comparing" />}
     </section>
   );
 }

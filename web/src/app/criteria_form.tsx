@@ -40,7 +40,7 @@ export function CriteriaForm() {
         {hasFiles && <RangeFields title="Size" unit=" in kB" value={criteria.kilobytes} onChange={(kilobytes) => set({ kilobytes })} />}
         {hasFiles && <fieldset class="criteria-range"><legend>Date of the file</legend>
           <input type="date" aria-label="Date, from" value={criteria.dates.from} onChange={(event) => set({ dates: { ...criteria.dates, from: event.currentTarget.value } })} />
-          to <input type="date" aria-label="Date, to" value={criteria.dates.to} onChange={(event) => set({ dates: { ...criteria.dates, to: event.currentTarget.value } })} /></fieldset>}
+          {" "}to <input type="date" aria-label="Date, to" value={criteria.dates.to} onChange={(event) => set({ dates: { ...criteria.dates, to: event.currentTarget.value } })} /></fieldset>}
       </div>
     </details>
   );
@@ -53,7 +53,7 @@ function RangeFields(p: { title: string; unit: string; value: Range; onChange(va
   return (
     <fieldset class="criteria-range"><legend>{p.title}{p.unit}</legend>
       <input type="number" step="any" placeholder="from" aria-label={`${p.title}, from`} value={p.value.from ?? ""} onChange={(event) => p.onChange({ ...p.value, from: read(event.currentTarget.value) })} />
-      to <input type="number" step="any" placeholder="to" aria-label={`${p.title}, to`} value={p.value.to ?? ""} onChange={(event) => p.onChange({ ...p.value, to: read(event.currentTarget.value) })} />
+      {" "}to <input type="number" step="any" placeholder="to" aria-label={`${p.title}, to`} value={p.value.to ?? ""} onChange={(event) => p.onChange({ ...p.value, to: read(event.currentTarget.value) })} />
     </fieldset>
   );
 }

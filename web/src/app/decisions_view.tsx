@@ -66,11 +66,15 @@ function ImageStrip({ title, rows, isContext }: { title: string; rows: number[];
   );
 }
 
+// An end of the axis this near to 0 has no label of its own: the two would overlap.
+const kLabelRoom = 60;
+
 // Shares of the part, of the other parts and of the context along one decision value.
 function AxisChart({ bins, part, color, hasContext }: { bins: DecisionBins; part: Part; color: string; hasContext: boolean }) {
   const width = 560, height = 96, bottom = 76;
   const most = Math.max(...bins.own, ...bins.others, ...bins.context, 1e-9);
   const px = (value: number) => ((value - bins.min) / (bins.max - bins.min)) * width;
+  const zero = Math.min(width, Math.max(0, px(0)));
   const line = (shares: number[]) => shares.map((share, i) => {
     const x = (i / shares.length) * width, y = bottom - (share / most) * (bottom - 6);
     return `${i === 0 ? `M0,${bottom}` : ""}V${y.toFixed(1)}H${(x + width / shares.length).toFixed(1)}`;
@@ -84,9 +88,9 @@ function AxisChart({ bins, part, color, hasContext }: { bins: DecisionBins; part
         <path d={line(bins.others)} class="axis-others" />
         <path d={line(bins.own)} style={{ fill: color, fillOpacity: 0.35, stroke: color }} />
         <line x1={px(0)} x2={px(0)} y1={0} y2={bottom} class="axis-zero" />
-        <text x={0} y={height - 4}>{number(bins.min, 3)}</text>
-        <text x={Math.min(width - 30, Math.max(30, px(0)))} y={height - 4} text-anchor="middle">0</text>
-        <text x={width} y={height - 4} text-anchor="end">{number(bins.max, 3)}</text>
+        {zero > kLabelRoom && <text x={0} y={height - 4}>{number(bins.min, 3)}</text>}
+        <text x={zero} y={height - 4} text-anchor={zero < kLabelRoom / 2 ? "start" : zero > width - kLabelRoom / 2 ? "end" : "middle"}>0</text>
+        {zero < width - kLabelRoom && <text x={width} y={height - 4} text-anchor="end">{number(bins.max, 3)}</text>}
       </svg>
       <figcaption class="color-key">
         <span class="color-key-item"><span class="swatch" style={{ background: color }} />this part</span>

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two splits of the same rows: cross-table, adjusted Rand index, normalised mutual information.
 // The server answers this too; a report has no server.
-import type { Comparison } from "./types";
+import type { Comparison, RunBrief } from "./types";
+
+// What a run is compared with before anybody chooses: the newest one of the same set, else the newest.
+export function firstRival(run: RunBrief, others: readonly RunBrief[]): RunBrief | undefined {
+  const set = JSON.stringify(run.request.set);
+  return others.find((other) => JSON.stringify(other.request.set) === set) ?? others[0];
+}
 
 export interface Split { rows: Int32Array; labels: Int32Array; numParts: number }
 

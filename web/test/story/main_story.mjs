@@ -132,6 +132,7 @@ export async function nameStory(stage, page) {
 
 export async function compareStory(stage, page, other) {
   await page.getByRole("button", { name: "Compare", exact: true }).click();
+  await page.locator(".cross, .compare-galleries").first().waitFor(); // not an empty page with a list
   await page.locator(".compare select").selectOption(other);
   await page.locator(".cross").waitFor();
   assert.equal(await page.locator(".gallery-side").count(), 2, "two galleries side by side");

@@ -26,6 +26,8 @@ async function newestRun(page, count, method) {
   assert.equal(runs[0].method, method);
   assert.equal(runs[0].state, "done", `${method}: ${runs[0].error}`);
   await page.locator("[data-part='0'] .part-numbers").waitFor();
+  const room = await page.locator(".run-facts > *").evaluateAll((facts) => facts.map((fact) => getComputedStyle(fact).paddingLeft));
+  assert.deepEqual([...new Set(room)], ["15px"], `${method}: dots between the facts, warnings included, not on them`);
   return runs[0];
 }
 
@@ -101,6 +103,11 @@ async function insideDcp(page, stage, server) {
   await page.getByRole("button", { name: "Inside dcp" }).click();
   await page.locator("[data-part-decisions='1'] .axis-chart").waitFor();
   assert.ok((await page.locator("[data-part-decisions='0'] [data-testid=context-strip] button").count()) > 0);
+  for (const chart of await page.locator(".axis-chart svg").all()) {
+    const spans = await chart.locator("text").evaluateAll((texts) => texts.map((t) => t.getBoundingClientRect()).map((r) => [r.left, r.right]));
+    spans.sort((a, b) => a[0] - b[0]);
+    for (let i = 1; i < spans.length; ++i) assert.ok(spans[i - 1][1] < spans[i][0], "numbers under an axis stand apart");
+  }
   await stage.shot(page, "92-inside-dcp");
   await stage.check(page, "inside dcp");
   await inOtherWindows(stage, server, page.url(), (other, name) => decisionsAndViewer(stage, other, name));

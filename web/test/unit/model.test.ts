@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { galleryRows, movedRows } from "../../src/model/compare";
+import { firstRival, galleryRows, movedRows } from "../../src/model/compare";
 import { constraintsOf, correctedLabels, correctionsOf, freeRows, kNoCorrections, linkRows, moveRows, record, redo,
          startHistory, undo } from "../../src/model/corrections";
 import { namedConflict } from "../../src/model/conflicts";
@@ -9,13 +9,23 @@ import { layGrid, scrollTo, stepItem, visibleItems } from "../../src/model/grid"
 import { namesByHand, renamedPart, sureText } from "../../src/model/part_names";
 import { isSameRows, looseRows, packRows, rowsOf, unpackRows } from "../../src/model/rows";
 import { number, ticks, percent, seconds } from "../../src/model/text";
-import type { Collection, Field, Method, Part } from "../../src/model/types";
+import type { Collection, Field, Method, Part, RunBrief } from "../../src/model/types";
 
 const collection: Collection = {
   name: "c", kind: "images", n: 6, d: 2, feature: "tiny", has_images: true, version: "0",
   classes: [{ name: "a", count: 2 }, { name: "b", count: 3 }],
 };
 const classes = Int32Array.of(0, 1, 1, 0, 1, -1);
+
+describe("comparing", () => {
+  const run = (id: string, set: object) => ({ id, request: { set } }) as unknown as RunBrief;
+  it("begins with the newest run of the same set, else with the newest", () => {
+    const others = [run("3", { classes: ["b"] }), run("2", { classes: ["a"] }), run("1", { classes: ["a"] })];
+    expect(firstRival(run("0", { classes: ["a"] }), others)?.id).toBe("2");
+    expect(firstRival(run("0", { rows: [1] }), others)?.id).toBe("3");
+    expect(firstRival(run("0", {}), [])).toBeUndefined();
+  });
+});
 
 describe("rows", () => {
   it("takes classes, rows, or the rest", () => {

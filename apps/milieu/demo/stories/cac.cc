@@ -1,142 +1,255 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wall of images: each region has all kinds, only in other shares, so that one image says little
-// about the region that it hangs in.
+// Parcels of garments from two shops, whose articles lie like the squares of a chessboard: neither
+// a garment alone nor the average of a parcel says which article it is, or which shop it comes
+// from.
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
+#include "demo/stories/parcels.h"
 #include "demo/stories/stories.h"
-#include "milieu/neighbors/neighbors.h"
+#include "milieu/classic/kmeans/kmeans.h"
 
 namespace milieu::cli {
 
 namespace {
 
-constexpr int kTiles = 28;    // per side
-constexpr double kOwn = 0.5;  // share of the region's own kind; the rest is any of the others
-constexpr double kWave = 0.08;
-constexpr int kNear = 10, kFar = 40;  // neighbours: as many as cac takes, and a wider circle
+constexpr int kFineWords = 40;  // beside as many words as articles
 
-// A wave of period 1 without trigonometry: parabolas, in [-1, 1].
-double wave(double t) {
-  t -= std::floor(t);
-  return t < 0.5 ? 8 * t * (1 - 2 * t) : -8 * (t - 0.5) * (2 - 2 * t);
+// Columns around 0, with standard deviation 1.
+void standardize(Matrix<float>& rows) {
+  for (int64_t t = 0; t < rows.cols(); ++t) {
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < rows.rows(); ++i) sum += rows(i, t);
+    const double mean = sum / static_cast<double>(rows.rows());
+    for (int64_t i = 0; i < rows.rows(); ++i) squares += (rows(i, t) - mean) * (rows(i, t) - mean);
+    const double deviation = std::sqrt(squares / static_cast<double>(rows.rows()));
+    for (int64_t i = 0; i < rows.rows(); ++i)
+      rows(i, t) = static_cast<float>((rows(i, t) - mean) / deviation);
+  }
 }
 
-// Quarters with wavy borders, row after row of tiles.
-std::vector<int> draw_regions(Random random) {
-  const double phase_x = random.uniform(), phase_y = random.uniform();
-  std::vector<int> regions;
-  for (int y = 0; y < kTiles; ++y)
-    for (int x = 0; x < kTiles; ++x) {
-      const double u = (x + 0.5) / kTiles, v = (y + 0.5) / kTiles;
-      const bool is_right = u + kWave * wave(v + phase_x) > 0.5;
-      const bool is_low = v + kWave * wave(u + phase_y) > 0.5;
-      regions.push_back(2 * is_low + is_right);
-    }
-  return regions;
-}
-
-// The mean of every tile and its `count` nearest.
-DemoSet average(const DemoSet& wall, FloatView places, int count) {
-  DemoSet set{.name = fmt::format("wall_means_{}", count),
-              .about = fmt::format("each image averaged with its {} neighbours", count),
-              .rows = Matrix<float>(wall.rows.rows(), wall.rows.cols()),
-              .image_side = wall.image_side,
-              .truths = wall.truths};
-  const NeighborLists near = nearest_neighbors(places, places, count + 1);
-  for (int64_t i = 0; i < set.rows.rows(); ++i)
-    for (int64_t k = 0; k < near.indices.cols(); ++k)
-      for (int64_t t = 0; t < set.rows.cols(); ++t)
-        set.rows(i, t) +=
-            wall.rows(near.indices(i, k), t) / static_cast<float>(near.indices.cols());
+DemoSet measure_all(const DemoSet& images) {
+  DemoSet set{.name = "measures",
+              .about = "size and brightness of every garment, standardised",
+              .rows = Matrix<float>(kPieces, 2),
+              .truths = {}};
+  for (int64_t i = 0; i < kPieces; ++i) {
+    const auto measured = measure({images.rows.row(i), static_cast<size_t>(images.rows.cols())});
+    for (int64_t t = 0; t < 2; ++t)
+      set.rows(i, t) = static_cast<float>(measured[static_cast<size_t>(t)]);
+  }
+  standardize(set.rows);
   return set;
 }
 
-DemoSet hang_wall(ImagePool& pool, const std::array<std::string, 4>& kinds, Random random) {
-  const std::vector<int> regions = draw_regions(random.child(0));
-  DemoSet wall{.name = "wall", .about = "each image alone", .rows = {}, .truths = {}};
-  wall.image_side = pool.side();
-  wall.rows = Matrix<float>(static_cast<int64_t>(kTiles) * kTiles, pool.side() * pool.side());
-  Random draw = random.child(1);
-  for (int64_t i = 0; i < wall.rows.rows(); ++i) {
-    const int own = regions[static_cast<size_t>(i)];
-    const int kind =
-        draw.bernoulli(kOwn) ? own : (own + 1 + static_cast<int>(draw.uniform_index(3))) % 4;
-    const std::span<const float> image = pool.take(kinds[static_cast<size_t>(kind)]);
-    std::copy(image.begin(), image.end(), wall.rows.row(i));
+// The context given to plain methods by hand: what is in a parcel on average, how often each word
+// of k-means is in it, and the latter beside every garment.
+DemoSet average_parcels(const DemoSet& measures, const DemoTruth& shop) {
+  DemoSet set{.name = "parcel_means",
+              .about = "the average garment of every parcel",
+              .rows = Matrix<float>(kParcels, 2),
+              .truths = {shop}};
+  for (int64_t i = 0; i < kPieces; ++i)
+    for (int64_t t = 0; t < 2; ++t)
+      set.rows(i / kInParcel, t) += measures.rows(i, t) / static_cast<float>(kInParcel);
+  return set;
+}
+
+DemoSet count_words(const DemoSet& measures, int words, uint64_t seed, const DemoTruth& shop) {
+  KMeansInput input;
+  input.points = measures.rows.view();
+  KMeansOptions options;
+  options.num_clusters = words;
+  options.seed = seed;
+  const std::vector<int> word_of = fit_kmeans(input, options).labels;
+  DemoSet set{.name = fmt::format("parcel_words_{}", words),
+              .about = fmt::format("how often each of {} words of k-means is in a parcel", words),
+              .rows = Matrix<float>(kParcels, words),
+              .truths = {shop}};
+  for (int64_t i = 0; i < kPieces; ++i) ++set.rows(i / kInParcel, word_of[static_cast<size_t>(i)]);
+  return set;
+}
+
+// Two sorts of parcels by k-means of their words, and the pieces of each far from those of the
+// other.
+DemoSet set_apart(const DemoSet& measures, const DemoSet& words, uint64_t seed,
+                  const DemoTruth& article) {
+  constexpr float kFar = 20;  // standard deviations
+  KMeansInput input;
+  input.points = words.rows.view();
+  KMeansOptions options;
+  options.num_clusters = 2;
+  options.seed = seed;
+  const std::vector<int> sort_of = fit_kmeans(input, options).labels;
+  DemoSet set{.name = "garments_by_sort",
+              .about = "every garment; two sorts of parcels, found by their words, apart",
+              .rows = Matrix<float>(kPieces, 3),
+              .truths = {article}};
+  for (int64_t i = 0; i < kPieces; ++i) {
+    for (int64_t t = 0; t < 2; ++t) set.rows(i, t) = measures.rows(i, t);
+    set.rows(i, 2) = kFar * static_cast<float>(sort_of[static_cast<size_t>(i / kInParcel)]);
   }
-  wall.truths = {
-      make_truth("region", {"bottom-left", "bottom-right", "top-left", "top-right"}, [&] {
-        std::vector<int> named;
-        for (const int region : regions) named.push_back((region + 2) % 4);
-        return named;
-      }())};
-  return wall;
+  return set;
+}
+
+// Both parts with the same total variance.
+DemoSet put_beside(const DemoSet& measures, const DemoSet& words, const DemoTruth& article) {
+  const int64_t d = words.rows.cols();
+  DemoSet set{.name = "garments_and_parcels",
+              .about = "every garment beside the words of its parcel",
+              .rows = Matrix<float>(kPieces, 2 + d),
+              .truths = {article}};
+  double variance = 0;
+  for (int64_t t = 0; t < d; ++t) {
+    double sum = 0, squares = 0;
+    for (int64_t p = 0; p < kParcels; ++p) {
+      sum += words.rows(p, t);
+      squares += words.rows(p, t) * words.rows(p, t);
+    }
+    variance += squares / kParcels - sum / kParcels * sum / kParcels;
+  }
+  const double factor = std::sqrt(2 / variance);
+  for (int64_t i = 0; i < kPieces; ++i) {
+    for (int64_t t = 0; t < 2; ++t) set.rows(i, t) = measures.rows(i, t);
+    for (int64_t t = 0; t < d; ++t)
+      set.rows(i, 2 + t) = static_cast<float>(factor * words.rows(i / kInParcel, t));
+  }
+  return set;
+}
+
+void add_sets(DemoStory& story, uint64_t seed, const ImagePool& pool) {
+  const Random random = Random(seed).child(10);
+  const Parcels drawn = draw_parcels(random.child(0));
+  DemoSet parcels{.name = "parcels",
+                  .about = "images of the garments, one folder per parcel",
+                  .rows = choose_images(drawn, pool, random.child(1)),
+                  .image_side = pool.side(),
+                  .truths = {},
+                  .is_folder = true};
+  std::vector<std::string> names, articles;
+  std::vector<int> shop_of_parcel;
+  for (int p = 0; p < kParcels; ++p) {
+    names.push_back(fmt::format("parcel-{:03}", p + 1));
+    shop_of_parcel.push_back(drawn.shop[static_cast<size_t>(p * kInParcel)]);
+  }
+  for (int a = 0; a < kArticles; ++a)
+    articles.push_back(fmt::format("size-{}-brightness-{}", a / kLevels + 1, a % kLevels + 1));
+  const std::vector<std::string> shops = {"shop-A", "shop-B"};
+  parcels.truths = {make_truth("parcel", names, drawn.parcel),
+                    make_truth("article", articles, drawn.article),
+                    make_truth("shop", shops, drawn.shop)};
+  const DemoTruth shop = make_truth("shop", shops, shop_of_parcel);
+  DemoSet measures = measure_all(parcels);
+  DemoSet numbers{.name = "parcel_numbers",
+                  .about = "the parcel of every garment",
+                  .rows = Matrix<float>(kPieces, 1),
+                  .truths = {}};
+  for (int64_t i = 0; i < kPieces; ++i) numbers.rows(i, 0) = static_cast<float>(i / kInParcel);
+  DemoSet words = count_words(measures, kArticles, seed, shop);
+  DemoSet fine_words = count_words(measures, kFineWords, seed, shop);
+  DemoSet beside = put_beside(measures, words, parcels.truths[1]);
+  DemoSet sorts = set_apart(measures, words, seed, parcels.truths[1]);
+  DemoSet means = average_parcels(measures, shop);
+  for (DemoSet* set : {&parcels, &measures, &numbers, &means, &words, &fine_words, &beside, &sorts})
+    story.sets.push_back(std::move(*set));
+}
+
+// Plain methods that are given the context by hand.
+void add_jobs_by_hand(DemoStory& story) {
+  const auto add = [&](std::string name, const std::string& title, std::string method,
+                       const std::string& set, const std::string& truth, int clusters) {
+    story.jobs.push_back({.name = std::move(name),
+                          .title = title,
+                          .is_by_hand = true,
+                          .method = std::move(method),
+                          .set = set,
+                          .truth = truth,
+                          .options = {{"num_clusters", fmt::format("{}", clusters)}}});
+  };
+  const std::string beside = "garments_and_parcels";
+  add("beside-kmeans", "k-means, parcel's words beside it", "kmeans", beside, "article", kArticles);
+  add("beside-ncut", "normalized cut, the same", "ncut", beside, "article", kArticles);
+  add("sorts-kmeans", "k-means within two sorts of parcels", "kmeans", "garments_by_sort",
+      "article", kArticles);
+  add("means-kmeans", "k-means, averages of parcels", "kmeans", "parcel_means", "shop", 2);
+  add("means-ncut", "normalized cut, averages of parcels", "ncut", "parcel_means", "shop", 2);
+  for (const int words : {kArticles, kFineWords}) {
+    const std::string set = fmt::format("parcel_words_{}", words);
+    add(fmt::format("words-{}-kmeans", words), fmt::format("k-means, {} words per parcel", words),
+        "kmeans", set, "shop", 2);
+    add(fmt::format("words-{}-ncut", words),
+        fmt::format("normalized cut, {} words per parcel", words), "ncut", set, "shop", 2);
+    add(fmt::format("words-{}-multinomials", words),
+        fmt::format("multinomials, {} words per parcel", words), "multinomials", set, "shop", 2);
+  }
+}
+
+void add_jobs(DemoStory& story) {
+  story.jobs = plain_jobs("parcels", "article", kArticles);
+  for (DemoJob& job : story.jobs) {
+    job.vectors = "measures.npy";
+    job.answers = "article";
+  }
+  story.jobs[0].is_shown = true;
+  add_jobs_by_hand(story);
+  story.jobs.push_back(
+      {.name = "parcels",
+       .title = "cac, a parcel as context",
+       .sees_context = true,
+       .method = "cac",
+       .set = "parcels",
+       .truth = "shop",
+       .options = {{"num_words", fmt::format("{}", kArticles)},
+                   {"num_phrases", "2"},
+                   {"epsilon", "0.5"},
+                   {"num_restarts", "20"}},
+       .files = {{"positions", "parcel_numbers.npy"}, {"word_truth", "parcels_article.csv"}},
+       .answers = "shop",
+       .word_truth = "article",
+       .vectors = "measures.npy",
+       .is_shown = true});
 }
 
 }  // namespace
 
-DemoStory tell_cac(uint64_t seed, ImagePool& pool) {
-  const auto kinds = pool.has_garments()
-                         ? std::array<std::string, 4>{"t-shirt", "sneaker", "trousers", "bag"}
-                         : std::array<std::string, 4>{"square", "ring", "triangle", "cross"};
+DemoStory tell_cac(uint64_t seed, const ImagePool& pool) {
   DemoStory story;
   story.name = "cac";
-  story.question = "Which parts of the wall belong together?";
+  story.question = "What is each of these, going by what came with it?";
   story.about = fmt::format(
-      "A wall of {0} x {0} images of {1}. It has four regions, each with one kind in half of its "
-      "places and any of the other three kinds in the rest: every kind hangs everywhere, so an "
-      "image alone cannot say which region it is in.",
-      kTiles, pool.about());
+      "{} parcels with {} {} each. Two shops sent them, and each shop has eight articles: "
+      "sizes and brightnesses that lie like the white and the black squares of a chessboard. Every "
+      "size and every brightness is as frequent in both shops, so neither a single piece nor the "
+      "average of a parcel tells the shops apart, and what is measured of a piece often falls on "
+      "a neighbouring square: told where the squares are, one would still get 73 % of the articles "
+      "right.",
+      kParcels, kInParcel, pool.has_garments() ? "garments (Fashion-MNIST)" : "drawn shapes");
   story.context =
-      "The context of an image is its ten neighbours on the wall. cac finds words (what hangs "
-      "there) and phrases (which words hang together), and groups pass their evidence on to the "
-      "groups around them, so that the reach of the context grows from round to round.";
+      "The context of a piece is the rest of its parcel. cac finds words (the articles) and "
+      "phrases (which articles are sent together, the shops) with one another: a piece between "
+      "two squares belongs to the one whose shop sent the parcel, and articles that are seen more "
+      "clearly show more clearly who sent it.";
   story.limits =
-      "If you know how far the context reaches, you can average it yourself: a normalized cut of "
-      "averages over 40 neighbours is about as good as cac. Averages over ten, as "
-      "many as cac is given, are not, and nothing in the data says which number is right.";
-  story.sets.push_back(hang_wall(pool, kinds, Random(seed).child(10)));
-  Matrix<float> places(static_cast<int64_t>(kTiles) * kTiles, 2);
-  for (int i = 0; i < kTiles * kTiles; ++i) {
-    places(i, 0) = static_cast<float>(i % kTiles);
-    places(i, 1) = static_cast<float>(i / kTiles);
-  }
-  story.sets.push_back(average(story.sets[0], places.view(), kNear));
-  story.sets.push_back(average(story.sets[0], places.view(), kFar));
-  story.sets.push_back({.name = "wall_places",
-                        .about = "where each image hangs",
-                        .rows = std::move(places),
-                        .truths = {}});
-  story.grid_side = kTiles;
-  story.columns = {{"region", "regions"}};
-  story.jobs = plain_jobs("wall", "region", 4);
-  for (const int count : {kNear, kFar})
-    story.jobs.push_back(
-        {.name = fmt::format("means-{}", count),
-         .title = fmt::format("normalized cut, averages over {} neighbours", count),
-         .is_averaged = true,
-         .method = "ncut",
-         .set = fmt::format("wall_means_{}", count),
-         .truth = "region",
-         .options = {{"num_clusters", "4"}},
-         .is_shown = true});
-  story.jobs[0].is_shown = true;
-  story.jobs.push_back({.name = "wall",
-                        .title = "cac, 10 neighbours as groups",
-                        .sees_context = true,
-                        .method = "cac",
-                        .set = "wall",
-                        .truth = "region",
-                        .options = {{"num_phrases", "4"}},
-                        .files = {{"positions", "wall_places.npy"}},
-                        .is_shown = true});
+      "Whoever takes the same steps by hand comes nearer: words of k-means counted in every parcel "
+      "show most of the shops, as well as cac where parcels are larger, and k-means within the two "
+      "sorts of parcels that they show finds more articles than without.";
+  add_sets(story, seed, pool);
+  add_jobs(story);
+  story.columns = {{"article", "which article"}, {"shop", "which shop"}};
+  story.sheets = {{.title = "Some parcels, by the shop that sent them",
+                   .set = "parcels",
+                   .truth = "shop",
+                   .strips = "parcel"}};
+  story.maps = {
+      {"All pieces by size (across) and brightness (up), coloured by shop, which nobody "
+       "tells the methods",
+       "measures", "parcels", "shop"}};
   story.next =
-      "milieu cac DEMO/wall.npy --positions DEMO/wall_places.npy --phrases 4 --rounds 1 "
-      "--truth DEMO/wall_region.csv";
-  story.next_meaning = "How much is due to passing the evidence on? One round in place of ten:";
+      "milieu cac DEMO/parcels --vectors DEMO/measures.npy --positions DEMO/parcel_numbers.npy "
+      "--epsilon 0.5 --words 16 --phrases 2 --lambda 0 --truth DEMO/parcels_shop.csv --word-truth "
+      "DEMO/parcels_article.csv";
+  story.next_meaning = "How much is due to the parcels? The same with a context of weight 0:";
   return story;
 }
 

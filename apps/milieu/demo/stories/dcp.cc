@@ -106,6 +106,7 @@ DemoStory tell_dcp(uint64_t seed) {
                                  kContextSize, {kLie, kStand}, {kGround, kGround},
                                  random.child(2)));
   story.columns = {{"direction", "by direction"}, {"ground", "by ground"}};
+  story.is_asked_all = true;
   story.jobs = plain_jobs("bars", "direction", 2);
   story.jobs.push_back(seen_against("diagonal", "diagonal bars", "direction"));
   story.jobs.push_back(seen_against("between", "a ground in between", "ground"));

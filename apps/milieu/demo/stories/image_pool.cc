@@ -68,8 +68,7 @@ std::span<const float> ImagePool::take(const std::string& kind) {
   const auto found = std::find_if(kinds_.begin(), kinds_.end(),
                                   [&](const Kind& candidate) { return candidate.name == kind; });
   MILIEU_ASSERT(found != kinds_.end() && found->next < found->rows.size());
-  const int64_t row = found->rows[found->next++];
-  return {images_.row(row), static_cast<size_t>(images_.cols())};
+  return image(found->rows[found->next++]);
 }
 
 std::string ImagePool::about() const {

@@ -22,6 +22,11 @@ class ImagePool {
   int side() const { return side_; }
   // Pixels from 0 to 1 of the next image of the kind; the kind must exist and have one left.
   std::span<const float> take(const std::string& kind);
+  // All images, whether taken or not.
+  int64_t size() const { return images_.rows(); }
+  std::span<const float> image(int64_t i) const {
+    return {images_.row(i), static_cast<size_t>(images_.cols())};
+  }
   // What the images are: "garments of Fashion-MNIST".
   std::string about() const;
 
@@ -46,7 +51,7 @@ DemoTruth make_truth(std::string name, std::vector<std::string> names, std::vect
 // k-means, normalized cut and Ward's method on `set`, told the number of clusters.
 std::vector<DemoJob> plain_jobs(const std::string& set, const std::string& truth, int clusters);
 
-DemoStory tell_cac(uint64_t seed, ImagePool& pool);
+DemoStory tell_cac(uint64_t seed, const ImagePool& pool);
 DemoStory tell_dcp(uint64_t seed);
 DemoStory tell_icc(uint64_t seed);
 DemoStory tell_exemplar(uint64_t seed, ImagePool& pool);
