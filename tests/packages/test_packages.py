@@ -31,14 +31,14 @@ def field(deb, name):
 
 class Archives(unittest.TestCase):
     def test_there_is_one_of_each(self):
-        self.assertEqual([field(deb, "Package") for deb in debs()], NAMES)
+        self.assertEqual(sorted(field(deb, "Package") for deb in debs()), NAMES)
         version = (SOURCE / "VERSION").read_text(encoding="utf-8").strip()
         for deb in debs():
             self.assertEqual(field(deb, "Version"), f"{version}-1")
 
     def test_lintian_finds_nothing(self):
-        self.assertEqual(run("lintian", "--no-tag-display-limit", "--fail-on", "error,warning",
-                             "--suppress-tags", "", *debs()).strip(), "")
+        out = run("sh", "-c", 'lintian --allow-root --tag-display-limit 0 "$@" || true', "sh", *debs())
+        self.assertEqual([line for line in out.splitlines() if re.match("[EW]: ", line)], [])
 
     def test_every_override_is_explained(self):
         for path in (SOURCE / "packaging/debian").glob("*lintian-overrides"):
