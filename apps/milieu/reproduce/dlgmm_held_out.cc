@@ -3,8 +3,11 @@
 // on log counts of words, and on both together: accuracy, NMI and processor seconds.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <ctime>
 #include <filesystem>
+#include <map>
+#include <optional>
 
 #include "milieu/classic/agglomerative/agglomerative.h"
 #include "milieu/classic/gmm/gmm.h"
@@ -25,13 +28,19 @@ namespace fs = std::filesystem;
 constexpr int kWords = 100, kBands = 3, kOwnRuns = 2, kMixtureComponents = 10;
 
 // What a set is described by: gist, log counts in bands, and both with equal total variance.
-struct Described {
-  ScenePatches& patches;
-  std::vector<int> classes;
-  int num_classes = 0;
-  Matrix<float> gist;
-
+class Described {
+ public:
+  explicit Described(ScenePatches& given)
+      : patches(given),
+        classes(given.images().labels.indices),
+        num_classes(given.num_classes()),
+        gist(given.images().image_vectors.view()) {}
   const Matrix<float>& points(const std::string& view, uint64_t seed);
+
+  ScenePatches& patches;
+  const std::vector<int> classes;
+  const int num_classes;
+  const Matrix<float> gist;
 
  private:
   std::map<std::pair<std::string, uint64_t>, Matrix<float>> views_;
@@ -162,9 +171,12 @@ HeldOutRow dlgmm_row(const std::string& name, bool has_vectors,
 std::vector<HeldOutRow> held_out_rows() {
   std::vector<HeldOutRow> rows;
   for (const char* view : {"gist", "log counts", "both"}) add_baselines(view, rows);
-  rows.push_back(dlgmm_row("dlgmm before: --image-feature none", false, [](DlgmmOptions&) {}));
-  rows.push_back(dlgmm_row("the same, --fix codebook", false,
+  rows.push_back(dlgmm_row("dlgmm, default", true, [](DlgmmOptions&) {}));
+  rows.push_back(dlgmm_row("dlgmm, joint: --fix none", true,
+                           [](DlgmmOptions& o) { o.fix = DlgmmFix::None; }));
+  rows.push_back(dlgmm_row("dlgmm before, fixed words: --image-feature none --fix codebook", false,
                            [](DlgmmOptions& o) { o.fix = DlgmmFix::Codebook; }));
+  rows.push_back(dlgmm_row("dlgmm before: --image-feature none", false, [](DlgmmOptions&) {}));
   rows.push_back(dlgmm_row("gist, but --covariance diagonal", true, [](DlgmmOptions& o) {
     o.covariance = DlgmmCovariance::Diagonal;
   }));
@@ -174,9 +186,6 @@ std::vector<HeldOutRow> held_out_rows() {
                              o.init = DlgmmInit::NormalizedCut;
                              o.fix = DlgmmFix::Codebook;
                            }));
-  rows.push_back(dlgmm_row("dlgmm, joint: --fix none", true,
-                           [](DlgmmOptions& o) { o.fix = DlgmmFix::None; }));
-  rows.push_back(dlgmm_row("dlgmm, default", true, [](DlgmmOptions&) {}));
   return rows;
 }
 
@@ -245,11 +254,7 @@ bool measure_set(ReproduceRun& run, const HeldOutSet& held_out, const std::vecto
       const uint64_t seed = run.options().seed + static_cast<uint64_t>(i);
       const std::string key = fmt::format("{}: {} {}", held_out.name, rows[r].name, seed);
       const auto figures = cell_figures(run, key, [&] {
-        if (!set) {
-          const PatchImages& images = patches.images();
-          set.emplace(Described{patches, images.labels.indices, patches.num_classes(),
-                                Matrix<float>(images.image_vectors.view())});
-        }
+        if (!set) set.emplace(patches);
         return measure(rows[r], *set, seed);
       });
       if (!figures) return false;

@@ -3,7 +3,6 @@
 // rise, and fits that use what only the vectors say (issue 29).
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -15,7 +14,21 @@
 namespace milieu::internal {
 namespace {
 
-using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+// x with A x = b, by Gauss' elimination; A is positive definite.
+std::vector<double> solve_dense(Matrix<double> A, std::vector<double> b) {
+  const auto n = static_cast<int64_t>(b.size());
+  for (int64_t k = 0; k < n; ++k)
+    for (int64_t i = k + 1; i < n; ++i) {
+      const double factor = A(i, k) / A(k, k);
+      for (int64_t c = k; c < n; ++c) A(i, c) -= factor * A(k, c);
+      b[i] -= factor * b[k];
+    }
+  for (int64_t k = n - 1; k >= 0; --k) {
+    for (int64_t c = k + 1; c < n; ++c) b[k] -= A(k, c) * b[c];
+    b[k] /= A(k, k);
+  }
+  return b;
+}
 
 // A low-rank model with vectors, at any point, and counts and states of some images.
 struct FactorProblem {
@@ -88,19 +101,25 @@ struct FactorProblem {
 // The energies of one image by the dense covariance Psi + U D U' of theta.
 std::vector<double> dense_zeta(const FactorProblem& p, int d) {
   const DlgmmModel& m = p.model;
-  const Eigen::Map<const Dense> U(m.factors.data(), m.factors.rows(), m.factors.cols());
-  const Eigen::Map<const Eigen::VectorXd> D(m.factor_variances.data(), p.F);
-  const Eigen::Map<const Eigen::VectorXd> psi(m.covariances.data(), m.factors.rows());
-  const Dense sigma = U * D.asDiagonal() * U.transpose() + Dense(psi.asDiagonal());
-  const Eigen::LLT<Dense> root(sigma);
+  const int64_t width = m.factors.rows();
+  Matrix<double> sigma(width, width);
+  for (int64_t v = 0; v < width; ++v)
+    for (int64_t u = 0; u < width; ++u) {
+      sigma(v, u) = v == u ? m.covariances(0, v) : 0;
+      for (int f = 0; f < p.F; ++f)
+        sigma(v, u) += m.factors(v, f) * m.factor_variances[f] * m.factors(u, f);
+    }
   std::vector<double> zeta;
   double sum = 0;
   for (int j = 0; j < p.J; ++j) {
-    const Eigen::VectorXd mean =
-        Eigen::Map<const Eigen::VectorXd>(m.origin.data(), U.rows()) +
-        U * Eigen::Map<const Eigen::VectorXd>(m.factor_means.row(j), p.F);
-    const Eigen::VectorXd away = Eigen::Map<const Eigen::VectorXd>(p.alpha.row(d), U.rows()) - mean;
-    double energy = std::log(m.weights[j]) - 0.5 * away.dot(root.solve(away));
+    std::vector<double> away(p.alpha.row(d), p.alpha.row(d) + width);
+    for (int64_t v = 0; v < width; ++v) {
+      away[v] -= m.origin(0, v);
+      for (int f = 0; f < p.F; ++f) away[v] -= m.factors(v, f) * m.factor_means(j, f);
+    }
+    const std::vector<double> solved = solve_dense(sigma, away);
+    double energy = std::log(m.weights[j]);
+    for (int64_t v = 0; v < width; ++v) energy -= 0.5 * away[v] * solved[v];
     for (int i = 0; i < p.P; ++i)
       energy -= 0.5 * m.image_weight[0] *
                 std::pow(p.table.vectors(d, i) - m.image_means(j, i), 2) / m.image_variances[i];
@@ -192,16 +211,17 @@ TEST(DlgmmFactors, TermsSumToTheEvidenceOfTheta_issue29) {
   for (int d = 0; d < p.D; ++d) {
     std::vector<double> b;
     prior.pull(p.alpha.row_span(d), b);
-    const Eigen::Map<const Dense> T(prior.spread.data(), p.F, p.F);
-    const Eigen::Map<const Eigen::VectorXd> pull(b.data(), p.F);
+    const Matrix<double>& T = prior.spread;  // 2 x 2
+    double own = 0;
+    for (int f = 0; f < p.F; ++f)
+      for (int g = 0; g < p.F; ++g) own += 0.5 * b[f] * T(f, g) * b[g];
     double sum = 0;
     for (int j = 0; j < p.J; ++j) {
-      double energy = prior.levels[j] + 0.5 * pull.dot(T * pull) +
-                      vectors.energy(j, p.table.vector(d));
+      double energy = prior.levels[j] + own + vectors.energy(j, p.table.vector(d));
       for (int f = 0; f < p.F; ++f) energy += b[f] * prior.pulls(j, f);
       sum += p.model.weights[j] * std::exp(energy);
     }
-    expected += std::log(sum) + 0.5 * std::log(T.determinant());
+    expected += std::log(sum) + 0.5 * std::log(T(0, 0) * T(1, 1) - T(0, 1) * T(1, 0));
     for (const double x : p.model.factor_variances) expected -= 0.5 * std::log(x);
     for (int64_t v = 0; v < p.alpha.cols(); ++v) {
       const double away = p.alpha(d, v) - p.model.origin(0, v);

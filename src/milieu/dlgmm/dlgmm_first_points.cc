@@ -33,17 +33,30 @@ void put_scaled(FloatView points, int64_t at, Matrix<float>& joint) {
       joint(d, at + c) = static_cast<float>(scale * static_cast<double>(points(d, c)));
 }
 
+// The vectors of the images with patches.
+Matrix<float> kept_vectors(const DlgmmRun& run, const FirstCounts& first) {
+  const FloatView vectors = run.table.images.vectors;
+  Matrix<float> kept(first.points.rows(), vectors.cols());
+  for (int64_t i = 0; i < kept.rows() && kept.cols() > 0; ++i)
+    std::copy_n(vectors.row(first.images[i]), vectors.cols(), kept.row(i));
+  return kept;
+}
+
 // Log counts beside the images' vectors, both of equal weight.
 Matrix<float> join_points(const DlgmmRun& run, const FirstCounts& first) {
-  const FloatView vectors = run.table.images.vectors;
+  const Matrix<float> vectors = kept_vectors(run, first);
   Matrix<float> joint(first.points.rows(), first.points.cols() + vectors.cols());
   put_scaled(first.points, 0, joint);
-  if (vectors.cols() == 0) return joint;
-  Matrix<float> kept(first.points.rows(), vectors.cols());
-  for (int64_t i = 0; i < kept.rows(); ++i)
-    std::copy_n(vectors.row(first.images[i]), vectors.cols(), kept.row(i));
-  put_scaled(kept, first.points.cols(), joint);
+  if (vectors.cols() > 0) put_scaled(vectors, first.points.cols(), joint);
   return joint;
+}
+
+NcutResult cut(FloatView points, const DlgmmOptions& options, uint64_t seed, Monitor& monitor) {
+  NcutOptions ncut;
+  ncut.num_clusters = options.num_clusters;
+  ncut.seed = seed;
+  ncut.num_threads = options.num_threads;
+  return fit_ncut({points}, ncut, monitor);
 }
 
 std::vector<int> labels_of_kmeans(FloatView points, const DlgmmOptions& options, uint64_t seed,
@@ -92,18 +105,20 @@ void gather_points(const DlgmmRun& run, FirstCounts& first) {
 
 std::vector<int> CutStart::labels(int restart, uint64_t seed, Monitor& monitor) {
   const DlgmmOptions& options = run_.options;
+  const bool has_vectors = run_.table.images.vectors.cols() > 0;
   if (points_.empty()) points_ = join_points(run_, first_);
   std::vector<int> all;
-  if (points_.rows() > kMostCut || restart > 0) {
-    all = labels_of_kmeans(embedding_.empty() ? points_ : embedding_, options, seed, monitor);
-  } else {
-    NcutOptions ncut;
-    ncut.num_clusters = options.num_clusters;
-    ncut.seed = seed;
-    ncut.num_threads = options.num_threads;
-    NcutResult found = fit_ncut({points_.view()}, ncut, monitor);
+  if (points_.rows() > kMostCut) {
+    all = labels_of_kmeans(points_, options, seed, monitor);
+  } else if (restart == 0) {
+    NcutResult found = cut(points_, options, seed, monitor);
     embedding_ = std::move(found.model.embedding);
     all = std::move(found.labels);
+  } else if (has_vectors && restart <= 2) {
+    const Matrix<float> alone = restart == 1 ? first_.points : kept_vectors(run_, first_);
+    all = cut(alone, options, seed, monitor).labels;
+  } else {
+    all = labels_of_kmeans(embedding_, options, seed, monitor);
   }
   std::vector<int> own;
   const ImageTable& table = run_.table;

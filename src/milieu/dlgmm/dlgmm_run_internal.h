@@ -56,8 +56,9 @@ struct FirstCounts {
 // Fills what follows from the counts of all ranks.
 void gather_points(const DlgmmRun& run, FirstCounts& first);
 
-// Starts by a normalized cut of log counts and image vectors; the graph serves all restarts. Of
-// very many images: k-means.
+// Starts by a normalized cut: of log counts beside image vectors, then (so that useless vectors, or
+// words, can lose) of each alone, then k-means in the embedding of the first. Of very many images:
+// k-means.
 class CutStart {
  public:
   CutStart(const DlgmmRun& run, const FirstCounts& first) : run_(run), first_(first) {}
