@@ -172,14 +172,13 @@ std::vector<HeldOutRow> held_out_rows() {
   std::vector<HeldOutRow> rows;
   for (const char* view : {"gist", "log counts", "both"}) add_baselines(view, rows);
   rows.push_back(dlgmm_row("dlgmm, default", true, [](DlgmmOptions&) {}));
-  rows.push_back(dlgmm_row("dlgmm, joint: --fix none", true,
-                           [](DlgmmOptions& o) { o.fix = DlgmmFix::None; }));
+  rows.push_back(
+      dlgmm_row("dlgmm, joint: --fix none", true, [](DlgmmOptions& o) { o.fix = DlgmmFix::None; }));
   rows.push_back(dlgmm_row("dlgmm before, fixed words: --image-feature none --fix codebook", false,
                            [](DlgmmOptions& o) { o.fix = DlgmmFix::Codebook; }));
   rows.push_back(dlgmm_row("dlgmm before: --image-feature none", false, [](DlgmmOptions&) {}));
-  rows.push_back(dlgmm_row("gist, but --covariance diagonal", true, [](DlgmmOptions& o) {
-    o.covariance = DlgmmCovariance::Diagonal;
-  }));
+  rows.push_back(dlgmm_row("gist, but --covariance diagonal", true,
+                           [](DlgmmOptions& o) { o.covariance = DlgmmCovariance::Diagonal; }));
   rows.push_back(dlgmm_row("no gist, --covariance low-rank --init ncut --fix codebook", false,
                            [](DlgmmOptions& o) {
                              o.covariance = DlgmmCovariance::LowRank;

@@ -35,8 +35,7 @@ HalfOf::HalfOf() : state_(kStateSize), at_(kStateSize) {
 uint32_t HalfOf::next_bits() {
   if (at_ == kStateSize) {
     for (size_t i = 0; i < kStateSize; ++i) {
-      const uint32_t y =
-          (state_[i] & 0x80000000u) | (state_[(i + 1) % kStateSize] & 0x7fffffffu);
+      const uint32_t y = (state_[i] & 0x80000000u) | (state_[(i + 1) % kStateSize] & 0x7fffffffu);
       state_[i] = state_[(i + kShift) % kStateSize] ^ (y >> 1) ^ ((y & 1u) ? 0x9908b0dfu : 0u);
     }
     at_ = 0;

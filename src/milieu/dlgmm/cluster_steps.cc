@@ -241,8 +241,7 @@ void update_low_rank(const ClusterPrior& prior, std::span<const double> counts,
   factors.pull(alpha, s.pull);
   s.energies = factors.levels;
   for (int j = 0; j < prior.num_clusters(); ++j)
-    for (int64_t f = 0; f < factors.size(); ++f)
-      s.energies[j] += factors.pulls(j, f) * s.pull[f];
+    for (int64_t f = 0; f < factors.size(); ++f) s.energies[j] += factors.pulls(j, f) * s.pull[f];
   add_vector_energies(prior, s);
   update_zeta(prior, s.energies, zeta);
   add_zeta_terms(prior, zeta, stats.bound);

@@ -127,8 +127,8 @@ Termination run_passes(const DlgmmRun& run, const DlgmmInput& input, DlgmmState&
     record_pass(*report, gamma, next);
     state = std::move(next);
     // The restarts are over: what remains are the passes of one, which may end at any time.
-    monitor.on_iteration({0, 1, state.iteration,
-                          options.max_iterations, bound, change, watch.seconds()});
+    monitor.on_iteration(
+        {0, 1, state.iteration, options.max_iterations, bound, change, watch.seconds()});
     if (input.on_pass) input.on_pass(state);
   }
   return Termination::Converged;

@@ -27,11 +27,13 @@ namespace milieu {
 enum class DlgmmPosterior { Structured, MeanField };
 // Sigma_j: diagonal, one diagonal for all clusters, any matrix, one matrix for all clusters, or one
 // low-rank matrix plus a diagonal, whose factors also span the clusters' means. Auto is LowRank
-// where images have vectors, else Diagonal; models never have it.
+// where images have vectors and there are 100 words or more (in all bands), else Diagonal; models
+// never have it.
 enum class DlgmmCovariance { Diagonal, TiedDiagonal, Full, Tied, LowRank, Auto };
 // Lambda_v: delta^2 I (the paper's experiments), a diagonal, or any matrix (the paper's model).
 enum class WordCovariance { Spherical, Diagonal, Full };
-// How the clusters are initialised. Auto is NormalizedCut where images have vectors, else LogCounts.
+// How the clusters are initialised. Auto is NormalizedCut where images have vectors, else
+// LogCounts.
 enum class DlgmmInit { LogCounts, Lda, Random, NormalizedCut, Auto };
 // Which layer keeps its initial state (the paper's separate learning). Auto is Codebook where
 // images have vectors, else None.
@@ -105,8 +107,8 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
                              {"auto", DlgmmCovariance::Auto}}),
     "shape of the clusters' covariances; full needs many images per cluster, tied shares one full "
     "matrix, low-rank shares num_factors factors, which the means are made of too; auto is "
-    "low-rank "
-    "where images have vectors, else diagonal");
+    "low-rank where images have vectors and at least 100 words (all bands together), else "
+    "diagonal");
   v("num_factors", o.num_factors, between(1, 10000).alias("factors"),
     "factors of low-rank covariances, and principal components of image vectors; at most one for "
     "five images");
@@ -187,16 +189,16 @@ struct DlgmmModel {
   Matrix<double> covariances;
   // Low-rank: theta = origin + factors h + noise, h of a cluster Gaussian about its row of
   // factor_means; `means` then follow from these.
-  Matrix<double> factors;       // (G V) x F; else empty
-  Matrix<double> origin;        // 1 x (G V)
-  Matrix<double> factor_means;  // J x F
+  Matrix<double> factors;                // (G V) x F; else empty
+  Matrix<double> origin;                 // 1 x (G V)
+  Matrix<double> factor_means;           // J x F
   std::vector<double> factor_variances;  // F
   // Of image vectors, W numbers each, P of them kept; else empty.
-  Matrix<float> image_projection;  // (1 + P) x W: their mean, then scaled principal components
-  Matrix<double> image_means;      // J x P
+  Matrix<float> image_projection;       // (1 + P) x W: their mean, then scaled principal components
+  Matrix<double> image_means;           // J x P
   std::vector<double> image_variances;  // P
   std::vector<double> image_weight;     // {exponent of their likelihood}
-  Matrix<double> words;  // V x R: omega
+  Matrix<double> words;                 // V x R: omega
   // Lambda: V x 1 (spherical), V x R (diagonal) or, for R > 1, V x (R R) (full, row-major); one row
   // when it is tied.
   Matrix<double> word_variances;

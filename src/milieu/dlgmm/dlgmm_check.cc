@@ -143,12 +143,17 @@ void check_patches(const DlgmmInput& input, int num_threads) {
 
 }  // namespace
 
+// With few words a low-rank model loses clusters: its q(theta) and q(h) do not know of each other,
+// and what few words say about h is then lost (docs/experiments/dlgmm.md).
+constexpr int64_t kWidthOfLowRank = 100;
+
 DlgmmOptions resolve_options(const DlgmmInput& input, const DlgmmOptions& options) {
   DlgmmOptions out = options;
   const bool has_vectors = input.images.vectors.rows() > 0;
   const bool moves_words = options.word_moves > 0;
-  const bool is_low_rank =
-      has_vectors && !moves_words && options.posterior == DlgmmPosterior::Structured;
+  const int64_t width = int64_t{options.num_words} * std::max(options.num_bands, 1);
+  const bool is_low_rank = has_vectors && !moves_words && width >= kWidthOfLowRank &&
+                           options.posterior == DlgmmPosterior::Structured;
   if (out.covariance == DlgmmCovariance::Auto)
     out.covariance = input.initial_model ? input.initial_model->covariance
                      : is_low_rank       ? DlgmmCovariance::LowRank
@@ -207,9 +212,9 @@ void describe_dlgmm(const DlgmmRun& run, const DlgmmState& state, Termination te
     std::ranges::copy(state.terms.row_span(state.terms.rows() - 1), last.begin());
   summary.extra.emplace_back("bound_terms", last);
   summary.extra.emplace_back("covariance", std::string(to_string(run.options.covariance)));
-  summary.extra.emplace_back("learns_words", std::string(run.options.fix == DlgmmFix::Codebook
-                                                             ? "before the clusters"
-                                                             : "with the clusters"));
+  summary.extra.emplace_back(
+      "learns_words", std::string(run.options.fix == DlgmmFix::Codebook ? "before the clusters"
+                                                                        : "with the clusters"));
   summary.extra.emplace_back("patches", run.table.images.patches.rows());
   summary.extra.emplace_back("words", state.model.num_words());
   summary.extra.emplace_back("words_in_use", state.words_in_use);

@@ -52,8 +52,8 @@ int64_t num_free_numbers(const DlgmmModel& model) {
            std::ssize(model.factor_variances) + model.origin.size();
   if (model.covariance == DlgmmCovariance::Full || model.covariance == DlgmmCovariance::Tied)
     covariances = model.covariances.rows() * num_words * (num_words + 1) / 2;
-  return model.num_clusters() - 1 + vectors + model.num_clusters() * model.num_bands * (num_words - 1) +
-         covariances;
+  return model.num_clusters() - 1 + vectors +
+         model.num_clusters() * model.num_bands * (num_words - 1) + covariances;
 }
 
 // zeta of the kept images by label; no label means equal shares.

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int64_t kMostCut = 20000;  // images; of more, the neighbours would take too long
 
-// `width` columns from `at` on become `points`, scaled so that their squared length is 1 on average.
+// `width` columns from `at` on become `points`, scaled so that their squared length is 1 on
+// average.
 void put_scaled(FloatView points, int64_t at, Matrix<float>& joint) {
   double variance = 0;
   for (int64_t c = 0; c < points.cols(); ++c) {

@@ -93,9 +93,9 @@ DlgmmPosterior dlgmm_posterior_from(std::string_view word) {
 }
 
 DlgmmCovariance dlgmm_covariance_from(std::string_view word) {
-  for (const DlgmmCovariance c : {DlgmmCovariance::Diagonal, DlgmmCovariance::TiedDiagonal,
-                                  DlgmmCovariance::Full, DlgmmCovariance::Tied,
-                                  DlgmmCovariance::LowRank})
+  for (const DlgmmCovariance c :
+       {DlgmmCovariance::Diagonal, DlgmmCovariance::TiedDiagonal, DlgmmCovariance::Full,
+        DlgmmCovariance::Tied, DlgmmCovariance::LowRank})
     if (word == to_string(c)) return c;
   throw DataError(fmt::format(
       "dlgmm model: covariance is '{}', must be diagonal, tied-diagonal, full, tied or low-rank",

@@ -46,6 +46,7 @@ std::vector<Case> cases() {
   for (const size_t c : {10, 11, 12}) {
     all[c].has_vectors = true;
     all[c].options.num_factors = 4;
+    all[c].options.covariance = DlgmmCovariance::LowRank;
   }
   all[11].options.batch_images = 32;
   all[12].options.num_clusters = -1;

@@ -14,7 +14,7 @@ namespace milieu::internal {
 struct DlgmmRun {
   const DlgmmOptions& options;
   ImageTable table;
-  double word_floor = 0;  // of delta2
+  double word_floor = 0;                // of delta2
   Matrix<float> image_projection = {};  // of the images' vectors; empty: they have none
 
   bool learns_gamma() const { return options.gamma < 0; }
@@ -44,13 +44,13 @@ std::string fingerprint_of(const DlgmmInput& input, const DlgmmOptions& options)
 
 // Counts under the k-means codebook, of the images that have patches.
 struct FirstCounts {
-  PassResult pass;            // own images
-  std::vector<int64_t> kept;  // those with patches, counted from the first own one
-  Matrix<double> counts;      // of these images
+  PassResult pass;              // own images
+  std::vector<int64_t> kept;    // those with patches, counted from the first own one
+  Matrix<double> counts;        // of these images
   Matrix<double> vectors = {};  // and their rows of ImageTable::vectors
   // Where the covariance or the start needs them, the same on all ranks:
-  std::vector<int64_t> images = {};       // all images with patches
-  Matrix<float> points = {};              // their log counts
+  std::vector<int64_t> images = {};          // all images with patches
+  Matrix<float> points = {};                 // their log counts
   Matrix<double> factors = {}, origin = {};  // of the log counts, for a low-rank model
 };
 // Fills what follows from the counts of all ranks.

@@ -63,8 +63,7 @@ class Sampler {
   void draw_theta(int64_t d, Random& random) {
     const int64_t V = model_.num_words(), j = out_.labels[d];
     const bool is_tied = model_.covariance == DlgmmCovariance::Tied ||
-                         model_.covariance == DlgmmCovariance::TiedDiagonal ||
-                         model_.is_low_rank();
+                         model_.covariance == DlgmmCovariance::TiedDiagonal || model_.is_low_rank();
     std::vector<double> noise(static_cast<size_t>(V)), factors;
     for (const double variance : model_.factor_variances)
       factors.push_back(std::sqrt(variance) * random.normal());

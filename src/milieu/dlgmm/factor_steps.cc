@@ -123,8 +123,7 @@ FactorPrior make_factor_prior(const DlgmmModel& model) {
   const Square Q = matrix_of(model.factor_means) * inverse.asDiagonal();
   const Square pulls = Q * T;
   for (int64_t j = 0; j < num_clusters; ++j)
-    p.levels.push_back(
-        0.5 * (pulls.row(j) - matrix_of(model.factor_means).row(j)).dot(Q.row(j)));
+    p.levels.push_back(0.5 * (pulls.row(j) - matrix_of(model.factor_means).row(j)).dot(Q.row(j)));
   p.entropy = 0.5 * static_cast<double>(size) * (1 + log_two_pi());
   for (int64_t f = 0; f < size; ++f) p.entropy -= std::log(root.matrixLLT()(f, f));
   p.spread = to_matrix(0.5 * (T + T.transpose()));
@@ -137,8 +136,8 @@ VectorPrior make_vector_prior(const DlgmmModel& model) {
   if (!model.has_image_vectors()) return p;
   p.means = model.image_means.view();
   for (const double variance : model.image_variances) p.precision.push_back(1 / variance);
-  p.constant = -0.5 * (static_cast<double>(p.means.cols()) * log_two_pi() +
-                       sum_log(model.image_variances));
+  p.constant =
+      -0.5 * (static_cast<double>(p.means.cols()) * log_two_pi() + sum_log(model.image_variances));
   p.weight = model.image_weight.empty() ? 1 : model.image_weight[0];
   return p;
 }
@@ -242,8 +241,8 @@ double vector_term(const VectorStats& stats, std::span<const double> mass,
   if (prior.is_empty()) return 0;
   double sum = 0;
   for (int64_t p = 0; p < prior.means.cols(); ++p)
-    sum += prior.precision[p] *
-           spread_about(stats.second[p], stats.first, mass, model.image_means, p);
+    sum +=
+        prior.precision[p] * spread_about(stats.second[p], stats.first, mass, model.image_means, p);
   return prior.weight * (sum_of(mass) * prior.constant - 0.5 * sum);
 }
 
@@ -273,10 +272,9 @@ void update_vectors(const VectorStats& stats, std::span<const double> mass, Dlgm
   set_means(stats.first, mass, model.image_means);
   for (size_t p = 0; p < model.image_variances.size(); ++p)
     model.image_variances[p] =
-        std::max(kMinVectorVariance,
-                 spread_about(stats.second[p], stats.first, mass, model.image_means,
-                              static_cast<int64_t>(p)) /
-                     sum_of(mass));
+        std::max(kMinVectorVariance, spread_about(stats.second[p], stats.first, mass,
+                                                  model.image_means, static_cast<int64_t>(p)) /
+                                         sum_of(mass));
 }
 
 }  // namespace milieu::internal

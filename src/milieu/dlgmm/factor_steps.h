@@ -24,7 +24,7 @@ namespace milieu::internal {
 
 // A model's factors, prepared for the E-step; empty for other covariances.
 struct FactorPrior {
-  DoubleView factors;             // (G V) x F; the model's own, as all views here
+  DoubleView factors;  // (G V) x F; the model's own, as all views here
   std::span<const double> origin;
   std::vector<double> precision;  // G V: Psi^-1
   Matrix<double> spread;          // F x F: T
@@ -58,9 +58,9 @@ VectorPrior make_vector_prior(const DlgmmModel& model);
 
 // Expected sums over images: of h, of theta beside its factors, of image vectors; about zero.
 struct FactorStats {
-  Matrix<double> first;         // J x F: zeta E h
-  std::vector<double> second;   // F: E h^2
-  Matrix<double> spread;        // F x F: covariance of h in q
+  Matrix<double> first;                                 // J x F: zeta E h
+  std::vector<double> second;                           // F: E h^2
+  Matrix<double> spread;                                // F x F: covariance of h in q
   std::vector<double> residual_first, residual_second;  // G V: theta - U E h, its square + tau2
   template <class Visitor>
   void visit_arrays(Visitor&& v) {

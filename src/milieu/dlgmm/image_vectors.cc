@@ -63,8 +63,7 @@ Matrix<double> project_vectors(const DlgmmModel& model, const DlgmmImages& image
           [&] {
             return fmt::format(
                 "vectors is {} x {}, must be {} x {}: the model was fitted on images with vectors",
-                vectors.rows(), vectors.cols(), images.num_images(),
-                model.image_projection.cols());
+                vectors.rows(), vectors.cols(), images.num_images(), model.image_projection.cols());
           });
   check_points(vectors, "vectors");
   return project_images(model.image_projection, vectors);

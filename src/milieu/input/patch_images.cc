@@ -179,7 +179,7 @@ PatchImages from_file(const PatchRequest& request) {
 
 DlgmmImages PatchImages::view() const {
   return {patches.view(), offsets, grid.rows() > 0 ? grid.view() : MatrixView<const int32_t>(),
-          bands, edges, image_vectors.view()};
+          bands,          edges,   image_vectors.view()};
 }
 
 void PatchImages::set_neighbors(int count) {

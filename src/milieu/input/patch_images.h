@@ -23,7 +23,7 @@ struct PatchOptions {
   int position_neighbors = 0;  // for gamma: so many nearest patches of the image; 0: the grid's
   // What describes whole images beside their patches: a list of features, none, or auto.
   std::string image_feature = "auto";
-  int step = 0;                // deprecated: pixels between patches of the default feature; 0: 8
+  int step = 0;  // deprecated: pixels between patches of the default feature; 0: 8
 };
 
 template <class Visitor>

@@ -72,9 +72,10 @@ Points match_rows(const Dataset& rows, const PatchImages& images, const std::str
   for (const std::string& name : images.names) {
     const auto found = place.find(name);
     if (found == place.end())
-      throw DataError(fmt::format("{} has patches, but {} does not describe it: the images may "
-                                  "have changed; run again",
-                                  name, feature));
+      throw DataError(
+          fmt::format("{} has patches, but {} does not describe it: the images may "
+                      "have changed; run again",
+                      name, feature));
     order.push_back(found->second);
   }
   return rows.points.gather(order);

@@ -71,10 +71,10 @@ void check_width(const DlgmmModel& model, const std::string& model_path,
 void check_vectors(const DlgmmModel& model, const std::string& model_path,
                    const PatchImages& images) {
   if (!model.has_image_vectors() || images.image_vectors.rows() > 0) return;
-  throw InvalidArgument(fmt::format(
-      "the model was fitted on images with vectors of {}, but {} comes without: give "
-      "--image-vectors FILE with one row per image, as in training ({})",
-      counted(model.image_projection.cols(), "number"), images.source, model_path));
+  throw InvalidArgument(
+      fmt::format("the model was fitted on images with vectors of {}, but {} comes without: give "
+                  "--image-vectors FILE with one row per image, as in training ({})",
+                  counted(model.image_projection.cols(), "number"), images.source, model_path));
 }
 
 Prediction predict_images(const PredictRequest& request, const ModelFile& file, Monitor& monitor) {
