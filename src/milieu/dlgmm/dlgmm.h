@@ -80,6 +80,42 @@ struct DlgmmOptions {
   int num_threads = 0;  // 0: all cores; the result does not depend on it
 };
 
+// How far a fit goes: the second half of the fields.
+template <class Visitor>
+void visit_limits(DlgmmOptions& o, Visitor&& v) {
+  v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
+    "initialisations of the clusters; the one with the highest bound is kept");
+  v("max_iterations", o.max_iterations, at_least(1), "maximum passes over the patches");
+  v("rel_tolerance", o.rel_tolerance, at_least(0),
+    "stop when the bound rises by less than this, in nats per value of a patch; 0 runs "
+    "max_iterations");
+  v("batch_images", o.batch_images, at_least(0),
+    "before the full passes, take natural-gradient steps on mini-batches of this many images; 0 "
+    "takes none");
+  v("num_epochs", o.num_epochs, at_least(1).alias("epochs"),
+    "how often the mini-batches pass over all images");
+  v("layer_rounds", o.layer_rounds, between(1, 1000).advanced(),
+    "rounds of the cluster layer per pass");
+  v("init_rounds", o.init_rounds, between(1, 1000).alias("start-rounds").advanced(),
+    "rounds of the cluster layer per restart, before the bounds are compared");
+  v("word_moves", o.word_moves, at_least(0).or_word("auto", -1).advanced(),
+    "maximum number of redundant words to move, before the passes, to where one word covers two; "
+    "each move is tried for eight passes; needs diagonal covariances and no gamma; auto moves them "
+    "when a pass takes milliseconds");
+  v("coherence_sweeps", o.coherence_sweeps, between(1, 10000).advanced(),
+    "maximum checkerboard sweeps over an image per pass, for gamma > 0");
+  v("word_loss", o.word_loss, between(0, 0.1).advanced(),
+    "skip words whose shares of a patch certainly sum to less than this; 0 skips none");
+  v("min_cluster_variance", o.min_cluster_variance, between(1e-9, 1e6).advanced(),
+    "minimum variance of a cluster's log frequencies");
+  v("min_word_variance", o.min_word_variance, between(1e-9, 1).advanced(),
+    "minimum variance of a word, as a fraction of the patches' mean variance");
+  v("max_codebook_patches", o.max_codebook_patches, at_least(1).advanced(),
+    "patches sampled for the initial codebook");
+  v("seed", o.seed, at_least(0), "random seed");
+  v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
+}
+
 template <class Visitor>
 void visit_fields(DlgmmOptions& o, Visitor&& v) {
   v("num_words", o.num_words, at_least(1).alias("words"), "size of the codebook, V");
@@ -141,37 +177,7 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
     "exponent of the descriptor likelihood; below 1 gives softer words");
   v("kappa", o.kappa, between(1e-6, 1e6),
     "weight of one patch; below 1 discounts overlapping patches");
-  v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
-    "initialisations of the clusters; the one with the highest bound is kept");
-  v("max_iterations", o.max_iterations, at_least(1), "maximum passes over the patches");
-  v("rel_tolerance", o.rel_tolerance, at_least(0),
-    "stop when the bound rises by less than this, in nats per value of a patch; 0 runs "
-    "max_iterations");
-  v("batch_images", o.batch_images, at_least(0),
-    "before the full passes, take natural-gradient steps on mini-batches of this many images; 0 "
-    "takes none");
-  v("num_epochs", o.num_epochs, at_least(1).alias("epochs"),
-    "how often the mini-batches pass over all images");
-  v("layer_rounds", o.layer_rounds, between(1, 1000).advanced(),
-    "rounds of the cluster layer per pass");
-  v("init_rounds", o.init_rounds, between(1, 1000).alias("start-rounds").advanced(),
-    "rounds of the cluster layer per restart, before the bounds are compared");
-  v("word_moves", o.word_moves, at_least(0).or_word("auto", -1).advanced(),
-    "maximum number of redundant words to move, before the passes, to where one word covers two; "
-    "each move is tried for eight passes; needs diagonal covariances and no gamma; auto moves them "
-    "when a pass takes milliseconds");
-  v("coherence_sweeps", o.coherence_sweeps, between(1, 10000).advanced(),
-    "maximum checkerboard sweeps over an image per pass, for gamma > 0");
-  v("word_loss", o.word_loss, between(0, 0.1).advanced(),
-    "skip words whose shares of a patch certainly sum to less than this; 0 skips none");
-  v("min_cluster_variance", o.min_cluster_variance, between(1e-9, 1e6).advanced(),
-    "minimum variance of a cluster's log frequencies");
-  v("min_word_variance", o.min_word_variance, between(1e-9, 1).advanced(),
-    "minimum variance of a word, as a fraction of the patches' mean variance");
-  v("max_codebook_patches", o.max_codebook_patches, at_least(1).advanced(),
-    "patches sampled for the initial codebook");
-  v("seed", o.seed, at_least(0), "random seed");
-  v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
+  visit_limits(o, v);
 }
 
 // What predicts for new images. V words, J clusters, G bands, R numbers per descriptor.

@@ -69,6 +69,8 @@ std::string stop_message(Termination termination, const DlgmmOptions& options) {
   }
 }
 
+constexpr int kFewImages = 15;  // per cluster: docs/experiments/dlgmm.md
+
 std::string pair_text(const WordPair& pair, int num_bands) {
   const std::string cluster =
       pair.cluster < 0 ? std::string() : fmt::format("cluster {}: ", pair.cluster);
@@ -88,6 +90,14 @@ void add_warnings(const DlgmmRun& run, const DlgmmState& state, RunSummary& summ
     summary.warnings.push_back(fmt::format(
         "{} of {} images {} no patches and no label (-1)", run.table.num_without_patches,
         run.table.num_images, by_number(run.table.num_without_patches, "has", "have")));
+  const double images_per_cluster =
+      static_cast<double>(run.table.num_images) / run.options.num_clusters;
+  if (run.table.images.vectors.rows() > 0 && images_per_cluster < kFewImages)
+    summary.warnings.push_back(fmt::format(
+        "there are {:.1f} images per cluster: with fewer than {} a normalized cut of the "
+        "same description, such as `milieu ncut --feature gist,dense-sift`, was level "
+        "or better",
+        images_per_cluster, kFewImages));
   const auto num_empty = std::ranges::count(summary.sizes, 0);
   if (num_empty > 0 && summary.clusters > 0)
     summary.warnings.push_back(fmt::format("{} of {} clusters {} empty: lower num_clusters",

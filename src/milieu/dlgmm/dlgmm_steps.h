@@ -15,7 +15,7 @@
 
 #include "milieu/base/ranks/team.h"
 #include "milieu/dlgmm/dlgmm.h"
-#include "milieu/dlgmm/factor_steps.h"
+#include "milieu/dlgmm/factors/factor_steps.h"
 #include "milieu/dlgmm/theta_step.h"
 
 namespace milieu::internal {

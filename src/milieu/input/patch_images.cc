@@ -14,7 +14,7 @@
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/selection.h"
 #include "milieu/input/patch_folder.h"
-#include "milieu/input/patch_vectors.h"
+#include "milieu/input/vectors/patch_vectors.h"
 #include "milieu/neighbors/neighbors.h"
 
 namespace milieu {

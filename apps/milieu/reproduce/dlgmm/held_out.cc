@@ -16,8 +16,8 @@
 #include "milieu/linalg/pca.h"
 #include "milieu/metrics/metrics.h"
 #include "reproduce/dlgmm.h"
+#include "reproduce/dlgmm/image_halves.h"
 #include "reproduce/dlgmm_rows.h"
-#include "reproduce/image_halves.h"
 
 namespace milieu::cli {
 

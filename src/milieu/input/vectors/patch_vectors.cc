@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milieu/input/patch_vectors.h"
+#include "milieu/input/vectors/patch_vectors.h"
 
 #include <fmt/format.h>
 

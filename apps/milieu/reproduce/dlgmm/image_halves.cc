@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reproduce/image_halves.h"
+#include "reproduce/dlgmm/image_halves.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of factor_steps.h.
-#include "milieu/dlgmm/factor_steps.h"
+#include "milieu/dlgmm/factors/factor_steps.h"
 
 #include <Eigen/Cholesky>
 #include <algorithm>
