@@ -1197,9 +1197,10 @@ class DLGMM(_dlgmm.DLGMMBase):
     posterior : {'structured', 'mean-field'}, default='structured'
         Structured infers each image once per cluster; mean-field is the paper's.
     covariance : {'diagonal', 'tied-diagonal', 'full', 'tied', 'low-rank', 'auto'}, default='auto'
-        Shape of the clusters' covariances; full needs many images per cluster, tied shares one full
-        matrix, low-rank shares n_factors factors, which the means are made of too; auto is low-rank
-        where images have vectors and at least 100 words (all bands together), else diagonal.
+        Shape of the clusters' covariances; full needs many images per cluster, tied shares one
+        full matrix, low-rank shares n_factors factors, which the means are made of too; auto is
+        low-rank where images have vectors and at least 100 words (all bands together), else
+        diagonal.
     n_factors : int, default=50
         Factors of low-rank covariances, and principal components of image vectors; at most one for
         five images. Must be between 1 and 10000.
