@@ -14,6 +14,8 @@ DlgmmImages images_from(py::handle patches, const py::dict& inputs, Arrays& arra
   images.patches = arrays.floats(patches, "X");
   if (inputs.contains("offsets")) images.offsets = arrays.offsets(inputs["offsets"], "offsets");
   if (inputs.contains("grids")) images.grid = arrays.grid(inputs["grids"], "grids");
+  if (inputs.contains("image_vectors"))
+    images.vectors = arrays.floats(inputs["image_vectors"], "image_vectors");
   if (inputs.contains("edges")) images.edges = arrays.pairs(inputs["edges"], "edges");
   return images;
 }

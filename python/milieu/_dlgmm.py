@@ -55,13 +55,16 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
         "edges": ("array-like of shape (n_pairs, 2)",
                   "pairs of patches of one image that are neighbours for gamma, in place of the "
                   "grid's; patches are counted from 0 through all images"),
+        "image_vectors": ("array-like of shape (n_images, n_numbers)",
+                          "further numbers about each whole image, such as an embedding; then "
+                          "prediction needs those of new images"),
         "initial_labels": ("array-like of shape (n_images,)", "clusters to start from"),
         "initial_words": ("array-like of shape (n_words, n_features)", "codebook to start from"),
     }
 
     def _fit(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         patches, inputs = self._images(X, given.pop("offsets"), given.pop("grids"),
-                                       given.pop("edges"), reset=True)
+                                       given.pop("edges"), given.pop("image_vectors"), reset=True)
         offsets = inputs.get("offsets", np.arange(len(patches) + 1))
         grids = inputs.get("grids")
         inputs.update({name: value for name, value in given.items() if value is not None})
@@ -71,8 +74,8 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
     def _described(self, X: Any, y: Any, given: dict[str, Any]) -> Described:
         return Described(self.labels_)  # images are made of patches: scores only
 
-    def _images(self, X: Any, offsets: Any, grids: Any, edges: Any, *, reset: bool
-                ) -> tuple[Array, dict[str, Any]]:
+    def _images(self, X: Any, offsets: Any, grids: Any, edges: Any, image_vectors: Any, *,
+                reset: bool) -> tuple[Array, dict[str, Any]]:
         inputs: dict[str, Any] = {}
         if isinstance(X, (list, tuple)) and len(X) and all(np.ndim(image) == 2 for image in X):
             images = [np.asarray(image) for image in X]
@@ -87,6 +90,8 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
             inputs["grids"] = np.asarray(grids)
         if edges is not None:
             inputs["edges"] = np.asarray(edges)
+        if image_vectors is not None:
+            inputs["image_vectors"] = np.asarray(image_vectors, dtype=np.float32)
         return patches, inputs
 
     def _set_attributes(self, result: dict[str, Any], arrays: dict[str, Any]) -> None:
@@ -106,39 +111,39 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
     def _columns(self) -> dict[str, Any]:
         return {"probabilities": self.probabilities_}
 
-    def _infer(self, X: Any, offsets: Any, grids: Any,
-               edges: Any) -> tuple[Array, dict[str, Any], Any]:
-        patches, inputs = self._images(X, offsets, grids, edges, reset=False)
+    def _infer(self, X: Any, offsets: Any, grids: Any, edges: Any,
+               image_vectors: Any) -> tuple[Array, dict[str, Any], Any]:
+        patches, inputs = self._images(X, offsets, grids, edges, image_vectors, reset=False)
         return patches, inputs, self._call("dlgmm_infer", self.model_, patches, inputs,
                                            self._threads())
 
     def predict(self, X: Any, *, offsets: Any = None, grids: Any = None,
-                edges: Any = None) -> Array:
+                edges: Any = None, image_vectors: Any = None) -> Array:
         """Return the cluster of new images.
 
         Parameters
         ----------
         X : list of array-like, or array-like of shape (n_patches, n_features)
             Patches of the images, as in ``fit``.
-        offsets, grids, edges
+        offsets, grids, edges, image_vectors
             As in ``fit``.
 
         Returns
         -------
         labels : ndarray of shape (n_images,)
         """
-        labels: Array = self._infer(X, offsets, grids, edges)[2]["labels"]
+        labels: Array = self._infer(X, offsets, grids, edges, image_vectors)[2]["labels"]
         return labels
 
     def predict_proba(self, X: Any, *, offsets: Any = None, grids: Any = None,
-                      edges: Any = None) -> Array:
+                      edges: Any = None, image_vectors: Any = None) -> Array:
         """Return the probability of every cluster given each image.
 
         Parameters
         ----------
         X : list of array-like, or array-like of shape (n_patches, n_features)
             Patches of the images, as in ``fit``.
-        offsets, grids, edges
+        offsets, grids, edges, image_vectors
             As in ``fit``.
 
         Returns
@@ -146,7 +151,7 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
         probabilities : ndarray of shape (n_images, n_clusters)
             Rows sum to 1.
         """
-        probabilities: Array = self._infer(X, offsets, grids, edges)[2]["probabilities"]
+        probabilities: Array = self._infer(X, offsets, grids, edges, image_vectors)[2]["probabilities"]
         return probabilities
 
     def word_map(self, i: int) -> Array:
@@ -175,33 +180,33 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
         return words if self._grids is None else words.reshape(self._grids[i])
 
     def words_of(self, X: Any, *, offsets: Any = None, grids: Any = None,
-                 edges: Any = None) -> Array:
+                 edges: Any = None, image_vectors: Any = None) -> Array:
         """Return the most probable word of every patch.
 
         Parameters
         ----------
         X : list of array-like, or array-like of shape (n_patches, n_features)
             Patches of the images, as in ``fit``.
-        offsets, grids, edges
+        offsets, grids, edges, image_vectors
             As in ``fit``.
 
         Returns
         -------
         words : ndarray of shape (n_patches,)
         """
-        patches, inputs, inferred = self._infer(X, offsets, grids, edges)
+        patches, inputs, inferred = self._infer(X, offsets, grids, edges, image_vectors)
         return self._array("dlgmm_words", self.model_, patches, inputs,
                           inferred["alpha"], self._threads())
 
     def transform(self, X: Any, *, offsets: Any = None, grids: Any = None,
-                  edges: Any = None) -> Array:
+                  edges: Any = None, image_vectors: Any = None) -> Array:
         """Return the bag of words of every image.
 
         Parameters
         ----------
         X : list of array-like, or array-like of shape (n_patches, n_features)
             Patches of the images, as in ``fit``.
-        offsets, grids, edges
+        offsets, grids, edges, image_vectors
             As in ``fit``.
 
         Returns
@@ -209,7 +214,7 @@ class DLGMMBase(TransformerMixin, ClusterMixin, FitsAndPredicts):  # type: ignor
         counts : ndarray of shape (n_images, n_words)
             How many patches of the image have each word.
         """
-        patches, inputs, inferred = self._infer(X, offsets, grids, edges)
+        patches, inputs, inferred = self._infer(X, offsets, grids, edges, image_vectors)
         words = self._call("dlgmm_words", self.model_, patches, inputs, inferred["alpha"],
                            self._threads())
         borders = inputs.get("offsets", np.arange(len(patches) + 1))

@@ -1196,17 +1196,28 @@ class DLGMM(_dlgmm.DLGMMBase):
         For gamma: count diagonal neighbours too, 8 on the grid instead of 4.
     posterior : {'structured', 'mean-field'}, default='structured'
         Structured infers each image once per cluster; mean-field is the paper's.
-    covariance : {'diagonal', 'tied-diagonal', 'full', 'tied'}, default='diagonal'
+    covariance : {'diagonal', 'tied-diagonal', 'full', 'tied', 'low-rank', 'auto'}, default='auto'
         Shape of the clusters' covariances; full needs many images per cluster, tied shares one
-        full matrix.
+        full matrix, low-rank shares n_factors factors, which the means are made of too; auto is
+        low-rank where images have vectors and at least 100 words (all bands together), else
+        diagonal.
+    n_factors : int, default=50
+        Factors of low-rank covariances, and principal components of image vectors; at most one for
+        five images. Must be between 1 and 10000.
+    image_weight : float, default=1.0
+        Exponent of the likelihood of image vectors; 0 leaves them to the start. Must be between 0
+        and 1000000.
     word_covariance : {'spherical', 'diagonal', 'full'}, default='spherical'
         Shape of the words' covariances; full has a matrix, shared by all words with tie_words.
     tie_words : bool, default=True
         Share one covariance between all words.
-    init : {'log-counts', 'lda', 'random'}, default='log-counts'
-        Initial clusters: k-means of log counts, the strongest LDA topic (the paper), or random.
-    fix : {'none', 'codebook', 'clusters'}, default='none'
-        Keep the initial state of one layer: separate instead of joint learning.
+    init : {'log-counts', 'lda', 'random', 'ncut', 'auto'}, default='auto'
+        Initial clusters: k-means of log counts, the strongest LDA topic (the paper), random, or a
+        normalized cut of log counts and image vectors; auto is ncut where images have vectors,
+        else log-counts.
+    fix : {'none', 'codebook', 'clusters', 'auto'}, default='auto'
+        Keep the initial state of one layer: separate instead of joint learning; auto keeps the
+        codebook where images have vectors.
     beta : float, default=1.0
         Exponent of the descriptor likelihood; below 1 gives softer words. Must be between 1e-06
         and 1000000.
@@ -1291,11 +1302,13 @@ class DLGMM(_dlgmm.DLGMMBase):
         gamma: float | Literal['learn'] = 0.0,
         diagonal_neighbors: bool = False,
         posterior: Literal['structured', 'mean-field'] = 'structured',
-        covariance: Literal['diagonal', 'tied-diagonal', 'full', 'tied'] = 'diagonal',
+        covariance: Literal['diagonal', 'tied-diagonal', 'full', 'tied', 'low-rank', 'auto'] = 'auto',
+        n_factors: int = 50,
+        image_weight: float = 1.0,
         word_covariance: Literal['spherical', 'diagonal', 'full'] = 'spherical',
         tie_words: bool = True,
-        init: Literal['log-counts', 'lda', 'random'] = 'log-counts',
-        fix: Literal['none', 'codebook', 'clusters'] = 'none',
+        init: Literal['log-counts', 'lda', 'random', 'ncut', 'auto'] = 'auto',
+        fix: Literal['none', 'codebook', 'clusters', 'auto'] = 'auto',
         beta: float = 1.0,
         kappa: float = 1.0,
         n_init: int = 5,
@@ -1324,6 +1337,8 @@ class DLGMM(_dlgmm.DLGMMBase):
         self.diagonal_neighbors = diagonal_neighbors
         self.posterior = posterior
         self.covariance = covariance
+        self.n_factors = n_factors
+        self.image_weight = image_weight
         self.word_covariance = word_covariance
         self.tie_words = tie_words
         self.init = init
@@ -1357,6 +1372,7 @@ class DLGMM(_dlgmm.DLGMMBase):
         offsets: Any = None,
         grids: Any = None,
         edges: Any = None,
+        image_vectors: Any = None,
         initial_labels: Any = None,
         initial_words: Any = None,
         describe: Any = None,
@@ -1379,6 +1395,9 @@ class DLGMM(_dlgmm.DLGMMBase):
         edges : array-like of shape (n_pairs, 2), default=None
             Pairs of patches of one image that are neighbours for gamma, in place of the grid's;
             patches are counted from 0 through all images.
+        image_vectors : array-like of shape (n_images, n_numbers), default=None
+            Further numbers about each whole image, such as an embedding; then prediction needs
+            those of new images.
         initial_labels : array-like of shape (n_images,), default=None
             Clusters to start from.
         initial_words : array-like of shape (n_words, n_features), default=None
@@ -1399,6 +1418,7 @@ class DLGMM(_dlgmm.DLGMMBase):
             "offsets": offsets,
             "grids": grids,
             "edges": edges,
+            "image_vectors": image_vectors,
             "initial_labels": initial_labels,
             "initial_words": initial_words,
         }, describe, label_names)

@@ -269,3 +269,16 @@ def test_metrics_of_known_clusterings():
     assert milieu.metrics.purity(truth, truth) == 1
     with pytest.raises(ValueError):
         milieu.metrics.all_metrics([0, 1], [0])
+
+
+def test_dlgmm_takes_vectors_of_whole_images():
+    random = np.random.default_rng(1)
+    images = [random.normal(size=(15, 3)) for _ in range(40)]
+    truth = np.arange(40) % 2
+    vectors = random.normal(size=(40, 4)) + 6 * truth[:, None]
+    dlgmm = milieu.DLGMM(4, n_clusters=2).fit(images, image_vectors=vectors)
+    assert adjusted_rand_score(dlgmm.labels_, truth) == 1
+    np.testing.assert_array_equal(dlgmm.predict(images, image_vectors=vectors), dlgmm.labels_)
+    assert dlgmm.transform(images, image_vectors=vectors).shape == (40, 4)
+    with pytest.raises(ValueError, match="fitted on images with vectors"):
+        dlgmm.predict(images)

@@ -114,6 +114,20 @@ TEST(Compat, DlgmmV2) {
   EXPECT_EQ(load_model<DlgmmModel>(path_of("dlgmm_v2")).projection, compat::dlgmm_v2().projection);
 }
 
+// A vector far on the side of the other cluster outweighs one patch.
+TEST(Compat, DlgmmV3) {
+  const auto model = load_model<DlgmmModel>(path_of("dlgmm_v3"));
+  EXPECT_EQ(model.factors, compat::dlgmm_v3().factors);
+  EXPECT_EQ(model.image_projection, compat::dlgmm_v3().image_projection);
+  const Matrix<float> points = plane_points();
+  Matrix<float> vectors(points.rows(), 2);
+  vectors(0, 1) = 10, vectors(1, 1) = 1, vectors(2, 1) = 1, vectors(3, 1) = 10;
+  DlgmmImages images;
+  images.patches = points;
+  images.vectors = vectors;
+  EXPECT_THAT(infer_images(model, images).labels, ElementsAre(1, 0, 0, 1));
+}
+
 TEST(Compat, NcutV1) {
   const auto model = load_model<NcutModel>(path_of("ncut_v1"));
   EXPECT_EQ(model.embedding, compat::ncut_v1().embedding);
@@ -159,7 +173,7 @@ TEST(Compat, SameVersionIsWrittenTheSame) {
   expect_written_the_same("meanshift_v1", compat::meanshift_v1());
   expect_written_the_same("ncut_v1", compat::ncut_v1());
   expect_written_the_same("bags_v1", compat::bags_v1());
-  expect_written_the_same("dlgmm_v2", compat::dlgmm_v2());
+  expect_written_the_same("dlgmm_v3", compat::dlgmm_v3());
   expect_written_the_same("jsom_v1", compat::jsom_v1());
   expect_written_the_same("multinomials_v1", compat::multinomials_v1());
   expect_written_the_same("topics_v1", compat::topics_v1());

@@ -110,6 +110,22 @@ inline DlgmmModel dlgmm_v2() {
   return m;
 }
 
+// Version 3 may have factors and image vectors: the second number of a vector tells the cluster.
+inline DlgmmModel dlgmm_v3() {
+  DlgmmModel m = dlgmm_v2();
+  m.covariance = DlgmmCovariance::LowRank;
+  m.covariances = matrix<double>(1, 2, {0.5, 0.5});
+  m.factors = matrix<double>(2, 1, {1, -1});
+  m.origin = matrix<double>(1, 2, {0, 0});
+  m.factor_means = matrix<double>(2, 1, {2, -2});
+  m.factor_variances = {0.5};
+  m.image_projection = matrix<float>(2, 2, {1, 1, 0, 1});
+  m.image_means = matrix<double>(2, 1, {0, 9});
+  m.image_variances = {1};
+  m.image_weight = {1};
+  return m;
+}
+
 inline KModesModel kmodes_v1() { return {matrix<float>(2, 4, {0, 0, 0, 0, 1, 1, 1, 1})}; }
 inline Matrix<float> bit_points() {
   return matrix<float>(3, 4, {0, 1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 0});

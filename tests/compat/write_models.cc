@@ -21,7 +21,7 @@ void write_all(const std::string& folder) {
   write(folder, "bags_v1", bags_v1());
   write(folder, "cac_v2", cac_v2());
   write(folder, "dcp_v1", dcp_v1());
-  write(folder, "dlgmm_v2", dlgmm_v2());
+  write(folder, "dlgmm_v3", dlgmm_v3());
   write(folder, "exemplar_v1", exemplar_v1());
   write(folder, "gmm_diagonal_v1", gmm_diagonal_v1());
   write(folder, "gmm_full_v1", gmm_full_v1());

@@ -11,5 +11,6 @@ void reproduce_dlgmm_gamma(ReproduceRun& run);
 void reproduce_dlgmm_dense(ReproduceRun& run);
 void reproduce_dlgmm_codebook(ReproduceRun& run);
 void reproduce_dlgmm_joint(ReproduceRun& run);
+void reproduce_dlgmm_held_out(ReproduceRun& run);
 
 }  // namespace milieu::cli

@@ -47,6 +47,7 @@ const PatchImages& ScenePatches::images() {
     request.path = path_;
     request.feature = "dense-sift:step=" + std::to_string(setting_.step);
     request.options.num_components = setting_.num_components;
+    request.options.image_feature = has_vectors_ ? "gist" : "none";
     request.load.num_threads = run_.options().num_threads;
     request.seed = run_.options().seed;
     images_ = load_patch_images(request, run_.monitor());

@@ -28,6 +28,9 @@ class ScenePatches {
   // Throws MissingData.
   ScenePatches(const ReproduceRun& run, const std::string& set, PatchSetting setting)
       : run_(run), path_(run.data_file(set)), setting_(setting) {}
+  // Of any image folder, in the setting of dlgmm's defaults, with the images' vectors.
+  ScenePatches(const ReproduceRun& run, std::string path)
+      : run_(run), path_(std::move(path)), setting_{8, 64}, has_vectors_(true) {}
   const PatchImages& images();
   int num_classes() { return static_cast<int>(images().labels.names.size()); }
   // The k-means codebook of V words.
@@ -40,6 +43,7 @@ class ScenePatches {
   const ReproduceRun& run_;
   std::string path_;
   PatchSetting setting_;
+  bool has_vectors_ = false;
   std::optional<PatchImages> images_;
   std::map<std::pair<int, uint64_t>, Matrix<float>> codebooks_;
   std::map<std::pair<std::pair<int, int>, uint64_t>, Matrix<float>> counts_;

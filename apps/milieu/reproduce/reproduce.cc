@@ -123,6 +123,8 @@ const std::vector<Reproduction>& reproductions() {
       {"dlgmm", "codebook", "classification with learned and k-means words",
        reproduce_dlgmm_codebook},
       {"dlgmm", "joint", "words learned with the clusters or before them", reproduce_dlgmm_joint},
+      {"dlgmm", "held-out", "dlgmm beside its rivals on images that chose nothing (long)",
+       reproduce_dlgmm_held_out},
       {"exemplar", "synthetic", "Fig. 2: F against the share of corrupted dimensions",
        reproduce_exemplar_synthetic},
       {"exemplar", "curves", "Fig. 2a: the objective, averaged over runs",

@@ -29,7 +29,7 @@ struct ReproduceOptions {
   int num_runs = 0;      // repetitions with other seeds; 0: the experiment's default
   int num_restarts = 0;  // of each run; 0: the experiment's default
   bool full = false;     // every size in the paper; the default is some of them
-  std::string sets;      // deep: only these sets, separated by commas; empty: all
+  std::string sets;      // deep, dlgmm held-out: only these sets, separated by commas; empty: all
   uint64_t seed = 1;
   int num_threads = 0;
 };
@@ -41,7 +41,8 @@ void visit_fields(ReproduceOptions& o, Visitor&& v) {
   v("num_restarts", o.num_restarts, at_least(0).alias("restarts"),
     "restarts of each run; 0 means the experiment's default");
   v("full", o.full, anything(), "dlgmm: all ten codebook sizes instead of 100, 300 and 1000");
-  v("sets", o.sets, anything(), "deep: only these sets, separated by commas; empty means all");
+  v("sets", o.sets, anything(),
+    "deep, dlgmm held-out: only these sets, separated by commas; empty means all");
   v("seed", o.seed, at_least(0), "random seed");
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }

@@ -130,9 +130,11 @@ DoubleView ClusterPrior::full_precision(int j, int g) const {
 }
 
 ClusterPrior make_cluster_prior(const DlgmmModel& m) {
+  ClusterPrior p;
+  p.factors = make_factor_prior(m);
+  p.vectors = make_vector_prior(m);
   const int num_clusters = m.num_clusters();
   const auto size = static_cast<Eigen::Index>(m.num_words());
-  ClusterPrior p;
   p.is_full = is_full(m.covariance);
   p.num_words = m.num_words();
   p.num_bands = m.num_bands;
@@ -188,6 +190,13 @@ ClusterStats::ClusterStats(int num_clusters, int num_bands, int64_t num_words, b
       second(full ? Matrix<double>(int64_t{num_clusters} * num_bands, num_words * num_words)
                   : Matrix<double>(num_clusters, num_bands * num_words)) {}
 
+ClusterStats::ClusterStats(const ClusterPrior& prior)
+    : ClusterStats(prior.num_clusters(), prior.num_bands,
+                   prior.factors.is_empty() ? prior.num_words : 0, prior.is_full) {
+  factors = FactorStats(prior.num_clusters(), prior.factors);
+  vectors = VectorStats(prior.num_clusters(), prior.vectors);
+}
+
 void ClusterStats::add(const ClusterPrior& prior, int j, int g, double share, const Theta& theta) {
   if (g == 0) mass[j] += share;
   const int64_t num_words = prior.num_words;
@@ -217,6 +226,8 @@ void ClusterStats::merge(const ClusterStats& other) {
   for (int64_t i = 0; i < second.size(); ++i) second.data()[i] += other.second.data()[i];
   bound.merge(other.bound);
   newton_steps += other.newton_steps;
+  factors.blend(1, 1, other.factors);
+  vectors.blend(1, 1, other.vectors);
 }
 
 double weight_term(const ClusterStats& stats, const DlgmmModel& model) {
@@ -227,6 +238,8 @@ double weight_term(const ClusterStats& stats, const DlgmmModel& model) {
 }
 
 double cluster_term(const ClusterStats& stats, DoubleView old_means, const DlgmmModel& model) {
+  const double of_vectors = vector_term(stats.vectors, stats.mass, model);
+  if (model.is_low_rank()) return factor_term(stats.factors, stats.mass, model) + of_vectors;
   const ClusterPrior prior = make_cluster_prior(model);
   const int64_t num_words = model.num_words();
   double sum = 0;
@@ -241,15 +254,18 @@ double cluster_term(const ClusterStats& stats, DoubleView old_means, const Dlgmm
           stats.is_full ? prior.full_precision(j, g).data() : prior.precision(j, g).data();
       for (size_t i = 0; i < moments.size(); ++i) sum += precision[i] * moments[i];
     }
-  return -0.5 * sum;
+  return of_vectors - 0.5 * sum;
 }
 
 void update_clusters(const ClusterStats& stats, double floor, DlgmmModel& model) {
   const Matrix<double> old_means = model.means;
   double total = 0;
   for (const double mass : stats.mass) total += mass;
-  for (int j = 0; j < model.num_clusters(); ++j) {  // [Xie15, Eq. 7]
+  update_vectors(stats.vectors, stats.mass, model);
+  for (int j = 0; j < model.num_clusters(); ++j)  // [Xie15, Eq. 7]
     model.weights[j] = stats.mass[j] / total;
+  if (model.is_low_rank()) return update_factors(stats.factors, stats.mass, floor, model);
+  for (int j = 0; j < model.num_clusters(); ++j) {
     if (stats.mass[j] < kEmptyCluster) {
       pool_means(stats, old_means, j, model);
       continue;

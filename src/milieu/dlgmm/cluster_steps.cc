@@ -107,7 +107,7 @@ struct ClusterFit {
 // the energy is certain to stay below `least`.
 bool climb_cluster(const ClusterPrior& prior, int j, std::span<const double> counts, double least,
                    std::span<Theta> thetas, ImageScratch& s, ClusterStats& stats) {
-  double constant = prior.log_weights[j];  // what the energy has beside the bands' F
+  double constant = s.log_priors[j];  // what the energy has beside the bands' F
   for (int g = 0; g < prior.num_bands; ++g) {
     const std::span<const double> n = band_of(counts, prior.num_words, g);
     s.solvers[g].begin(n, total_of(n), prior.precision(j, g), prior.mean(j, g), thetas[g]);
@@ -129,6 +129,13 @@ bool climb_cluster(const ClusterPrior& prior, int j, std::span<const double> cou
   }
   for (const ThetaSolver& solver : s.solvers) stats.newton_steps += solver.value().steps;
   return !is_below;
+}
+
+// log pi and the energy of the image's vector.
+void set_log_priors(const ClusterPrior& prior, std::span<const double> vector, ImageScratch& s) {
+  s.log_priors = prior.log_weights;
+  if (prior.vectors.is_empty()) return;
+  for (int j = 0; j < prior.num_clusters(); ++j) s.log_priors[j] += prior.vectors.energy(j, vector);
 }
 
 // The energy of cluster j at its best thetas; -inf once it is certain to stay below `least`.
@@ -155,6 +162,12 @@ double solve_cluster(const ClusterPrior& prior, int j, std::span<const double> c
   return energy;
 }
 
+// What is left of the log priors beside log pi, which update_zeta adds.
+void add_vector_energies(const ClusterPrior& prior, ImageScratch& s) {
+  for (size_t j = 0; j < s.energies.size(); ++j)
+    s.energies[j] += s.log_priors[j] - prior.log_weights[j];
+}
+
 // Structured: a theta for each cluster and band, then zeta. The likeliest cluster comes first, so
 // that those that have no share need few steps.
 void update_structured(const ClusterPrior& prior, std::span<const double> counts,
@@ -179,14 +192,16 @@ void update_structured(const ClusterPrior& prior, std::span<const double> counts
     if (j != first) std::ranges::copy(thetas_of(best), thetas_of(j).begin());
     s.energies[j] =
         solve_cluster(prior, j, counts, highest - kNegligible, thetas_of(j), s, fits[j], stats);
-    if (prior.log_weights[j] + s.energies[j] <= highest) continue;
-    highest = prior.log_weights[j] + s.energies[j];
+    if (s.log_priors[j] + s.energies[j] <= highest) continue;
+    highest = s.log_priors[j] + s.energies[j];
     best = j;
   }
+  add_vector_energies(prior, s);
   update_zeta(prior, s.energies, zeta);
   add_zeta_terms(prior, zeta, stats.bound);
   for (int j = 0; j < prior.num_clusters(); ++j) {
     if (!(zeta[j] >= kNoShare)) continue;  // nor a NaN share: it may have no fit
+    stats.bound.terms[1] += zeta[j] * (s.log_priors[j] - prior.log_weights[j]);
     for (int g = 0; g < num_bands; ++g) {
       const Theta& theta = thetas_of(j)[g];
       stats.bound.terms[1] += zeta[j] * fits[j].densities[g];
@@ -196,6 +211,43 @@ void update_structured(const ClusterPrior& prior, std::span<const double> counts
       add_alpha(alpha, num_words, g, zeta[j], theta);
     }
   }
+}
+
+// Low rank: theta of all bands given the mean of h, then h and zeta given theta.
+void update_low_rank(const ClusterPrior& prior, std::span<const double> counts,
+                     std::span<double> zeta, std::span<double> alpha, ImageScratch& s,
+                     ClusterStats& stats) {
+  const FactorPrior& factors = prior.factors;
+  const int64_t num_words = prior.num_words;
+  factors.pull(alpha, s.pull);
+  factors.mean(s.pull, zeta, s.factors);
+  s.thetas.resize(prior.num_bands);
+  s.mean.resize(num_words);
+  s.tau2.clear();
+  for (int g = 0; g < prior.num_bands; ++g) {
+    const std::span<const double> n = band_of(counts, num_words, g);
+    const std::span<const double> precision = band_of(factors.precision, num_words, g);
+    factors.image(s.factors, g * num_words, s.mean);
+    start_theta(n, precision, s.thetas[g]);
+    const ThetaValue value =
+        solve_theta(n, total_of(n), precision, s.mean, s.thetas[g], s.solvers[0]);
+    const BandParts parts = parts_of(n, s.thetas[g], value.log_sum);
+    stats.newton_steps += value.steps;
+    stats.bound.terms[2] += parts.t3;
+    stats.bound.terms[5] += parts.t6;
+    std::ranges::copy(s.thetas[g].alpha, alpha.begin() + g * num_words);
+    s.tau2.insert(s.tau2.end(), s.thetas[g].tau2.begin(), s.thetas[g].tau2.end());
+  }
+  factors.pull(alpha, s.pull);
+  s.energies = factors.levels;
+  for (int j = 0; j < prior.num_clusters(); ++j)
+    for (int64_t f = 0; f < factors.size(); ++f) s.energies[j] += factors.pulls(j, f) * s.pull[f];
+  add_vector_energies(prior, s);
+  update_zeta(prior, s.energies, zeta);
+  add_zeta_terms(prior, zeta, stats.bound);
+  stats.bound.terms[5] += factors.entropy;
+  for (size_t j = 0; j < zeta.size(); ++j) stats.mass[j] += zeta[j];
+  stats.factors.add(factors, zeta, alpha, s.tau2, s.pull);
 }
 
 // Mean field, as in the paper: one theta per band from the zeta before, then zeta.
@@ -214,6 +266,7 @@ void update_mean_field(const ClusterPrior& prior, std::span<const double> counts
       s.energies[j] += expected_log_density(prior, j, g, s.thetas[g]);
     add_alpha(alpha, prior.num_words, g, 1, s.thetas[g]);
   }
+  add_vector_energies(prior, s);
   update_zeta(prior, s.energies, zeta);
   add_zeta_terms(prior, zeta, stats.bound);
   for (int j = 0; j < prior.num_clusters(); ++j) {
@@ -268,15 +321,22 @@ void update_zeta(const ClusterPrior& prior, std::span<const double> energies,
 
 void update_image(const ClusterPrior& prior, DlgmmPosterior posterior, double kappa,
                   std::span<const double> counts, std::span<double> zeta, std::span<double> alpha,
-                  ImageScratch& scratch, ClusterStats& stats) {
+                  ImageScratch& scratch, ClusterStats& stats, std::span<const double> vector) {
   scratch.counts.resize(counts.size());
   scratch.solvers.resize(prior.num_bands);
   for (size_t v = 0; v < counts.size(); ++v) scratch.counts[v] = kappa * counts[v];
+  set_log_priors(prior, vector, scratch);
+  if (!prior.factors.is_empty()) {
+    update_low_rank(prior, scratch.counts, zeta, alpha, scratch, stats);
+    if (!prior.vectors.is_empty()) stats.vectors.add(zeta, vector);
+    return;
+  }
   std::fill(alpha.begin(), alpha.end(), 0.0);
   if (posterior == DlgmmPosterior::Structured)
     update_structured(prior, scratch.counts, zeta, alpha, scratch, stats);
   else
     update_mean_field(prior, scratch.counts, zeta, alpha, scratch, stats);
+  if (!prior.vectors.is_empty()) stats.vectors.add(zeta, vector);
 }
 
 std::optional<ClusterStats> update_images(const ImageTable& table, const DlgmmModel& model,
@@ -284,7 +344,7 @@ std::optional<ClusterStats> update_images(const ImageTable& table, const DlgmmMo
                                           MatrixView<double> alpha, int num_threads,
                                           Monitor& monitor) {
   const ClusterPrior prior = make_cluster_prior(model);
-  const ClusterStats zero(model.num_clusters(), model.num_bands, model.num_words(), prior.is_full);
+  const ClusterStats zero(prior);
   ClusterStats stats = table.team->parallel_reduce(
       table.num_images, kLayerBlock, num_threads, zero,
       [&](const Block& block, ClusterStats& part) {
@@ -294,11 +354,12 @@ std::optional<ClusterStats> update_images(const ImageTable& table, const DlgmmMo
           if (monitor.should_stop()) return;
           const int64_t row = d - table.own_begin();
           update_image(prior, model.posterior, model.kappa, counts.row_span(row),
-                       zeta.row_span(row), alpha.row_span(row), scratch, part);
+                       zeta.row_span(row), alpha.row_span(row), scratch, part, table.vector(d));
         }
       },
       [](ClusterStats& total, const ClusterStats& part) { total.merge(part); });
   if (monitor.should_stop()) return std::nullopt;
+  if (model.is_low_rank()) stats.bound.terms[1] = cluster_term(stats, model.means, model);
   return stats;
 }
 

@@ -126,8 +126,9 @@ Termination run_passes(const DlgmmRun& run, const DlgmmInput& input, DlgmmState&
     if (is_comparable) check_rise(state.trace.back(), *report, options.kappa);
     record_pass(*report, gamma, next);
     state = std::move(next);
-    monitor.on_iteration({state.restart, options.num_restarts, state.iteration,
-                          options.max_iterations, bound, change, watch.seconds()});
+    // The restarts are over: what remains are the passes of one, which may end at any time.
+    monitor.on_iteration(
+        {0, 1, state.iteration, options.max_iterations, bound, change, watch.seconds()});
     if (input.on_pass) input.on_pass(state);
   }
   return Termination::Converged;
@@ -270,8 +271,9 @@ DlgmmState gather_state(const DlgmmState& own, const Team& team) {
   return all;
 }
 
-DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& options, Monitor& monitor) {
+DlgmmResult fit_dlgmm(const DlgmmInput& input, const DlgmmOptions& given, Monitor& monitor) {
   const Stopwatch watch;
+  const DlgmmOptions options = resolve_options(input, given);
   if (options.num_clusters < 0) {
     validate_options(options);
     const ClusterChoice choice = choose_num_clusters(input, options, monitor);

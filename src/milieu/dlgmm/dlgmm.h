@@ -26,14 +26,19 @@ namespace MILIEU_API milieu {
 // q(theta | eta) has its own mean for every cluster (structured), or one mean for all of them
 // (mean-field, as the paper does).
 enum class DlgmmPosterior { Structured, MeanField };
-// Sigma_j: diagonal, one diagonal for all clusters, any matrix, one matrix for all clusters.
-enum class DlgmmCovariance { Diagonal, TiedDiagonal, Full, Tied };
+// Sigma_j: diagonal, one diagonal for all clusters, any matrix, one matrix for all clusters, or one
+// low-rank matrix plus a diagonal, whose factors also span the clusters' means. Auto is LowRank
+// where images have vectors and there are 100 words or more (in all bands), else Diagonal; models
+// never have it.
+enum class DlgmmCovariance { Diagonal, TiedDiagonal, Full, Tied, LowRank, Auto };
 // Lambda_v: delta^2 I (the paper's experiments), a diagonal, or any matrix (the paper's model).
 enum class WordCovariance { Spherical, Diagonal, Full };
-// How the clusters are initialised.
-enum class DlgmmInit { LogCounts, Lda, Random };
-// Which layer keeps its initial state (the paper's separate learning).
-enum class DlgmmFix { None, Codebook, Clusters };
+// How the clusters are initialised. Auto is NormalizedCut where images have vectors, else
+// LogCounts.
+enum class DlgmmInit { LogCounts, Lda, Random, NormalizedCut, Auto };
+// Which layer keeps its initial state (the paper's separate learning). Auto is Codebook where
+// images have vectors, else None.
+enum class DlgmmFix { None, Codebook, Clusters, Auto };
 
 // The names in options and model files.
 const char* to_string(DlgmmPosterior posterior);
@@ -48,11 +53,15 @@ struct DlgmmOptions {
   double gamma = 0;      // SC-DLGMM's reward for equal words of neighbouring patches; -1: learned
   bool diagonal_neighbors = false;  // for gamma: a patch has 8 neighbours on the grid, not 4
   DlgmmPosterior posterior = DlgmmPosterior::Structured;
-  DlgmmCovariance covariance = DlgmmCovariance::Diagonal;
+  DlgmmCovariance covariance = DlgmmCovariance::Auto;
+  // F: rank of low-rank covariances, and components that are kept of image vectors; lower where
+  // there are fewer than five images for each.
+  int num_factors = 50;
+  double image_weight = 1;  // exponent of the image vectors' likelihood
   WordCovariance word_covariance = WordCovariance::Spherical;
   bool tie_words = true;  // one delta^2 for all words; false lets wide words collect clutter
-  DlgmmInit init = DlgmmInit::LogCounts;
-  DlgmmFix fix = DlgmmFix::None;
+  DlgmmInit init = DlgmmInit::Auto;
+  DlgmmFix fix = DlgmmFix::Auto;
   double beta = 1;              // tempers the descriptor likelihood; smaller gives softer words
   double kappa = 1;             // discounts patches that overlap; smaller trusts counts less
   int num_restarts = 5;         // initialisations of the clusters; the highest bound is kept
@@ -72,52 +81,9 @@ struct DlgmmOptions {
   int num_threads = 0;  // 0: all cores; the result does not depend on it
 };
 
+// How far a fit goes: the second half of the fields.
 template <class Visitor>
-void visit_fields(DlgmmOptions& o, Visitor&& v) {
-  v("num_words", o.num_words, at_least(1).alias("words"), "size of the codebook, V");
-  v("num_clusters", o.num_clusters, at_least(1).or_word("auto", -1).alias("clusters").alias("k"),
-    "number of image clusters, J; auto chooses the highest penalised bound");
-  v("num_bands", o.num_bands, between(0, 64).alias("bands"),
-    "horizontal bands of an image, each with separate word frequencies; 0 means 3 on image "
-    "folders, "
-    "else 1");
-  v("gamma", o.gamma, between(0, 1000).or_word("learn", -1),
-    "reward for equal words of neighbouring patches (SC-DLGMM); needs a grid or other neighbours; "
-    "learn maximises the pseudo-likelihood");
-  v("diagonal_neighbors", o.diagonal_neighbors, anything(),
-    "for gamma: count diagonal neighbours too, 8 on the grid instead of 4");
-  v("posterior", o.posterior,
-    one_of<DlgmmPosterior>(
-        {{"structured", DlgmmPosterior::Structured}, {"mean-field", DlgmmPosterior::MeanField}}),
-    "structured infers each image once per cluster; mean-field is the paper's");
-  v("covariance", o.covariance,
-    one_of<DlgmmCovariance>({{"diagonal", DlgmmCovariance::Diagonal},
-                             {"tied-diagonal", DlgmmCovariance::TiedDiagonal},
-                             {"full", DlgmmCovariance::Full},
-                             {"tied", DlgmmCovariance::Tied}}),
-    "shape of the clusters' covariances; full needs many images per cluster, tied shares one full "
-    "matrix");
-  v("word_covariance", o.word_covariance,
-    one_of<WordCovariance>({{"spherical", WordCovariance::Spherical},
-                            {"diagonal", WordCovariance::Diagonal},
-                            {"full", WordCovariance::Full}}),
-    "shape of the words' covariances; full has a matrix, shared by all words with --tie-words");
-  v("tie_words", o.tie_words, anything(), "share one covariance between all words");
-  v("init", o.init,
-    one_of<DlgmmInit>({{"log-counts", DlgmmInit::LogCounts},
-                       {"lda", DlgmmInit::Lda},
-                       {"random", DlgmmInit::Random}})
-        .alias("start"),
-    "initial clusters: k-means of log counts, the strongest LDA topic (the paper), or random");
-  v("fix", o.fix,
-    one_of<DlgmmFix>({{"none", DlgmmFix::None},
-                      {"codebook", DlgmmFix::Codebook},
-                      {"clusters", DlgmmFix::Clusters}}),
-    "keep the initial state of one layer: separate instead of joint learning");
-  v("beta", o.beta, between(1e-6, 1e6),
-    "exponent of the descriptor likelihood; below 1 gives softer words");
-  v("kappa", o.kappa, between(1e-6, 1e6),
-    "weight of one patch; below 1 discounts overlapping patches");
+void visit_limits(DlgmmOptions& o, Visitor&& v) {
   v("num_restarts", o.num_restarts, at_least(1).alias("restarts"),
     "initialisations of the clusters; the one with the highest bound is kept");
   v("max_iterations", o.max_iterations, at_least(1), "maximum passes over the patches");
@@ -151,10 +117,74 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
   v("num_threads", o.num_threads, at_least(0).alias("threads"), "threads; 0 means all cores");
 }
 
+template <class Visitor>
+void visit_fields(DlgmmOptions& o, Visitor&& v) {
+  v("num_words", o.num_words, at_least(1).alias("words"), "size of the codebook, V");
+  v("num_clusters", o.num_clusters, at_least(1).or_word("auto", -1).alias("clusters").alias("k"),
+    "number of image clusters, J; auto chooses the highest penalised bound");
+  v("num_bands", o.num_bands, between(0, 64).alias("bands"),
+    "horizontal bands of an image, each with separate word frequencies; 0 means 3 on image "
+    "folders, "
+    "else 1");
+  v("gamma", o.gamma, between(0, 1000).or_word("learn", -1),
+    "reward for equal words of neighbouring patches (SC-DLGMM); needs a grid or other neighbours; "
+    "learn maximises the pseudo-likelihood");
+  v("diagonal_neighbors", o.diagonal_neighbors, anything(),
+    "for gamma: count diagonal neighbours too, 8 on the grid instead of 4");
+  v("posterior", o.posterior,
+    one_of<DlgmmPosterior>(
+        {{"structured", DlgmmPosterior::Structured}, {"mean-field", DlgmmPosterior::MeanField}}),
+    "structured infers each image once per cluster; mean-field is the paper's");
+  v("covariance", o.covariance,
+    one_of<DlgmmCovariance>({{"diagonal", DlgmmCovariance::Diagonal},
+                             {"tied-diagonal", DlgmmCovariance::TiedDiagonal},
+                             {"full", DlgmmCovariance::Full},
+                             {"tied", DlgmmCovariance::Tied},
+                             {"low-rank", DlgmmCovariance::LowRank},
+                             {"auto", DlgmmCovariance::Auto}}),
+    "shape of the clusters' covariances; full needs many images per cluster, tied shares one full "
+    "matrix, low-rank shares num_factors factors, which the means are made of too; auto is "
+    "low-rank where images have vectors and at least 100 words (all bands together), else "
+    "diagonal");
+  v("num_factors", o.num_factors, between(1, 10000).alias("factors"),
+    "factors of low-rank covariances, and principal components of image vectors; at most one for "
+    "five images");
+  v("image_weight", o.image_weight, between(0, 1e6),
+    "exponent of the likelihood of image vectors; 0 leaves them to the start");
+  v("word_covariance", o.word_covariance,
+    one_of<WordCovariance>({{"spherical", WordCovariance::Spherical},
+                            {"diagonal", WordCovariance::Diagonal},
+                            {"full", WordCovariance::Full}}),
+    "shape of the words' covariances; full has a matrix, shared by all words with --tie-words");
+  v("tie_words", o.tie_words, anything(), "share one covariance between all words");
+  v("init", o.init,
+    one_of<DlgmmInit>({{"log-counts", DlgmmInit::LogCounts},
+                       {"lda", DlgmmInit::Lda},
+                       {"random", DlgmmInit::Random},
+                       {"ncut", DlgmmInit::NormalizedCut},
+                       {"auto", DlgmmInit::Auto}})
+        .alias("start"),
+    "initial clusters: k-means of log counts, the strongest LDA topic (the paper), random, or a "
+    "normalized cut of log counts and image vectors; auto is ncut where images have vectors, else "
+    "log-counts");
+  v("fix", o.fix,
+    one_of<DlgmmFix>({{"none", DlgmmFix::None},
+                      {"codebook", DlgmmFix::Codebook},
+                      {"clusters", DlgmmFix::Clusters},
+                      {"auto", DlgmmFix::Auto}}),
+    "keep the initial state of one layer: separate instead of joint learning; auto keeps the "
+    "codebook where images have vectors");
+  v("beta", o.beta, between(1e-6, 1e6),
+    "exponent of the descriptor likelihood; below 1 gives softer words");
+  v("kappa", o.kappa, between(1e-6, 1e6),
+    "weight of one patch; below 1 discounts overlapping patches");
+  visit_limits(o, v);
+}
+
 // What predicts for new images. V words, J clusters, G bands, R numbers per descriptor.
 struct DlgmmModel {
   static constexpr std::string_view kKind = "dlgmm";
-  static constexpr int kFormatVersion = 2;
+  static constexpr int kFormatVersion = 3;
   DlgmmPosterior posterior = DlgmmPosterior::Structured;
   DlgmmCovariance covariance = DlgmmCovariance::Diagonal;
   int num_bands = 1;  // G
@@ -162,9 +192,20 @@ struct DlgmmModel {
   std::vector<double> weights;  // J: pi, sum 1
   Matrix<double> means;         // J x (G V): mu, band after band
   // Sigma: diagonal J x (G V), tied-diagonal 1 x (G V), full (J G) x (V V) with row j G + g, tied
-  // G x (V V); matrices row-major.
+  // G x (V V); matrices row-major. low-rank: the diagonal 1 x (G V) beside the factors.
   Matrix<double> covariances;
-  Matrix<double> words;  // V x R: omega
+  // Low-rank: theta = origin + factors h + noise, h of a cluster Gaussian about its row of
+  // factor_means; `means` then follow from these.
+  Matrix<double> factors;                // (G V) x F; else empty
+  Matrix<double> origin;                 // 1 x (G V)
+  Matrix<double> factor_means;           // J x F
+  std::vector<double> factor_variances;  // F
+  // Of image vectors, W numbers each, P of them kept; else empty.
+  Matrix<float> image_projection;       // (1 + P) x W: their mean, then scaled principal components
+  Matrix<double> image_means;           // J x P
+  std::vector<double> image_variances;  // P
+  std::vector<double> image_weight;     // {exponent of their likelihood}
+  Matrix<double> words;                 // V x R: omega
   // Lambda: V x 1 (spherical), V x R (diagonal) or, for R > 1, V x (R R) (full, row-major); one row
   // when it is tied.
   Matrix<double> word_variances;
@@ -178,6 +219,8 @@ struct DlgmmModel {
 
   int num_clusters() const { return static_cast<int>(weights.size()); }
   int64_t num_words() const { return words.rows(); }
+  bool is_low_rank() const { return covariance == DlgmmCovariance::LowRank; }
+  bool has_image_vectors() const { return !image_projection.empty(); }
   bool has_full_words() const {
     return words.cols() > 1 && word_variances.cols() == words.cols() * words.cols();
   }
@@ -200,6 +243,14 @@ void visit_arrays(Model& m, Visitor&& v) {
   visit_optional(v, "projection", m.projection);  // since version 2
   visit_optional(v, "diagonal_neighbors", m.diagonal_neighbors);
   visit_optional(v, "position_neighbors", m.position_neighbors);
+  visit_optional(v, "factors", m.factors);  // this and the following since version 3
+  visit_optional(v, "origin", m.origin);
+  visit_optional(v, "factor_means", m.factor_means);
+  visit_optional(v, "factor_variances", m.factor_variances);
+  visit_optional(v, "image_projection", m.image_projection);
+  visit_optional(v, "image_means", m.image_means);
+  visit_optional(v, "image_variances", m.image_variances);
+  visit_optional(v, "image_weight", m.image_weight);
 }
 
 // The patches of images. Image d has the rows [offsets[d], offsets[d + 1]) of `patches`; it may
@@ -213,6 +264,9 @@ struct DlgmmImages {
   // Pairs of patches of one image that are neighbours for gamma, in any order, in place of the
   // grid's: keypoints that are near each other, superpixels that touch; or empty.
   std::span<const std::pair<int64_t, int64_t>> edges = {};
+  // D x W: what else is known of each whole image, such as gist or an embedding, a further
+  // observation of its cluster; on every rank. Or empty.
+  FloatView vectors = {};
 
   int64_t num_images() const {
     return offsets.empty() ? patches.rows() : static_cast<int64_t>(offsets.size()) - 1;

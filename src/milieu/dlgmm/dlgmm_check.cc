@@ -69,6 +69,8 @@ std::string stop_message(Termination termination, const DlgmmOptions& options) {
   }
 }
 
+constexpr int kFewImages = 15;  // per cluster: docs/experiments/dlgmm.md
+
 std::string pair_text(const WordPair& pair, int num_bands) {
   const std::string cluster =
       pair.cluster < 0 ? std::string() : fmt::format("cluster {}: ", pair.cluster);
@@ -88,6 +90,14 @@ void add_warnings(const DlgmmRun& run, const DlgmmState& state, RunSummary& summ
     summary.warnings.push_back(fmt::format(
         "{} of {} images {} no patches and no label (-1)", run.table.num_without_patches,
         run.table.num_images, by_number(run.table.num_without_patches, "has", "have")));
+  const double images_per_cluster =
+      static_cast<double>(run.table.num_images) / run.options.num_clusters;
+  if (run.table.images.vectors.rows() > 0 && images_per_cluster < kFewImages)
+    summary.warnings.push_back(fmt::format(
+        "there are {:.1f} images per cluster: with fewer than {} a normalized cut of the "
+        "same description, such as `milieu ncut --feature gist,dense-sift`, was level "
+        "or better",
+        images_per_cluster, kFewImages));
   const auto num_empty = std::ranges::count(summary.sizes, 0);
   if (num_empty > 0 && summary.clusters > 0)
     summary.warnings.push_back(fmt::format("{} of {} clusters {} empty: lower num_clusters",
@@ -104,8 +114,9 @@ void check_memory(const DlgmmRun& run, const DlgmmOptions& options) {
   const double cells = words * std::max(options.num_bands, 1);
   const auto blocks = static_cast<int64_t>(run.table.block_begin.size());
   const auto copies = static_cast<double>(2 + reduction_copies(blocks, 1, options.num_threads));
-  const double matrices =
-      options.covariance == DlgmmCovariance::Diagonal ? clusters : clusters * words;
+  const bool is_diagonal = options.covariance == DlgmmCovariance::Diagonal ||
+                           options.covariance == DlgmmCovariance::LowRank;
+  const double matrices = is_diagonal ? clusters + options.num_factors : clusters * words;
   const double numbers = copies * 2 * words * dims + 3 * matrices * cells +
                          3 * static_cast<double>(run.table.num_own()) * cells;
   require_memory(
@@ -113,6 +124,23 @@ void check_memory(const DlgmmRun& run, const DlgmmOptions& options) {
        fmt::format("{} words in {} bands for {} images and {} clusters", options.num_words,
                    std::max(options.num_bands, 1), run.table.num_images, options.num_clusters),
        "use fewer words, or diagonal covariances"});
+}
+
+// The images' vectors on the components of the initial model, or on their own.
+void take_vectors(const DlgmmInput& input, const DlgmmOptions& options, DlgmmRun& run) {
+  const FloatView vectors = input.images.vectors;
+  if (input.initial_model) {
+    run.table.vectors = project_vectors(*input.initial_model, input.images);
+    return;
+  }
+  if (vectors.rows() == 0) return;
+  require(vectors.rows() == run.table.num_images, [&] {
+    return fmt::format("vectors has {}, there are {}: they must match",
+                       counted(vectors.rows(), "row"), counted(run.table.num_images, "image"));
+  });
+  check_points(vectors, "vectors");
+  run.image_projection = fit_image_projection(vectors, options.num_factors);
+  run.table.vectors = project_images(run.image_projection, vectors);
 }
 
 // Every rank looks at a part.
@@ -124,6 +152,29 @@ void check_patches(const DlgmmInput& input, int num_threads) {
 }
 
 }  // namespace
+
+// With few words a low-rank model loses clusters: its q(theta) and q(h) do not know of each other,
+// and what few words say about h is then lost (docs/experiments/dlgmm.md).
+constexpr int64_t kWidthOfLowRank = 100;
+
+DlgmmOptions resolve_options(const DlgmmInput& input, const DlgmmOptions& options) {
+  DlgmmOptions out = options;
+  const bool has_vectors = input.images.vectors.rows() > 0;
+  const bool moves_words = options.word_moves > 0;
+  const int64_t width = int64_t{options.num_words} * std::max(options.num_bands, 1);
+  const bool is_low_rank = has_vectors && !moves_words && width >= kWidthOfLowRank &&
+                           options.posterior == DlgmmPosterior::Structured;
+  if (out.covariance == DlgmmCovariance::Auto)
+    out.covariance = input.initial_model ? input.initial_model->covariance
+                     : is_low_rank       ? DlgmmCovariance::LowRank
+                                         : DlgmmCovariance::Diagonal;
+  if (out.init == DlgmmInit::Auto)
+    out.init = has_vectors ? DlgmmInit::NormalizedCut : DlgmmInit::LogCounts;
+  if (out.fix == DlgmmFix::Auto)
+    out.fix = has_vectors && !moves_words && options.batch_images == 0 ? DlgmmFix::Codebook
+                                                                       : DlgmmFix::None;
+  return out;
+}
 
 DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options) {
   validate_options(options);
@@ -145,6 +196,7 @@ DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options) {
           "no fixed layer: use 0 or auto");
   run.word_floor =
       std::max(options.min_word_variance * patch_variance(input.images.patches), 1e-30);
+  take_vectors(input, options, run);
   return run;
 }
 
@@ -169,6 +221,10 @@ void describe_dlgmm(const DlgmmRun& run, const DlgmmState& state, Termination te
   if (state.terms.rows() > 0)
     std::ranges::copy(state.terms.row_span(state.terms.rows() - 1), last.begin());
   summary.extra.emplace_back("bound_terms", last);
+  summary.extra.emplace_back("covariance", std::string(to_string(run.options.covariance)));
+  summary.extra.emplace_back(
+      "learns_words", std::string(run.options.fix == DlgmmFix::Codebook ? "before the clusters"
+                                                                        : "with the clusters"));
   summary.extra.emplace_back("patches", run.table.images.patches.rows());
   summary.extra.emplace_back("words", state.model.num_words());
   summary.extra.emplace_back("words_in_use", state.words_in_use);

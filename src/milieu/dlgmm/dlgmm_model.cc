@@ -23,6 +23,44 @@ bool all_of(const T* data, int64_t count, bool must_be_positive) {
                      [&](double x) { return std::isfinite(x) && (!must_be_positive || x > 0); });
 }
 
+bool are_finite(const Matrix<double>& values) {
+  return all_of(values.data(), values.size(), false);
+}
+
+void check_factors(const DlgmmModel& m) {
+  const auto size = static_cast<int64_t>(m.factor_variances.size());
+  if (!m.is_low_rank()) {
+    require_model(m.factors.empty() && m.origin.empty() && m.factor_means.empty() && size == 0,
+                  "factors belong to low-rank covariances");
+    return;
+  }
+  require_model(size > 0 && m.factors.rows() == m.means.cols() && m.factors.cols() == size &&
+                    m.origin.rows() == 1 && m.origin.cols() == m.means.cols() &&
+                    m.factor_means.rows() == m.num_clusters() && m.factor_means.cols() == size,
+                "the shapes of the factors do not match");
+  require_model(are_finite(m.factors) && are_finite(m.origin) && are_finite(m.factor_means),
+                "factors must be finite");
+  require_model(all_of(m.factor_variances.data(), size, true), "factor_variances must be above 0");
+}
+
+void check_vectors(const DlgmmModel& m) {
+  const auto size = static_cast<int64_t>(m.image_variances.size());
+  if (!m.has_image_vectors()) {
+    require_model(m.image_means.empty() && size == 0 && m.image_weight.empty(),
+                  "image_means need an image_projection");
+    return;
+  }
+  require_model(size > 0 && m.image_projection.rows() == size + 1 &&
+                    m.image_means.rows() == m.num_clusters() && m.image_means.cols() == size &&
+                    m.image_weight.size() == 1,
+                "the shapes of the image vectors' arrays do not match");
+  require_model(all_of(m.image_projection.data(), m.image_projection.size(), false) &&
+                    are_finite(m.image_means) && std::isfinite(m.image_weight[0]) &&
+                    m.image_weight[0] >= 0,
+                "arrays of image vectors must be finite");
+  require_model(all_of(m.image_variances.data(), size, true), "image_variances must be above 0");
+}
+
 }  // namespace
 
 const char* to_string(DlgmmPosterior posterior) {
@@ -39,6 +77,10 @@ const char* to_string(DlgmmCovariance covariance) {
       return "full";
     case DlgmmCovariance::Tied:
       return "tied";
+    case DlgmmCovariance::LowRank:
+      return "low-rank";
+    case DlgmmCovariance::Auto:
+      return "auto";
   }
   return "";
 }
@@ -51,11 +93,13 @@ DlgmmPosterior dlgmm_posterior_from(std::string_view word) {
 }
 
 DlgmmCovariance dlgmm_covariance_from(std::string_view word) {
-  for (const DlgmmCovariance c : {DlgmmCovariance::Diagonal, DlgmmCovariance::TiedDiagonal,
-                                  DlgmmCovariance::Full, DlgmmCovariance::Tied})
+  for (const DlgmmCovariance c :
+       {DlgmmCovariance::Diagonal, DlgmmCovariance::TiedDiagonal, DlgmmCovariance::Full,
+        DlgmmCovariance::Tied, DlgmmCovariance::LowRank})
     if (word == to_string(c)) return c;
   throw DataError(fmt::format(
-      "dlgmm model: covariance is '{}', must be diagonal, tied-diagonal, full or tied", word));
+      "dlgmm model: covariance is '{}', must be diagonal, tied-diagonal, full, tied or low-rank",
+      word));
 }
 
 void internal::check_model(const DlgmmModel& m) {
@@ -68,8 +112,8 @@ void internal::check_model(const DlgmmModel& m) {
   require_model(m.means.rows() == num_clusters && m.means.cols() == width,
                 "means must be clusters x (bands words)");
   const bool full = m.covariance == DlgmmCovariance::Full || m.covariance == DlgmmCovariance::Tied;
-  const bool tied =
-      m.covariance == DlgmmCovariance::TiedDiagonal || m.covariance == DlgmmCovariance::Tied;
+  const bool tied = m.covariance == DlgmmCovariance::TiedDiagonal ||
+                    m.covariance == DlgmmCovariance::Tied || m.is_low_rank();
   const int64_t rows = (tied ? 1 : num_clusters) * (full ? m.num_bands : 1);
   require_model(m.covariances.rows() == rows &&
                     m.covariances.cols() == (full ? num_words * num_words : width),
@@ -92,6 +136,8 @@ void internal::check_model(const DlgmmModel& m) {
   require_model(
       m.gamma >= 0 && m.beta > 0 && m.kappa > 0 && std::isfinite(m.gamma + m.beta + m.kappa),
       "gamma, beta and kappa must be in their ranges");
+  check_factors(m);
+  check_vectors(m);
 }
 
 std::vector<WordPair> correlated_words(const DlgmmModel& m, int max_num_pairs) {

@@ -23,7 +23,9 @@ constexpr double kZetaTolerance = 1e-6;
 constexpr double kAlphaTolerance = 1e-4;
 constexpr int64_t kMinWindow = 512, kMaxWindow = 8192;
 
-ImageTable check(const DlgmmModel& model, const DlgmmImages& images, int num_threads) {
+// `has_inference`: clusters are inferred too, for which the images' vectors are needed.
+ImageTable check(const DlgmmModel& model, const DlgmmImages& images, int num_threads,
+                 bool has_inference) {
   check_model(model);
   require(images.patches.cols() == model.words.cols(), [&] {
     return fmt::format("patches have {}, the model was fitted on {}",
@@ -31,7 +33,9 @@ ImageTable check(const DlgmmModel& model, const DlgmmImages& images, int num_thr
   });
   if (images.patches.rows() > 0 || images.offsets.empty())
     check_points(images.patches, "patches", num_threads);
-  return make_image_table(images, model.num_bands, model.gamma);
+  ImageTable table = make_image_table(images, model.num_bands, model.gamma);
+  if (has_inference) table.vectors = project_vectors(model, images);
+  return table;
 }
 
 // Where every image begins: the mean of all clusters.
@@ -78,7 +82,7 @@ void infer_image(const ImageTable& table, int64_t d, const DlgmmModel& model,
                  const WordScorer& scorer, const ClusterPrior& prior, const PassOptions& options,
                  std::span<double> zeta, std::span<double> alpha, InferenceScratch& s) {
   std::copy(model.weights.begin(), model.weights.end(), zeta.begin());
-  ClusterStats unused(model.num_clusters(), model.num_bands, model.num_words(), prior.is_full);
+  ClusterStats unused(prior);
   for (int round = 0; round < kMaxRounds; ++round) {
     s.old_zeta.assign(zeta.begin(), zeta.end());
     s.old_alpha.assign(alpha.begin(), alpha.end());
@@ -86,7 +90,8 @@ void infer_image(const ImageTable& table, int64_t d, const DlgmmModel& model,
     // Mean field keeps what it begins with: its own zeta draws theta, which confirms zeta. So it
     // begins where every cluster has had its own theta.
     const DlgmmPosterior posterior = round == 0 ? DlgmmPosterior::Structured : model.posterior;
-    update_image(prior, posterior, model.kappa, s.counts, zeta, alpha, s.image, unused);
+    update_image(prior, posterior, model.kappa, s.counts, zeta, alpha, s.image, unused,
+                 table.vector(d));
     if (largest_move(zeta, s.old_zeta) < kZetaTolerance &&
         largest_move(alpha, s.old_alpha) < kAlphaTolerance)
       break;
@@ -106,7 +111,7 @@ PassOptions inference_options(const DlgmmModel& model) {
 
 DlgmmPrediction infer_images(const DlgmmModel& model, const DlgmmImages& images, int num_threads,
                              Monitor& monitor) {
-  return infer_own(model, check(model, images, num_threads), num_threads, monitor);
+  return infer_own(model, check(model, images, num_threads, true), num_threads, monitor);
 }
 
 DlgmmPrediction internal::infer_own(const DlgmmModel& model, const ImageTable& table,
@@ -150,7 +155,7 @@ namespace {
 template <class Use>
 void for_each_image(const DlgmmModel& model, const DlgmmImages& images, DoubleView alpha,
                     int num_threads, const Monitor& monitor, Use&& use) {
-  const ImageTable table = check(model, images, num_threads);
+  const ImageTable table = check(model, images, num_threads, false);
   require(alpha.rows() == table.num_images && alpha.cols() == model.means.cols(), [&] {
     return fmt::format("alpha is {} x {}, must be {} x {}", alpha.rows(), alpha.cols(),
                        table.num_images, model.means.cols());

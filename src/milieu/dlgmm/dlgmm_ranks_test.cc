@@ -16,6 +16,7 @@ struct Case {
   int images = 40;
   int uneven = 0;  // every third image has so many patches less; 0: all are alike
   DlgmmOptions options = small_options();
+  bool has_vectors = false;
 };
 
 std::vector<Case> cases() {
@@ -28,7 +29,10 @@ std::vector<Case> cases() {
                            {"learned gamma", 40},
                            {"mini-batches", 130, 7},
                            {"auto clusters", 33, 3},
-                           {"word moves", 60, 9}};
+                           {"word moves", 60, 9},
+                           {"vectors and low rank", 66, 5},
+                           {"low rank, mini-batches", 130, 7},
+                           {"low rank, auto clusters", 40, 3}};
   for (Case& c : all) c.options.max_iterations = 4;
   all[3].options.posterior = DlgmmPosterior::MeanField;
   all[4].options.init = DlgmmInit::Lda;
@@ -39,6 +43,13 @@ std::vector<Case> cases() {
   all[7].options.batch_images = 32;
   all[8].options.num_clusters = -1;
   all[9].options.word_moves = 2;
+  for (const size_t c : {10, 11, 12}) {
+    all[c].has_vectors = true;
+    all[c].options.num_factors = 4;
+    all[c].options.covariance = DlgmmCovariance::LowRank;
+  }
+  all[11].options.batch_images = 32;
+  all[12].options.num_clusters = -1;
   for (const size_t c : {1, 2, 7}) all[c].options.word_moves = 0;
   return all;
 }
@@ -64,8 +75,20 @@ Drawn images_of(const Case& c) {
   return data;
 }
 
-DlgmmInput input_of(const Case& c, const Drawn& data) {
+// Numbers that depend on the class, one row per image.
+Matrix<float> vectors_of(const Case& c, const Drawn& data) {
+  if (!c.has_vectors) return {};
+  Random random(9);
+  Matrix<float> vectors(std::ssize(data.labels), 6);
+  for (int64_t d = 0; d < vectors.rows(); ++d)
+    for (int64_t i = 0; i < vectors.cols(); ++i)
+      vectors(d, i) = static_cast<float>(random.normal() + (i == data.labels[d] ? 2 : 0));
+  return vectors;
+}
+
+DlgmmInput input_of(const Case& c, const Drawn& data, const Matrix<float>& vectors) {
   DlgmmInput input = data.input();
+  input.images.vectors = vectors;
   if (c.uneven > 0) input.images.grid = {};
   return input;
 }
@@ -85,10 +108,11 @@ void expect_same_run(const DlgmmResult& shared, const DlgmmResult& alone, int ra
 TEST(DlgmmRanks, AnyNumberOfRanksGivesTheBitsOfOne) {
   for (const Case& c : cases()) {
     const Drawn data = images_of(c);
-    const DlgmmResult alone = fit_dlgmm(input_of(c, data), c.options);
+    const Matrix<float> vectors = vectors_of(c, data);
+    const DlgmmResult alone = fit_dlgmm(input_of(c, data, vectors), c.options);
     const std::vector<int> sizes = c.images > 100 ? std::vector<int>{3} : std::vector<int>{2, 7};
     run_as_teams(c.name, sizes, [&](const Team& team) {
-      DlgmmInput input = input_of(c, data);
+      DlgmmInput input = input_of(c, data, vectors);
       input.team = &team;
       expect_same_run(fit_dlgmm(input, c.options, team.monitor()), alone, team.rank());
     });

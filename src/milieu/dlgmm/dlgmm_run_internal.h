@@ -14,7 +14,8 @@ namespace milieu::internal {
 struct DlgmmRun {
   const DlgmmOptions& options;
   ImageTable table;
-  double word_floor = 0;  // of delta2
+  double word_floor = 0;                // of delta2
+  Matrix<float> image_projection = {};  // of the images' vectors; empty: they have none
 
   bool learns_gamma() const { return options.gamma < 0; }
   PassOptions pass_options(double gamma) const;
@@ -31,6 +32,10 @@ struct ClusterChoice {
 ClusterChoice choose_num_clusters(const DlgmmInput& input, const DlgmmOptions& options,
                                   Monitor& monitor);
 
+// The options with every auto but word_moves, bands and the number of clusters replaced by what it
+// means for this input.
+DlgmmOptions resolve_options(const DlgmmInput& input, const DlgmmOptions& options);
+
 // Checks the input and prepares the run; throws as fit_dlgmm says.
 DlgmmRun check_dlgmm(const DlgmmInput& input, const DlgmmOptions& options);
 
@@ -39,9 +44,31 @@ std::string fingerprint_of(const DlgmmInput& input, const DlgmmOptions& options)
 
 // Counts under the k-means codebook, of the images that have patches.
 struct FirstCounts {
-  PassResult pass;            // own images
-  std::vector<int64_t> kept;  // those with patches, counted from the first own one
-  Matrix<double> counts;      // of these images
+  PassResult pass;              // own images
+  std::vector<int64_t> kept;    // those with patches, counted from the first own one
+  Matrix<double> counts;        // of these images
+  Matrix<double> vectors = {};  // and their rows of ImageTable::vectors
+  // Where the covariance or the start needs them, the same on all ranks:
+  std::vector<int64_t> images = {};          // all images with patches
+  Matrix<float> points = {};                 // their log counts
+  Matrix<double> factors = {}, origin = {};  // of the log counts, for a low-rank model
+};
+// Fills what follows from the counts of all ranks.
+void gather_points(const DlgmmRun& run, FirstCounts& first);
+
+// Starts by a normalized cut: of log counts beside image vectors, then (so that useless vectors, or
+// words, can lose) of each alone, then k-means in the embedding of the first. Of very many images:
+// k-means.
+class CutStart {
+ public:
+  CutStart(const DlgmmRun& run, const FirstCounts& first) : run_(run), first_(first) {}
+  // Of own images with patches.
+  std::vector<int> labels(int restart, uint64_t seed, Monitor& monitor);
+
+ private:
+  const DlgmmRun& run_;
+  const FirstCounts& first_;
+  Matrix<float> points_, embedding_;
 };
 
 // The start of the highest bound on these counts, into `state`; that bound, or nothing when

@@ -63,8 +63,10 @@ class Sampler {
   void draw_theta(int64_t d, Random& random) {
     const int64_t V = model_.num_words(), j = out_.labels[d];
     const bool is_tied = model_.covariance == DlgmmCovariance::Tied ||
-                         model_.covariance == DlgmmCovariance::TiedDiagonal;
-    std::vector<double> noise(static_cast<size_t>(V));
+                         model_.covariance == DlgmmCovariance::TiedDiagonal || model_.is_low_rank();
+    std::vector<double> noise(static_cast<size_t>(V)), factors;
+    for (const double variance : model_.factor_variances)
+      factors.push_back(std::sqrt(variance) * random.normal());
     for (int64_t g = 0; g < model_.num_bands; ++g) {
       for (double& x : noise) x = random.normal();
       for (int64_t v = 0; v < V; ++v) {
@@ -76,6 +78,8 @@ class Sampler {
           const Square& root = roots_[is_tied ? g : j * model_.num_bands + g];
           for (int64_t w = 0; w <= v; ++w) deviation += root(v, w) * noise[w];
         }
+        for (size_t f = 0; f < factors.size(); ++f)
+          deviation += model_.factors(at, static_cast<int64_t>(f)) * factors[f];
         out_.theta(d, at) = model_.means(j, at) + deviation;
       }
     }

@@ -162,9 +162,13 @@ std::vector<int> label_shared(const Matrix<float>& own, int64_t block, const Tea
 
 }  // namespace
 
+uint64_t cluster_seed(const DlgmmOptions& options, int restart) {
+  return seed_from(options.seed, kClusterStream + restart);
+}
+
 std::vector<int> start_labels(DoubleView counts, int num_bands, const DlgmmOptions& options,
                               int restart, Monitor& monitor, const Team& team) {
-  const uint64_t seed = seed_from(options.seed, kClusterStream + restart);
+  const uint64_t seed = cluster_seed(options, restart);
   if (options.init == DlgmmInit::Random) {
     Random random(seed);
     const std::vector<int64_t> borders = team.borders_of(counts.rows());
@@ -206,14 +210,63 @@ std::vector<int> start_labels(DoubleView counts, int num_bands, const DlgmmOptio
   });
 }
 
+namespace {
+
+std::vector<double> indicator(int label, int num_clusters) {
+  std::vector<double> shares(num_clusters, 0.0);
+  shares[label] = 1;
+  return shares;
+}
+
+// Layers of any valid values; only their shapes are used. Factors that are there stay.
+void blank_factors(int64_t width, DlgmmModel& model) {
+  const int64_t num_clusters = model.num_clusters();
+  if (model.is_low_rank()) {
+    if (model.factors.empty()) {
+      model.factors = Matrix<double>(width, 1);
+      model.origin = Matrix<double>(1, width);
+    }
+    model.factor_means = Matrix<double>(num_clusters, model.factors.cols());
+    model.factor_variances.assign(static_cast<size_t>(model.factors.cols()), 1.0);
+  }
+  if (!model.has_image_vectors()) return;
+  model.image_means = Matrix<double>(num_clusters, model.image_projection.rows() - 1);
+  model.image_variances.assign(static_cast<size_t>(model.image_projection.rows()) - 1, 1.0);
+}
+
+// An image whose h are the coordinates of its log counts, without doubt.
+void start_factors(const DlgmmModel& model, std::span<const double> counts,
+                   std::span<const float> point, int label, ClusterStats& stats) {
+  const int64_t size = model.factors.cols();
+  FactorStats& to = stats.factors;
+  std::vector<double> h(static_cast<size_t>(size), 0.0);
+  for (size_t v = 0; v < point.size(); ++v)
+    for (int64_t f = 0; f < size; ++f)
+      h[f] += model.factors(static_cast<int64_t>(v), f) *
+              (static_cast<double>(point[v]) - model.origin(0, static_cast<int64_t>(v)));
+  stats.mass[label] += 1;
+  for (int64_t f = 0; f < size; ++f) {
+    to.first(label, f) += h[f];
+    to.second[f] += h[f] * h[f];
+  }
+  for (size_t v = 0; v < point.size(); ++v) {
+    double rest = static_cast<double>(point[v]);
+    for (int64_t f = 0; f < size; ++f) rest -= model.factors(static_cast<int64_t>(v), f) * h[f];
+    to.residual_first[v] += rest;
+    to.residual_second[v] += rest * rest + 1 / (1 + model.kappa * counts[v]);
+  }
+}
+
+}  // namespace
+
 void start_clusters(DoubleView counts, std::span<const int> labels, const DlgmmOptions& options,
-                    DlgmmModel& model, const Team& team) {
+                    DlgmmModel& model, const Team& team, DoubleView vectors) {
   const int num_clusters = options.num_clusters;
   const int64_t num_words = model.num_words();
   const bool full =
       options.covariance == DlgmmCovariance::Full || options.covariance == DlgmmCovariance::Tied;
   const bool tied = options.covariance == DlgmmCovariance::TiedDiagonal ||
-                    options.covariance == DlgmmCovariance::Tied;
+                    options.covariance == DlgmmCovariance::Tied || model.is_low_rank();
   const int rows = tied ? 1 : num_clusters;
   model.weights.assign(num_clusters, 1.0 / num_clusters);
   model.means = Matrix<double>(num_clusters, counts.cols());
@@ -222,11 +275,18 @@ void start_clusters(DoubleView counts, std::span<const int> labels, const DlgmmO
   for (int64_t i = 0; i < model.covariances.rows(); ++i)  // any valid one: only its shape is used
     for (int64_t v = 0; v < (full ? num_words : counts.cols()); ++v)
       model.covariances(i, full ? v * num_words + v : v) = 1;
+  blank_factors(counts.cols(), model);
   const ClusterPrior prior = make_cluster_prior(model);
   const Matrix<float> points = log_counts(counts, model.num_bands);
   const auto add_images = [&](ClusterStats& stats) {
     Theta theta;
-    for (int64_t d = 0; d < counts.rows(); ++d)
+    for (int64_t d = 0; d < counts.rows(); ++d) {
+      if (model.has_image_vectors())
+        stats.vectors.add(indicator(labels[d], num_clusters), vectors.row_span(d));
+      if (model.is_low_rank()) {
+        start_factors(model, counts.row_span(d), points.row_span(d), labels[d], stats);
+        continue;
+      }
       for (int g = 0; g < model.num_bands; ++g) {
         theta.alpha.assign(points.row(d) + g * num_words, points.row(d) + (g + 1) * num_words);
         theta.tau2.resize(num_words);
@@ -234,9 +294,9 @@ void start_clusters(DoubleView counts, std::span<const int> labels, const DlgmmO
           theta.tau2[v] = 1 / (1 + model.kappa * counts(d, g * num_words + v));
         stats.add(prior, labels[d], g, 1, theta);
       }
+    }
   };
-  const ClusterStats stats =
-      team.chain(ClusterStats(num_clusters, model.num_bands, num_words, full), add_images);
+  const ClusterStats stats = team.chain(ClusterStats(prior), add_images);
   update_clusters(stats, options.min_cluster_variance, model);
 }
 

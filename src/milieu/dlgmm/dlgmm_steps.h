@@ -15,6 +15,7 @@
 
 #include "milieu/base/ranks/team.h"
 #include "milieu/dlgmm/dlgmm.h"
+#include "milieu/dlgmm/factors/factor_steps.h"
 #include "milieu/dlgmm/theta_step.h"
 
 namespace milieu::internal {
@@ -48,9 +49,14 @@ struct ImageTable {
   // 1]), counted from the first patch of its image, ascending; else empty.
   std::vector<int64_t> near_first, near_list;
   int64_t most_neighbors = 0;
+  Matrix<double> vectors;  // of all images: their vectors on the model's components; or empty
   const Team* team = &Team::alone();
   std::vector<int64_t> pass_borders, layer_borders;  // ranks + 1: the first image of each
 
+  // Of image d; empty where images have none.
+  std::span<const double> vector(int64_t d) const {
+    return vectors.empty() ? std::span<const double>() : vectors.row_span(d);
+  }
   int64_t num_blocks() const { return static_cast<int64_t>(block_begin.size()) - 1; }
   int64_t pass_begin() const { return pass_borders[team->rank()]; }
   int64_t pass_end() const { return pass_borders[team->rank() + 1]; }
@@ -264,6 +270,8 @@ struct ClusterPrior {
   Matrix<double> diagonals;         // full: J x (G V) diagonals of the precisions
   Matrix<double> log_dets;          // J x G: log |Sigma_jg|
   std::vector<double> log_weights;  // J
+  FactorPrior factors;              // of low-rank covariances; else empty
+  VectorPrior vectors;              // of image vectors; else empty
 
   int num_clusters() const { return static_cast<int>(log_weights.size()); }
   std::span<const double> mean(int j, int g) const;
@@ -288,12 +296,15 @@ struct ClusterStats {
   Matrix<double> second;
   BoundTerms bound;  // T1, T2, T3, T5, T6 of the images
   int64_t newton_steps = 0;
+  FactorStats factors;  // of low-rank covariances, in place of first and second
+  VectorStats vectors;  // of image vectors
   template <class Visitor>
   void visit_arrays(Visitor&& v) {
-    v(mass, first, second, bound, newton_steps);
+    v(mass, first, second, bound, newton_steps, factors, vectors);
   }
 
   ClusterStats(int num_clusters, int num_bands, int64_t num_words, bool is_full);
+  explicit ClusterStats(const ClusterPrior& prior);
   void add(const ClusterPrior& prior, int j, int g, double share, const Theta& theta);
   void merge(const ClusterStats& other);
 };
@@ -306,7 +317,8 @@ double cluster_term(const ClusterStats& stats, DoubleView old_means, const Dlgmm
 // diag(tau_d^2) replaces the printed tau_d^2 I. A cluster without images takes the pooled prior.
 void update_clusters(const ClusterStats& stats, double floor, DlgmmModel& model);
 
-// Thetas of one image: one per band (mean field), or one per cluster and band (structured).
+// Thetas of one image: one per band (mean field, low rank), or one per cluster and band
+// (structured).
 struct ImageScratch {
   std::vector<Theta> thetas;
   std::vector<double> energies;
@@ -314,14 +326,18 @@ struct ImageScratch {
   std::vector<double> precision, mean;
   Matrix<double> full_precision;
   std::vector<ThetaSolver> solvers;  // one per band
+  std::vector<double> log_priors;    // log pi plus the energies of the image's vector
+  std::vector<double> pull, factors, tau2;
 };
 
 // The E-step of one image: theta and zeta [Xie15, Eqs. 4 and 6], adding to `stats`. Structured:
 // each cluster has its own theta and zeta follows; mean field: theta from the given zeta, then
-// zeta. `alpha` becomes sum_j zeta_j alpha_j, what Eq. 5 sees.
+// zeta. Low rank: theta from the factors at the given alpha and zeta, then factors and zeta;
+// update_images adds its T2. `alpha` becomes sum_j zeta_j alpha_j, what Eq. 5 sees; `vector` is a
+// row of ImageTable::vectors.
 void update_image(const ClusterPrior& prior, DlgmmPosterior posterior, double kappa,
                   std::span<const double> counts, std::span<double> zeta, std::span<double> alpha,
-                  ImageScratch& scratch, ClusterStats& stats);
+                  ImageScratch& scratch, ClusterStats& stats, std::span<const double> vector = {});
 
 // The same for all images with patches; rows of own images. Nothing when the monitor stops it.
 std::optional<ClusterStats> update_images(const ImageTable& table, const DlgmmModel& model,
@@ -342,9 +358,16 @@ Matrix<float> log_counts(DoubleView counts, int num_bands);
 // Initial labels of the own images with patches (by position) for restart number `restart`.
 std::vector<int> start_labels(DoubleView counts, int num_bands, const DlgmmOptions& options,
                               int restart, Monitor& monitor, const Team& team = Team::alone());
-// mu and Sigma from labels of own images: alpha = log counts, tau2 = 1 / (1 + n).
+// The seed of the start of the clusters in a restart.
+uint64_t cluster_seed(const DlgmmOptions& options, int restart);
+// mu and Sigma from labels of own images: alpha = log counts, tau2 = 1 / (1 + n). A low-rank model
+// keeps its factors. `vectors` are the rows of ImageTable::vectors of these images.
 void start_clusters(DoubleView counts, std::span<const int> labels, const DlgmmOptions& options,
-                    DlgmmModel& model, const Team& team = Team::alone());
+                    DlgmmModel& model, const Team& team = Team::alone(), DoubleView vectors = {});
+
+// The images' vectors on the model's components. Throws InvalidArgument where the model and the
+// images do not agree on whether there are vectors and how long they are.
+Matrix<double> project_vectors(const DlgmmModel& model, const DlgmmImages& images);
 
 // infer_images without its checks: rows of the images of the own blocks.
 DlgmmPrediction infer_own(const DlgmmModel& model, const ImageTable& table, int num_threads,

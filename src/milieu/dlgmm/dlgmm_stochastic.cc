@@ -46,8 +46,13 @@ Batch gather_batch(const ImageTable& all, std::vector<int64_t> images, double ga
   }
   const DlgmmImages view{batch.patches.view(), batch.offsets,
                          has_grid ? batch.grid.view() : MatrixView<const int32_t>(), batch.bands};
+  const int64_t num_vectors = all.vectors.empty() ? 0 : static_cast<int64_t>(images.size());
+  Matrix<double> vectors(num_vectors, all.vectors.cols());
+  for (int64_t k = 0; k < num_vectors; ++k)
+    std::ranges::copy(all.vectors.row_span(images[k]), vectors.row(k));
   batch.images = std::move(images);
   batch.table = make_image_table(view, all.num_bands, gamma, *all.team);
+  batch.table.vectors = std::move(vectors);
   for (int64_t k = batch.table.pass_begin(); k < batch.table.pass_end(); ++k) {
     const int64_t first = all.begin(batch.images[k]);
     for (int64_t i = 0; i < batch.table.num_patches(k); ++i)
@@ -146,6 +151,7 @@ void move_moments(DoubleView from, DoubleView to, WordStats& stats) {
 }
 
 void move_moments(DoubleView from, DoubleView to, ClusterStats& stats) {
+  if (stats.first.empty()) return;  // of low rank: its moments are about zero
   const int64_t width = from.cols();
   for (int64_t j = 0; j < from.rows(); ++j) {
     if (!stats.is_full) {
@@ -182,6 +188,8 @@ void blend(double keep, double add, const ClusterStats& other, ClusterStats& sta
              stats.mass.data());
   add_scaled(keep, add, other.first.data(), stats.first.size(), stats.first.data());
   add_scaled(keep, add, other.second.data(), stats.second.size(), stats.second.data());
+  stats.factors.blend(keep, add, other.factors);
+  stats.vectors.blend(keep, add, other.vectors);
 }
 
 void run_batches(const DlgmmRun& run, DlgmmState& state, Monitor& monitor) {

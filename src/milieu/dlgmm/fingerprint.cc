@@ -38,7 +38,7 @@ std::string fingerprint_of(const DlgmmInput& input, const DlgmmOptions& options)
   print.number(patches.rows()).number(patches.cols()).values(input.images.offsets);
   print.rows(input.images.grid, 1).values(input.images.bands);
   for (const auto& [a, b] : input.images.edges) print.number(a).number(b);
-  print.values(input.initial_labels).rows(input.initial_words, 1);
+  print.rows(input.images.vectors, 1).values(input.initial_labels).rows(input.initial_words, 1);
   print.number(input.initial_model != nullptr);
   if (input.initial_model) visit_arrays(*input.initial_model, ModelPrinter{print});
   return print.hex();

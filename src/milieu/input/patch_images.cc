@@ -14,6 +14,7 @@
 #include "milieu/data/mapped_file.h"
 #include "milieu/data/selection.h"
 #include "milieu/input/patch_folder.h"
+#include "milieu/input/vectors/patch_vectors.h"
 #include "milieu/neighbors/neighbors.h"
 
 namespace milieu {
@@ -111,6 +112,7 @@ void keep_images(PatchImages& images, const std::vector<int64_t>& rows) {
   images.patches = images.patches.gather(patches);
   if (images.positions.rows() > 0) images.positions = images.positions.gather(patches);
   images.edges = kept_edges(images.edges, patches);
+  if (images.image_vectors.rows() > 0) images.image_vectors = images.image_vectors.gather(rows);
   images.offsets = std::move(offsets);
   images.grid = std::move(grid);
   images.names = std::move(names);
@@ -177,7 +179,7 @@ PatchImages from_file(const PatchRequest& request) {
 
 DlgmmImages PatchImages::view() const {
   return {patches.view(), offsets, grid.rows() > 0 ? grid.view() : MatrixView<const int32_t>(),
-          bands, edges};
+          bands,          edges,   image_vectors.view()};
 }
 
 void PatchImages::set_neighbors(int count) {
@@ -228,6 +230,7 @@ PatchImages load_patch_images(const PatchRequest& request, Monitor& monitor) {
       throw InvalidArgument(
           fmt::format("{} is {}, but {} is not an image folder", name, value, request.path));
   PatchImages images = is_folder ? patches_of_folder(request, monitor) : from_file(request);
+  add_image_vectors(request, monitor, images);
   join_labels(images, request.load);
   images.set_neighbors(request.options.position_neighbors);
   return images;

@@ -22,7 +22,9 @@ namespace MILIEU_API milieu {
 struct PatchOptions {
   int num_components = 64;     // PCA of the descriptors; 0: none
   int position_neighbors = 0;  // for gamma: so many nearest patches of the image; 0: the grid's
-  int step = 0;                // deprecated: pixels between patches of the default feature; 0: 8
+  // What describes whole images beside their patches: a list of features, none, or auto.
+  std::string image_feature = "auto";
+  int step = 0;  // deprecated: pixels between patches of the default feature; 0: 8
 };
 
 template <class Visitor>
@@ -32,6 +34,10 @@ void visit_fields(PatchOptions& o, Visitor&& v) {
   v("position_neighbors", o.position_neighbors, between(0, 1000),
     "for gamma: the neighbours of a patch are this many nearest ones of its image, by position "
     "(keypoints); 0 takes the grid's");
+  v("image_feature", o.image_feature, anything(),
+    "image folders: what describes each whole image beside its patches, such as gist or "
+    "onnx:MODEL.onnx, or none; auto is the network that is set up, else gist (none beside patches "
+    "of a network)");
   v("step", o.step, between(0, 4096).deprecated_for("--feature dense-sift:step=N"),
     "pixels between neighbouring patches of the default feature");
 }
@@ -42,9 +48,11 @@ struct PatchImages {
   std::vector<int64_t> offsets;  // images + 1
   Matrix<int32_t> grid;          // images x 2, or empty
   Points positions;              // patches x 2 or more: x, y, ...; or empty
+  Points image_vectors;          // one row per image; or empty
   std::vector<std::pair<int64_t, int64_t>> edges;  // neighbouring patches, in place of the grid's
   std::string feature;                             // of image folders: the local feature in full
   int max_side = 0;                                // of image folders: how images were scaled down
+  std::string image_feature;                       // of image_vectors, in full; "" for a file's
   std::vector<std::string> warnings;
   std::vector<uint8_t> bands;      // by set_bands
   std::vector<std::string> names;  // of images; empty: numbers
@@ -75,6 +83,9 @@ void visit_inputs(PatchImages& in, Visitor&& v) {
   v("edges", in.edges, InputRule{InputKind::Table, "pairs x 2"},
     "pairs of patches of one image that are neighbours for gamma, such as superpixels that touch: "
     "their rows, counted from 0");
+  v("image_vectors", in.image_vectors, InputRule{InputKind::Table, "images x W"},
+    "further numbers about each whole image, such as an embedding: one row per image, in place of "
+    "--image-feature");
 }
 
 // What to read, and how images are described.

@@ -35,15 +35,16 @@ PatchOptions read_patch_options(const ModelFile& file, const std::string& model_
 
 // New patches must be made as those of training: a folder must have, or gets, its feature.
 PatchRequest request_like_training(const PredictRequest& request, const ModelFile& file,
-                                   Matrix<float> projection) {
+                                   const DlgmmModel& model) {
   PatchRequest patches;
   patches.path = request.input;
   patches.files = request.files;
   patches.options = read_patch_options(file, request.model);
   patches.load = request.load;
   patches.seed = 0;
-  if (projection.empty()) patches.options.num_components = 0;
-  patches.projection = std::move(projection);
+  patches.projection = projection_of_model(model, request.model);
+  if (patches.projection.empty()) patches.options.num_components = 0;
+  if (!model.has_image_vectors()) patches.options.image_feature = "none";
   std::error_code error;
   if (!fs::is_directory(request.input, error)) return patches;
   const Training training = read_training(request.model);
@@ -66,15 +67,25 @@ void check_width(const DlgmmModel& model, const std::string& model_path,
       counted(model.words.cols(), "number"), images.source, images.patches.cols(), model_path));
 }
 
+// The vectors of new images are those of training: a feature of the folder, or a file.
+void check_vectors(const DlgmmModel& model, const std::string& model_path,
+                   const PatchImages& images) {
+  if (!model.has_image_vectors() || images.image_vectors.rows() > 0) return;
+  throw InvalidArgument(
+      fmt::format("the model was fitted on images with vectors of {}, but {} comes without: give "
+                  "--image-vectors FILE with one row per image, as in training ({})",
+                  counted(model.image_projection.cols(), "number"), images.source, model_path));
+}
+
 Prediction predict_images(const PredictRequest& request, const ModelFile& file, Monitor& monitor) {
   const DlgmmModel model = from_model_file<DlgmmModel>(file, request.model);
   Prediction out;
-  out.patches = load_patch_images(
-      request_like_training(request, file, projection_of_model(model, request.model)), monitor);
+  out.patches = load_patch_images(request_like_training(request, file, model), monitor);
   PatchImages& images = out.patches;
   images.set_bands(model.num_bands);
   if (!model.position_neighbors.empty()) images.set_neighbors(model.position_neighbors[0]);
   check_width(model, request.model, images);
+  check_vectors(model, request.model, images);
   DlgmmPrediction prediction =
       infer_images(model, images.view(), request.load.num_threads, monitor);
   out.data = image_dataset(images);

@@ -32,7 +32,8 @@ void complete_older_options(const std::string& method, Json& options) {
   static const std::vector<LaterOption> later = {{"dcp", "whiten", "cost", "none"},
                                                  {"dcp", "cost_per", "cost", "sample"},
                                                  {"dcp", "min_share", "cost", 0},
-                                                 {"cac", "phrase_model", "phrase_init", "counts"}};
+                                                 {"cac", "phrase_model", "phrase_init", "counts"},
+                                                 {"dlgmm", "image_feature", "fix", "none"}};
   for (const LaterOption& one : later)
     if (method == one.method && options.contains(one.beside) && !options.contains(one.option))
       options[one.option] = one.before;

@@ -143,8 +143,12 @@ DemoStory tell_dlgmm(uint64_t seed) {
       job("bands", "bags of 60 words in 3 bands", "bags", "dense-sift:words=60",
           {{"num_clusters", "4"}, {"num_bands", "3"}}),
       job("fixed", "dlgmm, words of k-means kept", "dlgmm", "",
-          {{"num_words", "60"}, {"num_clusters", "4"}, {"fix", "codebook"}}),
-      job("joint", "dlgmm", "dlgmm", "", {{"num_words", "60"}, {"num_clusters", "4"}})};
+          {{"num_words", "60"},
+           {"num_clusters", "4"},
+           {"fix", "codebook"},
+           {"image_feature", "none"}}),
+      job("joint", "dlgmm", "dlgmm", "",
+          {{"num_words", "60"}, {"num_clusters", "4"}, {"image_feature", "none"}})};
   story.sheets = {{"The scenes, by kind", "scenes", "kind"}};
   story.next = "milieu predict DEMO/runs/dlgmm-joint DEMO/scenes --out predicted.csv";
   story.next_meaning = "Clusters of images that the model has not seen; any folder would do:";

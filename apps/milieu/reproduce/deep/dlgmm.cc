@@ -46,6 +46,7 @@ class MapPatches {
       PatchRequest request;
       request.path = path_;
       request.feature = feature_;
+      request.options.image_feature = "none";
       request.load.num_threads = run_.options().num_threads;
       images_ = load_patch_images(request, run_.monitor());
     }

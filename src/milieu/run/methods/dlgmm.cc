@@ -84,6 +84,8 @@ void apply_paper_preset(DlgmmOptions& options) {
   options.tie_words = false;
   options.num_bands = 1;
   options.num_restarts = 1;
+  options.covariance = DlgmmCovariance::Diagonal;
+  options.fix = DlgmmFix::None;
 }
 
 class DlgmmMethod : public Method {
@@ -114,6 +116,7 @@ class DlgmmMethod : public Method {
     return {{"paper", [this](InputSpec&) {
                apply_paper_preset(options_);
                patches_.num_components = 0;
+               patches_.image_feature = "none";
                wants_paper_grid_ = true;
              }}};
   }
@@ -142,6 +145,7 @@ class DlgmmMethod : public Method {
     if (is_feature_folder(spec.path)) spec.feature = images.feature;
     if (images.max_side != DecodeOptions().max_side && !images.feature.empty())
       spec.max_side = std::to_string(images.max_side);
+    patches_.image_feature = images.image_feature.empty() ? "none" : images.image_feature;
     input.warnings = images.warnings;
     if (patches_.step > 0 && !images.feature.empty())
       input.warnings.push_back(
