@@ -86,9 +86,9 @@ endif()
 if(TARGET milieu_python)
   milieu_add_package(python python3-milieu python "clustering by context - Python package"
     "${what}\nThis package has the estimators for Python, in the manner of scikit-learn.")
-  math(EXPR next "${Python_VERSION_MINOR} + 1")
+  math(EXPR next "${MILIEU_PYTHON_MINOR} + 1")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
-    "${library} ${exactly}, python3 (>= 3.${Python_VERSION_MINOR}), python3 (<< 3.${next}), python3-numpy, python3-scipy, python3-sklearn")
+    "${library} ${exactly}, python3 (>= 3.${MILIEU_PYTHON_MINOR}), python3 (<< 3.${next}), python3-numpy, python3-scipy, python3-sklearn")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pandas, python3-matplotlib, python3-distributed")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA "${packages}/postinst;${packages}/prerm")
 endif()

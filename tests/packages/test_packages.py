@@ -59,6 +59,7 @@ class Archives(unittest.TestCase):
             self.assertRegex(needs[name], r"libmilieu0 \(= ")
         self.assertIn("libopenmpi3", needs["milieu-mpi"])
         self.assertIn("python3-sklearn", needs["python3-milieu"])
+        self.assertRegex(needs["python3-milieu"], r"python3 \(>= 3\.\d+\), python3 \(<< 3\.\d+\)")
 
     def test_licences_of_bundled_parts_are_inside(self):
         listed = run("dpkg-deb", "-c", next(DEBS.glob("libmilieu0_*.deb")))
