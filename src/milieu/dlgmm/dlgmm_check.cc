@@ -16,6 +16,8 @@ namespace milieu::internal {
 
 namespace {
 
+constexpr int kFewImages = 15;  // per cluster: docs/experiments/dlgmm.md
+
 void check_starts(const DlgmmInput& input, const DlgmmOptions& options, int64_t num_images) {
   if (!input.initial_labels.empty()) {
     require(static_cast<int64_t>(input.initial_labels.size()) == num_images, [&] {
@@ -68,8 +70,6 @@ std::string stop_message(Termination termination, const DlgmmOptions& options) {
       return "stopped early: the model is the last complete one";
   }
 }
-
-constexpr int kFewImages = 15;  // per cluster: docs/experiments/dlgmm.md
 
 std::string pair_text(const WordPair& pair, int num_bands) {
   const std::string cluster =
@@ -162,7 +162,8 @@ DlgmmOptions resolve_options(const DlgmmInput& input, const DlgmmOptions& option
   const bool has_vectors = input.images.vectors.rows() > 0;
   const bool moves_words = options.word_moves > 0;
   const int64_t width = int64_t{options.num_words} * std::max(options.num_bands, 1);
-  const bool is_low_rank = has_vectors && !moves_words && width >= kWidthOfLowRank &&
+  const bool has_many = input.images.vectors.rows() >= int64_t{kFewImages} * options.num_clusters;
+  const bool is_low_rank = has_vectors && !moves_words && width >= kWidthOfLowRank && has_many &&
                            options.posterior == DlgmmPosterior::Structured;
   if (out.covariance == DlgmmCovariance::Auto)
     out.covariance = input.initial_model ? input.initial_model->covariance

@@ -331,7 +331,7 @@ TEST(DlgmmFactors, UselessVectorsCostLittle_issue29) {
 }
 
 TEST(DlgmmFactors, AutoIsLowRankWithEnoughWordsAndVectorsOnly_issue29) {
-  const Matrix<float> vectors(3, 2);
+  const Matrix<float> vectors(120, 2);  // 15 images for each of 8 clusters
   DlgmmInput input;
   DlgmmOptions options;
   EXPECT_EQ(resolve_options(input, options).covariance, DlgmmCovariance::Diagonal);
@@ -345,6 +345,9 @@ TEST(DlgmmFactors, AutoIsLowRankWithEnoughWordsAndVectorsOnly_issue29) {
   EXPECT_EQ(resolve_options(input, options).covariance, DlgmmCovariance::Diagonal);
   options.num_bands = 4;
   EXPECT_EQ(resolve_options(input, options).covariance, DlgmmCovariance::LowRank);
+  options.num_clusters = 9;
+  EXPECT_EQ(resolve_options(input, options).covariance, DlgmmCovariance::Diagonal);
+  options.num_clusters = 8;
   options.posterior = DlgmmPosterior::MeanField;
   EXPECT_EQ(resolve_options(input, options).covariance, DlgmmCovariance::Diagonal);
 }
