@@ -3,9 +3,10 @@
 // cache, or a file.
 #pragma once
 
+#include "milieu/base/export.h"
 #include "milieu/input/patch_images.h"
 
-namespace milieu {
+namespace MILIEU_API milieu {
 
 // The vectors that the request asks for, into images.image_vectors; `images` are all of the input.
 // Throws IoError, DataError or InvalidArgument that name the file or feature.
