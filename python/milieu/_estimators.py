@@ -1199,8 +1199,8 @@ class DLGMM(_dlgmm.DLGMMBase):
     covariance : {'diagonal', 'tied-diagonal', 'full', 'tied', 'low-rank', 'auto'}, default='auto'
         Shape of the clusters' covariances; full needs many images per cluster, tied shares one
         full matrix, low-rank shares n_factors factors, which the means are made of too; auto is
-        low-rank where images have vectors and at least 100 words (all bands together), else
-        diagonal.
+        low-rank where images have vectors, are at least 15 per cluster and have 100 words (all
+        bands together), else diagonal.
     n_factors : int, default=50
         Factors of low-rank covariances, and principal components of image vectors; at most one for
         five images. Must be between 1 and 10000.
@@ -2155,7 +2155,8 @@ class Agglomerative(_classic.AgglomerativeBase):
     linkage : {'ward', 'average', 'complete', 'single'}, default='ward'
         Distance between clusters.
     max_memory_gb : float, default=4.0
-        Refuse inputs whose distances need more memory than this. Must be above 0.
+        Refuse inputs that need more memory than this: 12 n d bytes for ward, 2 n^2 for the others.
+        Must be above 0.
     n_jobs : int, default=None
         Number of threads; None and -1 use all cores. The result does not depend on it.
     verbose : int, default=0

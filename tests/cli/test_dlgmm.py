@@ -430,6 +430,17 @@ class PicturesTest(EndlessTest):
         self.assertEqual((self.folder / "alone.csv").read_bytes(),
                          (self.folder / "run/labels.csv").read_bytes())
 
+    def test_model_holds_what_describes_whole_images_issue29(self):
+        self.assertEqual(self.model_array("image_projection").shape[1], 512)  # gist
+        make_folder(self.folder / "new", per_class=3, size=64, first=50)
+        labels = self.succeed("predict", "run/model.safetensors", "new", "--quiet").out
+        (self.folder / "alone").mkdir()
+        (self.folder / "run/model.safetensors").rename(self.folder / "alone/model.safetensors")
+        self.assertEqual(self.succeed("predict", "alone/model.safetensors", "new", "--quiet").out, labels)
+        self.succeed("dlgmm", "photos", "--words", "8", "--clusters", "3", "--image-feature", "none", "--out", "plain")
+        with self.assertRaises(KeyError):
+            self.model_array("image_projection", "plain")
+
     def test_preset_sets_the_grid_of_a_given_feature_issue19(self):
         for feature, step in [("dense-sift", 16), ("dense-sift:step=12", 12)]:
             self.succeed("dlgmm", "photos", "--words", "8", "--clusters", "3", "--preset", "paper",

@@ -144,8 +144,8 @@ void visit_fields(DlgmmOptions& o, Visitor&& v) {
                              {"auto", DlgmmCovariance::Auto}}),
     "shape of the clusters' covariances; full needs many images per cluster, tied shares one full "
     "matrix, low-rank shares num_factors factors, which the means are made of too; auto is "
-    "low-rank where images have vectors and at least 100 words (all bands together), else "
-    "diagonal");
+    "low-rank where images have vectors, are at least 15 per cluster and have 100 words (all bands "
+    "together), else diagonal");
   v("num_factors", o.num_factors, between(1, 10000).alias("factors"),
     "factors of low-rank covariances, and principal components of image vectors; at most one for "
     "five images");
