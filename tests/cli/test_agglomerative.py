@@ -12,7 +12,7 @@ from support import CliTest
 class AgglomerativeTest(MethodCases, CliTest):
     command = "agglomerative"
     arguments = ["-k", "3"]
-    slow_arguments = ["-k", "10", "--max-memory-gb", "8"]
+    slow_arguments = ["-k", "10", "--max-memory-gb", "8", "--linkage", "average"]
 
     def slow_points(self):
         return np.random.RandomState(0).rand(16000, 64).astype(np.float32)

@@ -222,7 +222,7 @@ class ReproduceShardsTest(CliTest):
         for index in range(1, 4):
             outcome = self.run_milieu("reproduce", "dlgmm", "--data", "none", "--out", "figures", "--shard",
                                       f"{index}/3")
-            skipped.append(re.findall(r"skipped dlgmm (\w+)", outcome.err))
+            skipped.append(re.findall(r"skipped dlgmm ([\w-]+)", outcome.err))
         self.assertEqual(sum(skipped, []), names)
         self.assertTrue(all(skipped), skipped)
         self.assertIn("give only one of --shard and --resume", self.fail_with(

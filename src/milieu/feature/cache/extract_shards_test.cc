@@ -135,6 +135,15 @@ TEST_F(ExtractShardsTest, StoppedShardResumes) {
   expect_bytes_of_one_run();
 }
 
+// What a kill between the two files of a job left behind in earlier versions.
+TEST_F(ExtractShardsTest, JobWithoutItsListingIsMadeWhole_issue20) {
+  shard(1, 2);
+  fs::remove(out() + "/.milieu/shards/listing.csv");
+  shard(2, 2);
+  merge_features(out());
+  expect_bytes_of_one_run();
+}
+
 TEST_F(ExtractShardsTest, FinishedFolderIsBroughtUpToDate) {
   for (const std::string list : {"tiny:size=4", kFeatures}) {
     extract(out(), {.patches = true}, list);

@@ -63,12 +63,12 @@ Json read_json(const std::string& path) {
 }
 
 // What every shard of a folder must say in the same way: written by the first, compared by the
-// others. True when it was written.
-bool agree(const std::string& out, const std::string& name, const Json& json) {
+// others.
+void agree(const std::string& out, const std::string& name, const Json& json) {
   const std::string path = shard_file(out, name);
   if (!fs::exists(path)) {
     write_file_atomically(path, text_of(json));
-    return true;
+    return;
   }
   const Json theirs = read_json(path), ours = Json::parse(text_of(json));
   for (const auto& [key, value] : ours.items())
@@ -77,7 +77,6 @@ bool agree(const std::string& out, const std::string& name, const Json& json) {
           "{0} holds shards of another job: {1} is {2} there and {3} here; give every shard the "
           "same command, files and program, or remove {0}/.milieu/shards to start over",
           out, key, theirs.contains(key) ? theirs[key].dump() : "missing", value.dump()));
-  return false;
 }
 
 ImageFolder read_listing(const std::string& path, const std::string& root,
@@ -108,8 +107,12 @@ bool has_shards(const std::string& out) { return fs::exists(shard_file(out, "job
 
 void agree_on_job(const std::string& out, const ShardJob& job) {
   const std::string listing = listing_csv(job.images);
-  if (agree(out, "job.json", to_json(job, listing)))
-    write_file_atomically(shard_file(out, "listing.csv"), listing);
+  const std::string path = shard_file(out, "listing.csv");
+  // The listing comes first, because job.json says that there is a job; and it is written again
+  // where a run of an earlier version was killed between the two.
+  if (!has_shards(out)) write_file_atomically(path, listing);
+  agree(out, "job.json", to_json(job, listing));
+  if (!fs::exists(path)) write_file_atomically(path, listing);
 }
 
 void agree_on_keys(const std::string& out, const RowKeys& keys) {
