@@ -10,9 +10,10 @@ import shutil
 import subprocess
 import tempfile
 
-# What apt and dpkg keep for themselves, and what the installation of other packages refreshes.
-NOT_OURS = re.compile(r"^(var/(lib/(apt|dpkg|systemd)|cache|log)/|etc/(ld\.so\.cache|mtab|resolv\.conf)|proc/|sys/|dev/|"
-                      r"tmp/|run/|packages/|user/)")
+# What apt and dpkg keep for themselves, and what the installation of other packages refreshes (openssh-client,
+# which OpenMPI brings, makes a group, and the old lists of groups stay as copies).
+NOT_OURS = re.compile(r"^(var/(lib/(apt|dpkg|systemd)|cache|log)/|etc/(ld\.so\.cache|mtab|resolv\.conf)|"
+                      r"etc/(g?shadow|group|passwd)-|proc/|sys/|dev/|tmp/|run/|packages/|user/)")
 
 
 def run(*command, **more):
